@@ -11,8 +11,8 @@ const scan = (...argv: readonly string[]) => {
   return { flags: flags.map(({ flag, as, value }) => [flag.name, as, value]), words };
 };
 
-describe('a command line', () => {
-  it('gives a flag its value after a blank or an equals sign, also a short one', () => {
+describe('parseFlags', () => {
+  it('reads a flag value after a space or an equals sign, also for short flags', () => {
     expect(scan('--model', 'a', '--gate=b=c', '-p', 'd', '-o=json')).toEqual({
       flags: [
         ['model', '--model', 'a'],
@@ -24,7 +24,7 @@ describe('a command line', () => {
     });
   });
 
-  it('takes a value that begins with a dash where it can be no flag', () => {
+  it('accepts a value that begins with a dash when it cannot be a flag', () => {
     expect(
       scan('--max-turns', '-1', '-p', '- a point', '--system-prompt', '--x does not work').flags,
     ).toEqual([
@@ -34,7 +34,7 @@ describe('a command line', () => {
     ]);
   });
 
-  it('knows booleans with and without a value, and off by --no-', () => {
+  it('accepts booleans with and without a value, and --no- for off', () => {
     const value = (...argv: readonly string[]) => scan(...argv);
     for (const argv of [['--quiet'], ['--quiet=true'], ['--quiet', 'true'], ['-q']])
       expect(value(...argv)).toMatchObject({ flags: [['quiet', expect.any(String), 'true']], words: [] });
@@ -69,12 +69,12 @@ describe('a command line', () => {
     [['--yolo'], /^--yolo is refused: no permission is asked for before a tool runs/u],
     [['--resume', 'id'], /^--resume is refused: every run is a new one/u],
     [['--max-wall-time', '5m'], /^--max-wall-time is refused: the limit of time is --timeout-minutes/u],
-  ])('%j is refused with the fix', (argv, sentence) => {
+  ])('refuses %j with a fix', (argv, sentence) => {
     expect(refusal(argv)).toMatch(sentence);
   });
 
   it.each(INPUTS.filter(({ where }) => where === 'github').map(({ name }) => name))(
-    '--%s is told to be an input of the action',
+    'describes --%s as an input of the action',
     (name) => {
       for (const argv of [[`--${name}`, 'x'], [`--${name}=x`], [`--${name}`]])
         expect(refusal(['-p', 'x', ...argv])).toBe(
@@ -83,7 +83,7 @@ describe('a command line', () => {
     },
   );
 
-  it('no refusal shows a value', () => {
+  it('never shows a value in an error', () => {
     const secret = 's3cr3t-value';
     for (const argv of [
       [`--apikey=${secret}`],
@@ -100,7 +100,7 @@ describe('a command line', () => {
       expect(refusal(['-m', 'm', ...argv])).not.toContain(secret);
   });
 
-  it('a flag that there is not is shown in one short line', () => {
+  it('shows an unknown flag in one short line', () => {
     const sentence = refusal([`--${'x'.repeat(500)}\u001b[31m\n::error::`]);
     expect(sentence.length).toBeLessThan(300);
     expect(sentence).not.toMatch(/[\u001b\n]/u);

@@ -51,14 +51,14 @@ describe('a caller of a reusable workflow that uses the action', () => {
     expect(await found(condition)).toEqual(expected);
   });
 
-  it('with a matrix keeps what one leg wrote', async () => {
+  it('reports a matrix of calls, which keeps the output of one leg only', async () => {
     const matrix = '\n    strategy: { matrix: { a: [1, 2] } }';
     expect(await found("needs.r.outputs.passed == 'true'", './.github/workflows/judge.yml', matrix)).toEqual([
       'error output-of-matrix at needs.r.outputs.passed',
     ]);
   });
 
-  it('by way of another one is found, too', async () => {
+  it('finds the action behind two levels of called workflows', async () => {
     const between = `on:
   workflow_call:
     outputs:
@@ -72,14 +72,14 @@ jobs:
     expect(await findingsOf(text, files)).toEqual(['error fails-open at needs.r.outputs.fine']);
   });
 
-  it('that calls itself comes to an end', async () => {
+  it('stops at a workflow that calls itself', async () => {
     const uses = './.github/workflows/review.yml';
     expect(await findingsOf(caller("needs.r.outputs.passed != 'false'", uses))).toEqual([
       'error no-step at on:',
     ]);
   });
 
-  it('outputs of workflows that do not use the action are none of ours', async () => {
+  it('ignores outputs of called workflows that do not use the action', async () => {
     const files = {
       '.github/workflows/judge.yml': REUSABLE.replace('org/structured-agent@v1', 'org/other@v1'),
     };
@@ -102,7 +102,7 @@ describe('a caller of a workflow of another repository', () => {
     expect((await remote(condition)).filter((each) => !each.includes('no-step'))).toEqual(expected);
   });
 
-  it('is told what is not known', async () => {
+  it('explains that workflows of other repositories are not read', async () => {
     const text = caller("needs.r.outputs.passed != 'false'", 'org/judges/.github/workflows/judge.yml@v1');
     const { out } = await checkIn(repository({ 'w.yml': text }), 'w.yml');
     expect(out).toContain(
@@ -143,7 +143,7 @@ ${after}`;
     expect(await check(composite(inputs))).toEqual(expected);
   });
 
-  it('its outputs and conditions are looked at', async () => {
+  it('checks its outputs and conditions', async () => {
     expect(await check(composite('gate: passed', 'steps.review.outputs.pased'))).toEqual([
       'error unknown-output in line 4',
     ]);

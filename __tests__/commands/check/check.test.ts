@@ -8,7 +8,7 @@ const CHECKOUT = '- uses: actions/checkout@v5\n  with: { persist-credentials: fa
 const later = (condition: string, run = 'echo') => `- if: ${condition}\n  run: ${run}`;
 
 describe('a check of a schema', () => {
-  it('tells the outputs, and how each provider sees it', async () => {
+  it('lists the outputs, and how each provider sees the schema', async () => {
     const { code, out } = await checkIn(ROOT, '--schema', 'verdict', '--gate', 'passed');
     expect(code).toBe(0);
     expect(out).toMatch(/passed +boolean +true or false, as text\n/u);
@@ -21,7 +21,7 @@ describe('a check of a schema', () => {
     expect(out.endsWith('no errors, no warnings\n')).toBe(true);
   });
 
-  it('tells one provider alone where it is named', async () => {
+  it('lists a single provider when it is named', async () => {
     const { out } = await checkIn(ROOT, '--schema', 'verdict', '--provider', 'gemini');
     expect(out).toContain('gemini: ');
     expect(out).not.toContain('anthropic');
@@ -56,7 +56,7 @@ describe('a check of a schema', () => {
       ['--schema', '{"type": "object", "properties": {"passed": {"type": "boolean"}}}'],
       'warning: No gate is set',
     ],
-  ])('%j is found', async (argv, text) => {
+  ])('reports %j', async (argv, text) => {
     const { code, out } = await checkIn(ROOT, ...argv);
     expect(out).toContain(text);
     expect(code).toBe(text.includes('warning') ? 0 : 52);
@@ -70,20 +70,20 @@ describe('a check of a schema', () => {
     [['--output-format', 'xml'], 'text or json'],
     [['--provider', 'acme'], 'openai'],
     [['--root', '/nowhere/at/all', 'examples/gate.yml'], '--root'],
-  ])('%j is refused in one line that says the fix', async (argv, fix) => {
+  ])('refuses %j with a one-line message that gives the fix', async (argv, fix) => {
     const { code, out, err } = await checkIn(ROOT, ...argv);
     expect([code, out]).toEqual([52, '']);
     expect(err).toContain(fix);
     expect(err.trimEnd().split('\n')).toHaveLength(1);
   });
 
-  it('has a help, and says where there is nothing to check', async () => {
+  it('has a help text, and an error when there is nothing to check', async () => {
     expect((await checkIn(ROOT, '--help')).out).toContain('Usage: structured-agent check');
     const { code, err } = await checkIn(repository({}));
     expect([code, err]).toEqual([52, expect.stringContaining('Name a workflow file, or give --schema.')]);
   });
 
-  it('shows nothing of a hostile name that a terminal would obey', async () => {
+  it('removes terminal control characters from hostile names', async () => {
     const schema = JSON.stringify({
       type: 'object',
       properties: { 'a\u001b[2J\u202eb\r\n': { type: 'string' }, ok: { type: 'string' } },
@@ -96,7 +96,7 @@ describe('a check of a schema', () => {
     expect(JSON.parse(out).schemas[0].schema).toBe(schema);
   });
 
-  it.each(['text', 'json'])('shows nothing that a runner takes for a command, as %s', async (format) => {
+  it.each(['text', 'json'])('prints nothing that a runner takes for a command, as %s', async (format) => {
     const name = '::error::##[add-mask]true.yml';
     const folder = repository({
       [name]: workflowOf({ inputs: '"##[set-output name=passed]true": 1\n"::stop-commands::x": 1' }),
@@ -157,7 +157,7 @@ describe('the inputs of a step', () => {
     expect(await foundIn(workflowOf({ inputs }))).toBe(expected);
   });
 
-  it.each(['./', '', '@', '@./'])('schema and gate are files with %j before their path', async (before) => {
+  it.each(['./', '', '@', '@./'])('schema and gate are file paths with the prefix %j', async (before) => {
     const files = {
       'judge/s.json': '{"type": "object", "properties": {"safe": {"type": "boolean"}}, "required": ["safe"]}',
       'judge/g.json': '{"properties": {"safe": {"const": true}}}',
@@ -197,13 +197,13 @@ describe('the inputs of a step', () => {
     ['prompt-file: task.md', '- run: echo Judge. >task.md', []],
     ['prompt-file: task.md\ntrusted-files: base', '', []],
     ['prompt-file: ${{ inputs.file }}', '', []],
-  ])('%j after %j: %j of a checkout that is missing', async (inputs, before, expected) => {
+  ])('with %j after %j, the findings about a missing checkout are %j', async (inputs, before, expected) => {
     const found = await findingsOf(workflowOf({ inputs, before }), files);
     expect(found.filter((each) => each.includes('no-checkout'))).toEqual(expected);
   });
 
   it.each(['runs-on: self-hosted', 'runs-on: [self-hosted]', 'runs-on: ${{ vars.RUNNER }}'])(
-    'on %s an earlier job may have left the files',
+    'does not require a checkout on %s, where an earlier job may have left the files',
     async (runner) => {
       const text = workflowOf({ inputs: 'prompt-file: task.md' });
       const found = (runs: string) => findingsOf(text.replace('runs-on: ubuntu-latest', runs), files);
@@ -219,7 +219,7 @@ describe('the inputs of a step', () => {
     ['model: mine\nbase-url: ${{ vars.URL }}', ''],
     ['model: ${{ vars.MODEL }}', ''],
     ['model: claude-sonnet-9-9\nreplay: ${{ vars.RECORDING }}', ''],
-  ])('a limit on money with %j: %j', async (inputs, expected) => {
+  ])('a cost limit with %j: %j', async (inputs, expected) => {
     expect(await foundIn(workflowOf({ inputs: `prompt: Judge.\nmax-cost-usd: 2\n${inputs}` }))).toBe(
       expected,
     );
@@ -241,7 +241,7 @@ describe('the inputs of a step', () => {
     ['GEMINI_API_KEY', 'api-key'],
     ['json_schema', 'schema'],
     ['allowed_tools', 'tools'],
-  ])('the input %s of another action is called %s here', async (name, meant) => {
+  ])('suggests for the input %s of another action the input %s', async (name, meant) => {
     const folder = repository({
       'w.yml': workflowOf({ inputs: `prompt: Judge.\n${name}: \${{ secrets.A }}` }),
     });
@@ -264,7 +264,7 @@ describe('the inputs of a step', () => {
     ['prompt: Judge.\n\tmodel: m', 'blanks'],
     ['prompt: Judge.\nprompt: Again.', 'Keep one of the two keys.'],
     ['prompt: Judge.\n model: m', 'into quotes, or compare its indentation|further right|same column'],
-  ])('%j is not YAML, and the fix says what to write', async (lines, fix) => {
+  ])('reports %j as invalid YAML, with a fix that says what to write', async (lines, fix) => {
     const indented = lines.replaceAll('\n', `\n${' '.repeat(10)}`);
     const text = workflowOf({ inputs: 'prompt: X' }).replace('prompt: X', () => indented);
     const { code, out } = await checkIn(repository({ 'w.yml': text }), 'w.yml');
@@ -273,13 +273,13 @@ describe('the inputs of a step', () => {
     expect(fix.split('|').some((each) => said.includes(each))).toBe(true);
   });
 
-  it('a line that is indented like no other of its step says where it belongs', async () => {
+  it('a line with wrong indentation gets a fix that says where it belongs', async () => {
     const text = workflowOf({}).replace('        with:', '       with:');
     const { out } = await checkIn(repository({ 'w.yml': text }), 'w.yml');
     expect(out).toContain('fix: Begin this line at the same column as the other keys of its step');
   });
 
-  it('a key that is written out is found, and never shown', async () => {
+  it('reports a key in plain text without showing it', async () => {
     const folder = repository({ 'w.yml': workflowOf({ inputs: 'prompt: Judge.\napi-key: sk-very-secret' }) });
     for (const format of ['text', 'json']) {
       const { code, out } = await checkIn(folder, 'w.yml', '--output-format', format);
@@ -289,7 +289,7 @@ describe('the inputs of a step', () => {
     }
   });
 
-  it('a key may come from the environment of the step, the job or the workflow, and from a step before', async () => {
+  it('accepts a key from the environment of the step, job or workflow, or from an earlier step', async () => {
     const inputs = 'prompt: no key\n';
     const key = 'env: { ANTHROPIC_API_KEY: "${{ secrets.A }}" }';
     expect(await findingsOf(workflowOf({ inputs }))).toEqual(['error input-api-key at id:']);
@@ -299,7 +299,7 @@ describe('the inputs of a step', () => {
     expect(await findingsOf(workflowOf({ inputs, before: '- run: ./login >>"$GITHUB_ENV"' }))).toEqual([]);
   });
 
-  it('a schema that a step before writes is not missing', async () => {
+  it('does not report a schema as missing when an earlier step may write it', async () => {
     const parts = { inputs: 'prompt: Judge.\nschema: "@out/s.json"', before: '- run: make out/s.json' };
     expect(await findingsOf(workflowOf(parts))).toEqual([]);
     const late = { inputs: parts.inputs, after: parts.before };
@@ -307,7 +307,7 @@ describe('the inputs of a step', () => {
   });
 });
 
-describe('what is read', () => {
+describe('outputs in conditions and scripts', () => {
   it.each<[string, string]>([
     ["steps.review.outputs.passed == 'true'", ''],
     ["steps.review.outputs.passed == 'true' && github.ref == 'x'", ''],
@@ -355,7 +355,7 @@ describe('what is read', () => {
     expect(await foundIn(workflowOf({ after: later(condition) }))).toBe(expected);
   });
 
-  it('a step that fails the job may ask for the absence of a verdict', async () => {
+  it('a step that fails the job may test for a missing verdict', async () => {
     for (const run of ['exit 1', 'echo no; exit 1']) {
       const condition = "${{ always() && steps.review.outputs.passed != 'true' }}";
       expect(await findingsOf(workflowOf({ after: later(condition, run) }))).toEqual([]);
@@ -366,7 +366,7 @@ describe('what is read', () => {
     ]);
   });
 
-  it('with gate: none a step for bad news runs', async () => {
+  it('a step for a failed verdict can run with gate: none', async () => {
     const parts = {
       inputs: 'prompt: Judge.\ngate: none',
       after: later("steps.review.outputs.passed == 'false'"),
@@ -374,7 +374,7 @@ describe('what is read', () => {
     expect(await findingsOf(workflowOf(parts))).toEqual([]);
   });
 
-  it('text in a script is found, on its own line of the script, and numbers are let be', async () => {
+  it('reports text in a script at its own line, and accepts numbers and booleans', async () => {
     const text = workflowOf({
       after: [
         '- run: |',
@@ -401,7 +401,7 @@ describe('what is read', () => {
     'toJSON(steps.review.outputs)',
     'join(steps.*.outputs.summary)',
     'steps.review.outputs[env.NAME]',
-  ])('${{ %s }} in a script holds text of the model too', async (expression) => {
+  ])('reports ${{ %s }} in a script as text of the model', async (expression) => {
     const text = workflowOf({ after: `- run: echo "\${{ ${expression} }}"` });
     const [first, ...others] = await findingsOf(text);
     expect([first?.replace(/ at .*/u, ''), others]).toEqual(['error text-in-script', []]);
@@ -409,7 +409,7 @@ describe('what is read', () => {
     expect(await findingsOf(outcome)).toEqual([]);
   });
 
-  it('one step with a verdict does not speak for another without', async () => {
+  it('a test of one step’s verdict does not cover another step', async () => {
     const second =
       '- id: other\n  uses: org/structured-agent@v1\n  with: { prompt: a, model: claude-x, api-key: "${{ secrets.A }}" }';
     const both = "steps.review.outputs.passed == 'true' && steps.other.outputs.passed != 'false'";
@@ -418,14 +418,14 @@ describe('what is read', () => {
     ]);
   });
 
-  it('a default that lets pass is found', async () => {
+  it('reports a default value that passes without a verdict', async () => {
     const parts = { after: "- run: echo\n  env:\n    OK: ${{ steps.review.outputs.passed || 'true' }}" };
     expect(await findingsOf(workflowOf(parts))).toEqual([
       'error default-passes at steps.review.outputs.passed',
     ]);
   });
 
-  it('an output is not read before its step', async () => {
+  it('reports an output that is read before its step', async () => {
     const before = "- if: steps.review.outputs.passed == 'true'\n  run: echo";
     expect(await findingsOf(workflowOf({ before }))).toEqual([
       'error read-too-early at steps.review.outputs.passed',
@@ -448,85 +448,93 @@ describe('what is read', () => {
     expect(await foundIn(workflowOf({ job, jobs: next(condition, needs) }))).toBe(expected);
   });
 
-  it('an output of a matrix says nothing of its legs', async () => {
+  it('reports an output of a matrix job, which does not cover every leg', async () => {
     const matrix = `${job}\nstrategy: { matrix: { a: [1, 2] } }`;
     const text = workflowOf({ job: matrix, jobs: next("needs.judge.outputs.passed == 'true'") });
     expect(await findingsOf(text)).toEqual(['error output-of-matrix at needs.judge.outputs.passed']);
   });
 });
 
-describe('what stands around a step', () => {
+describe('the surroundings of a step', () => {
   const checkout = (ref: string) =>
     `- uses: actions/checkout@v4\n  with: { persist-credentials: false, ref: "${ref}" }`;
   const head = checkout('${{ github.event.pull_request.head.sha }}');
 
   it.each<[string, Parameters<typeof workflowOf>[0], string]>([
     [
-      'continue-on-error that nobody sees to',
+      'continue-on-error that no later step handles',
       { step: 'continue-on-error: true' },
       'error continue-on-error at continue-on-error:',
     ],
     [
-      'continue-on-error with a look at the outcome',
+      'continue-on-error with a later test of the outcome',
       { step: 'continue-on-error: true', after: later("steps.review.outcome != 'success'", 'exit 1') },
       'warning continue-on-error at continue-on-error:',
     ],
     [
-      'a comment without the right',
+      'a comment without the permission',
       { inputs: 'prompt: a\ncomment: always' },
       'error missing-permission at permissions:',
     ],
     [
-      'a comment with the right',
+      'a comment with the permission',
       { inputs: 'prompt: a\ncomment: always', permissions: '{ contents: read, pull-requests: write }' },
       '',
     ],
     [
-      'a status without the right',
+      'a status without the permission',
       { inputs: 'prompt: a\ncommit-status: A' },
       'error missing-permission at permissions:',
     ],
     ['another token', { inputs: 'prompt: a\ncommit-status: A\ngithub-token: ${{ secrets.BOT }}' }, ''],
     [
-      'a pull request without the right to read it',
+      'a pull request without the permission to read it',
       { on: 'pull_request', permissions: '{ contents: read }' },
       'warning missing-permission at permissions:',
     ],
-    ['more rights than needed', { permissions: 'write-all' }, 'warning spare-permission at permissions:'],
+    [
+      'more permissions than needed',
+      { permissions: 'write-all' },
+      'warning spare-permission at permissions:',
+    ],
     [
       'credentials in the checkout',
       { before: '- uses: actions/checkout@v4' },
       'warning persisted-credentials at uses:',
     ],
-    ['a job that ends too soon', { job: 'timeout-minutes: 10' }, 'warning timeout at timeout-minutes:'],
     [
-      'no wall on a privileged trigger',
+      'a job timeout below the timeout of the run',
+      { job: 'timeout-minutes: 10' },
+      'warning timeout at timeout-minutes:',
+    ],
+    [
+      'no sandbox on a privileged trigger',
       { on: 'pull_request_target', inputs: 'prompt: a\nsandbox: off', before: head },
       'error open-sandbox at sandbox:',
     ],
     [
-      'no wall on a trigger that strangers start too',
+      'no sandbox on a trigger that anybody can start',
       { on: 'discussion_comment', inputs: 'prompt: a\nsandbox: off' },
       'error open-sandbox at sandbox:',
     ],
-    ['no wall where members alone start it', { on: 'schedule', inputs: 'prompt: a\nsandbox: off' }, ''],
+    ['no sandbox on a trigger for members only', { on: 'schedule', inputs: 'prompt: a\nsandbox: off' }, ''],
     [
-      "strangers' code beside secrets",
+      'untrusted code beside secrets',
       { on: 'pull_request_target', before: `${head}\n- run: npm ci` },
       'warning strangers-code at run:',
     ],
     [
-      'a judge that the change brings',
+      'a prompt file that comes from the change',
       { on: 'pull_request_target', inputs: 'prompt-file: a.md', before: head },
       'warning judge-in-change at prompt-file:',
     ],
     [
-      'the base of a privileged trigger',
+      'a checkout of the base on a privileged trigger',
       { on: 'pull_request_target', before: `${checkout('')}\n- run: npm ci` },
       '',
     ],
     [
-      'skipping where there is never a key',
+      'on-missing-key: skip without any key',
       { inputs: 'prompt: no key\non-missing-key: skip' },
       'warning never-judged at on-missing-key:',
     ],
@@ -534,14 +542,14 @@ describe('what stands around a step', () => {
     expect(await foundIn(workflowOf(parts), { 'a.md': 'Judge.' })).toBe(expected);
   });
 
-  it('no permissions at all', async () => {
+  it('reports a workflow without permissions', async () => {
     const text = workflowOf({}).replace(/^permissions:.*\n/mu, '');
     expect(await findingsOf(text)).toEqual(['warning no-permissions at judge:']);
   });
 });
 
 describe('a workflow file', () => {
-  it('is found by itself, and others are let be', async () => {
+  it('is found in .github/workflows, and files that do not use the action are ignored', async () => {
     const folder = repository({
       '.github/workflows/a.yml': workflowOf({ inputs: 'promt: x' }),
       '.github/workflows/b.yaml': 'on: push\njobs: { a: { runs-on: x, steps: [ { run: echo } ] } }',
@@ -553,7 +561,7 @@ describe('a workflow file', () => {
     expect(out).not.toContain('b.yaml');
   });
 
-  it('may use the action by another name, or by a folder that holds it', async () => {
+  it('can use the action under another name, or from a local folder', async () => {
     const text = workflowOf({ inputs: 'promt: x' });
     const as = (name: string) => text.replace('org/structured-agent@v1', name);
     const own = { 'here/action.yml': 'name: structured-agent\n', 'other/action.yml': 'name: other\n' };
@@ -573,7 +581,7 @@ describe('a workflow file', () => {
     }
   });
 
-  it('stands by --schema where its own cannot be read', async () => {
+  it('uses --schema when its own schema cannot be read', async () => {
     const text = workflowOf({
       inputs: 'prompt: x\nschema: ${{ vars.SCHEMA }}',
       after: later("steps.review.outputs.pased == 'true'"),
@@ -595,13 +603,13 @@ describe('a workflow file', () => {
       'more parts',
     ],
     [`a: ${'['.repeat(5000)}`, 'w.yml:1:'],
-  ])('%#: what is no workflow is told', async (text, told) => {
+  ])('%#: reports a file that is not a workflow', async (text, message) => {
     const { code, out } = await checkIn(repository({ 'w.yml': text }), 'w.yml');
-    expect(out).toContain(told);
+    expect(out).toContain(message);
     expect(code).toBe(52);
   });
 
-  it('that cannot be read is an error of its own', async () => {
+  it('is reported as an error when it cannot be read', async () => {
     const folder = repository({});
     mkdirSync(path.join(folder, 'folder.yml'));
     for (const name of ['missing.yml', 'folder.yml']) {
@@ -610,7 +618,7 @@ describe('a workflow file', () => {
     }
   });
 
-  it('of more than 500 KB, of which GitHub starts no run, is not read', async () => {
+  it('is not read above 500 KB, GitHub’s own limit for workflows', async () => {
     const text = workflowOf({});
     const pad = (bytes: number) => `${text}#${'x'.repeat(bytes - text.length - 1)}`;
     const folder = repository({ 'fits.yml': pad(512_000), 'long.yml': pad(512_001) });
@@ -620,7 +628,7 @@ describe('a workflow file', () => {
     expect(code).toBe(52);
   });
 
-  it('has its findings in one object of JSON', async () => {
+  it('is reported as one JSON object with --output-format json', async () => {
     const folder = repository({ 'w.yml': workflowOf({ inputs: 'promt: x' }) });
     const report = JSON.parse((await checkIn(folder, 'w.yml', '--output-format', 'json')).out);
     expect(report).toMatchObject({ ok: false, errors: 2, warnings: 0, files: ['w.yml'] });

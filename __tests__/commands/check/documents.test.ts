@@ -6,7 +6,7 @@ import { checkIn, repository } from './workflow-world.ts';
 const ROOT = path.join(import.meta.dirname, '../../..');
 const DOCUMENTS = ['README.md', ...readdirSync(path.join(ROOT, 'docs')).map((name) => `docs/${name}`)];
 
-/** Rules that are certain of a run's end, so that no document may show what they find. */
+/** Rules for mistakes that certainly break a run. No document may contain one. */
 const CERTAIN = new Set([
   'no-checkout',
   'no-verdict',
@@ -24,7 +24,7 @@ jobs:
       - uses: actions/checkout@v5
 `;
 
-/** The workflows of a document, and the steps that it shows alone, with the line of each. */
+/** The workflows of a document, and its snippets of single steps, each with its line. */
 function workflowsIn(document: string): readonly { readonly at: string; readonly text: string }[] {
   const text = readFileSync(path.join(ROOT, document), 'utf8');
   return [...text.matchAll(/^```yaml\n(.*?)^```$/gmsu)].flatMap(({ 1: block = '', index }) => {
@@ -39,11 +39,11 @@ function workflowsIn(document: string): readonly { readonly at: string; readonly
 const blocks = DOCUMENTS.filter((name) => name.endsWith('.md')).flatMap(workflowsIn);
 
 describe('the workflows of the documents', () => {
-  it('are there', () => {
+  it('exist', () => {
     expect(blocks.length).toBeGreaterThan(4);
   });
 
-  it.each(blocks)('$at shows nothing that is certain to end badly', async ({ text }) => {
+  it.each(blocks)('$at has no finding that certainly breaks a run', async ({ text }) => {
     const { out } = await checkIn(repository({ 'w.yml': text }), 'w.yml', '--output-format', 'json');
     const { findings }: { findings: { rule: string; message: string }[] } = JSON.parse(out);
     expect(findings.filter(({ rule }) => CERTAIN.has(rule))).toEqual([]);

@@ -66,11 +66,11 @@ describe('an expression', () => {
     'a[',
     '&& a',
     `${'('.repeat(500)}a`,
-  ])('%j is none', (text) => {
+  ])('parseExpression returns null for %j', (text) => {
     expect(parseExpression(text)).toBeNull();
   });
 
-  it('gives the path of what it reads, whatever the spelling', () => {
+  it('has the path of each context it reads, however it is spelled', () => {
     const paths = ["steps['Re-View'].outputs.x", 'STEPS.re-view.Outputs["x"]', 'steps.a.*', 'a[b.c]'].map(
       (text) => {
         const root = parseExpression(text);
@@ -86,20 +86,20 @@ describe('an expression', () => {
     ['a[*].b.* == 1', 'a[*].b.*'],
     ['!(a) == 1', '!(a)'],
     ["'a\nb' == 1", "'a\nb'"],
-  ])('%j: the left side is where the text has it', (text, left) => {
+  ])('in %j the left operand has its position in the text', (text, left) => {
     const root = parseExpression(text);
     const node = root?.kind === 'comparison' ? root.operands[0] : null;
     expect(text.slice(node?.at, node?.end)).toBe(left);
   });
 
-  it('is found between ${{ and }}, quotes respected', () => {
+  it('is found between ${{ and }}, even with }} in quotes', () => {
     expect(embedded("x ${{ a }} y ${{ '}}' }} ${{ open")).toEqual([
       { text: ' a ', at: 5 },
       { text: " '}}' ", at: 16 },
     ]);
   });
 
-  it('never throws, and its nodes lie where the text has them', () => {
+  it('never makes the parser throw, and each node has its position in the text', () => {
     const part = fc.constantFrom(
       'a',
       '.',

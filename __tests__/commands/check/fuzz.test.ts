@@ -26,7 +26,7 @@ const bits = [
   'steps.',
 ];
 
-/** A line taken out, given twice, indented otherwise, or with something put in. */
+/** A line removed, duplicated, indented or replaced, or with text inserted. */
 const change = fc.record({
   at: fc.nat(200),
   how: fc.constantFrom('drop', 'twice', 'indent', 'insert', 'replace'),
@@ -34,7 +34,7 @@ const change = fc.record({
   column: fc.nat(40),
 });
 
-it('a mangled workflow gives findings or none, never a crash, each in a place that the file has', async () => {
+it('a mangled workflow never crashes the check, and each finding has a position in the file', async () => {
   const folder = repository({});
   const mangled = fc.tuple(fc.constantFrom(...examples), fc.array(change, { minLength: 1, maxLength: 5 }));
   await fc.assert(

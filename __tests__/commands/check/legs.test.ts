@@ -8,7 +8,7 @@ const PROMPT = 'prompt: Review the ${{ matrix.leg }}';
 const ENVELOPE = 'path: "${{ steps.judge.outputs.run-result-file }}"';
 const NEEDS = '  verdict:\n    needs: judge\n';
 
-/** The example with a further leg in a job of its own. */
+/** The example with one more leg in its own job. */
 function withMore(leg: string, condition = ''): string {
   const job = [
     '  more:\n',
@@ -26,13 +26,17 @@ function withMore(leg: string, condition = ''): string {
   return changed([NEEDS, `${job}  verdict:\n    needs: [judge, more]\n`]);
 }
 
-describe('the legs of a merge together', () => {
+describe('the legs of a merge', () => {
   it.each<[string, string, string]>([
-    ['9 where there are 9', changed([EXPECT, 'expect: 9']), ''],
-    ['3, the legs and not their votes', changed([EXPECT, 'expect: 3']), 'error expect-count at expect:'],
+    ['9 when there are 9', changed([EXPECT, 'expect: 9']), ''],
+    [
+      '3, which counts the legs and not the votes',
+      changed([EXPECT, 'expect: 3']),
+      'error expect-count at expect:',
+    ],
     ['12', changed([EXPECT, 'expect: 12']), 'warning expect-count at expect:'],
     [
-      '9 of a matrix that leaves some out',
+      '9 of a matrix with excluded combinations',
       changed(
         [EXPECT, 'expect: 12'],
         ['vote: [1, 2, 3] }', 'vote: [1, 2, 3], exclude: [{ leg: security, vote: 3 }] }'],
@@ -40,41 +44,41 @@ describe('the legs of a merge together', () => {
       '',
     ],
     [
-      '3 of a matrix that a job plans',
+      '3 of a matrix that an expression makes',
       changed([EXPECT, 'expect: 3'], [MATRIX, 'matrix: "${{ fromJSON(vars.M) }}"']),
       '',
     ],
-  ])('are expected as a number: %s', async (_, text, expected) => {
+  ])('expect gives a number: %s', async (_, text, expected) => {
     expect(await foundIn(text)).toBe(expected);
   });
 
-  it('are counted by nobody where a called workflow has some', async () => {
+  it('are not counted when a called workflow has some', async () => {
     const called = '  more: { uses: ./.github/workflows/leg.yml }\n  verdict:\n    needs: [judge, more]\n';
     expect(await findingsOf(changed([NEEDS, called], [EXPECT, 'expect: 12']))).toEqual([]);
     expect(await findingsOf(changed([NEEDS, called], [EXPECT, `${EXPECT}, docs`]))).toEqual([]);
   });
 
   it.each<[string, string, string]>([
-    ['a leg and vote that another job has too', withMore('leg: security'), 'error leg-twice at leg:'],
-    ['at most one of them runs', withMore('leg: security', "    if: github.event_name == 'push'\n"), ''],
-    ['a leg of its own', withMore('leg: docs').replace(EXPECT, `${EXPECT}, docs`), ''],
-  ])('with one more: %s', async (_, text, expected) => {
+    ['a leg and vote that another job also has', withMore('leg: security'), 'error leg-twice at leg:'],
+    [
+      'one of two jobs with the same leg, at most one of which runs',
+      withMore('leg: security', "    if: github.event_name == 'push'\n"),
+      '',
+    ],
+    ['a leg with its own name', withMore('leg: docs').replace(EXPECT, `${EXPECT}, docs`), ''],
+  ])('one more job: %s', async (_, text, expected) => {
     expect(await foundIn(text)).toBe(expected);
   });
 
   it.each<[string, string, string]>([
     [
-      'its vote',
+      'the vote',
       changed([PROMPT, 'prompt: You are voter ${{ matrix.vote }}. Review']),
       'error vote-prompt at prompt:',
     ],
+    ['the vote by index', changed([PROMPT, "prompt: ${{ matrix['vote'] }}"]), 'error vote-prompt at prompt:'],
     [
-      'its vote, by an index',
-      changed([PROMPT, "prompt: ${{ matrix['vote'] }}"]),
-      'error vote-prompt at prompt:',
-    ],
-    [
-      'its vote, where every leg has one',
+      'the vote, when every leg has one vote',
       changed(
         [PROMPT, 'prompt: ${{ matrix.vote }}'],
         ['          votes: majority of 3\n', ''],
@@ -83,14 +87,14 @@ describe('the legs of a merge together', () => {
       '',
     ],
     [
-      'another key with the same beginning',
+      'another key with the same prefix',
       changed(
         [PROMPT, 'prompt: ${{ matrix.vote-of }}'],
         ['vote: [1, 2, 3] }', 'vote: [1, 2, 3], vote-of: [all] }'],
       ),
       '',
     ],
-  ])('is asked by %s', async (_, text, expected) => {
+  ])('the prompt contains %s', async (_, text, expected) => {
     expect(await foundIn(text)).toBe(expected);
   });
 
@@ -102,11 +106,11 @@ describe('the legs of a merge together', () => {
       'verdict-${{ steps.name.outputs.it }}-${{ github.run_attempt }}',
       'error unknown-step at steps.name.outputs.it',
     ],
-  ])('upload as %s', async (name, expected) => {
+  ])('upload an artifact named %s', async (name, expected) => {
     expect(await foundIn(changed([NAME, name]))).toBe(expected);
   });
 
-  it('upload their envelopes, and not something else', async () => {
+  it('are reported when they upload a file other than the envelope', async () => {
     const text = changed([ENVELOPE, 'path: "${{ steps.judge.outputs.run-transcript-file }}"']);
     expect(await findingsOf(text)).toEqual(['warning leg-not-uploaded at leg:']);
   });
@@ -115,18 +119,18 @@ describe('the legs of a merge together', () => {
 describe('the matrix of a job', () => {
   it.each<[string, string, readonly string[]]>([
     [
-      'has no such key',
+      'does not have the key',
       changed(['leg: ${{ matrix.leg }}\n', 'leg: ${{ matrix.legs }}\n']),
       ['error unknown-matrix-key at matrix.legs'],
     ],
     [
-      'is not there',
+      'does not exist',
       changed([`strategy: { fail-fast: false, ${MATRIX} }`, 'env: {}']),
       Array.from({ length: 5 }, () => 'error unknown-matrix-key'),
     ],
     ['is made by an expression', changed([MATRIX, 'matrix: "${{ fromJSON(vars.M) }}"']), []],
     [
-      'has the key where something is added',
+      'has the key in include',
       changed(
         [PROMPT, 'prompt: ${{ matrix.focus }}'],
         ['vote: [1, 2, 3] }', 'vote: [1, 2, 3], include: [{ leg: security, focus: keys }] }'],
@@ -134,14 +138,14 @@ describe('the matrix of a job', () => {
       [],
     ],
     [
-      'adds what an expression makes',
+      'has include from an expression',
       changed(
         [PROMPT, 'prompt: ${{ matrix.focus }}'],
         ['vote: [1, 2, 3] }', 'vote: [1, 2, 3], include: "${{ fromJSON(vars.M) }}" }'],
       ),
       [],
     ],
-    ['is read whole', changed([PROMPT, 'prompt: ${{ toJSON(matrix) }} ${{ matrix.* }}']), []],
+    ['is read as a whole', changed([PROMPT, 'prompt: ${{ toJSON(matrix) }} ${{ matrix.* }}']), []],
   ])('%s', async (_, text, expected) => {
     const found = await findingsOf(text);
     expect(found.filter((each) => expected.some((one) => each.startsWith(one)))).toEqual(
@@ -153,7 +157,7 @@ describe('the matrix of a job', () => {
 
 const MATRIX_OF_ALL = '{ leg: [correctness, security, compatibility], vote: [1, 2, 3] }';
 
-/** The example with a matrix that lists its votes one by one, two of each leg. */
+/** The example with a matrix that lists each vote in include, two for each leg. */
 function listed(...pairs: readonly (readonly [leg: string, vote: string])[]): string {
   const items = pairs.map(([leg, vote]) => `{ leg: ${leg}, vote: ${vote} }`).join(', ');
   return MANY_LEGS.replace(MATRIX_OF_ALL, `{ include: [${items}] }`).replace(
@@ -162,8 +166,8 @@ function listed(...pairs: readonly (readonly [leg: string, vote: string])[]): st
   );
 }
 
-describe('the votes of a matrix that lists them one by one', () => {
-  it('may have other names in each leg', async () => {
+describe('a matrix that lists each vote in include', () => {
+  it('may use different vote names in each leg', async () => {
     const text = listed(
       ['correctness', 'claude-sonnet-4-5'],
       ['correctness', 'claude-opus-4-1'],
@@ -175,7 +179,7 @@ describe('the votes of a matrix that lists them one by one', () => {
     expect(await findingsOf(text)).toEqual([]);
   });
 
-  it('are of legs that are expected', async () => {
+  it('reports a leg that is not expected', async () => {
     const text = listed(['correctness', 'a'], ['security', 'a'], ['compatibilty', 'a']);
     expect(await findingsOf(text)).toContain('error leg-unexpected at leg:');
   });

@@ -12,7 +12,7 @@ const PLAN = [
   '',
 ].join('\n');
 
-/** The example with legs that another job plans. */
+/** The example with legs that another job selects. */
 function planned(condition: string, expects = '${{ needs.plan.outputs.legs }}'): string {
   return MANY_LEGS.replace('  judge:\n', () => PLAN)
     .replace('needs: judge', 'needs: [plan, judge]')
@@ -29,7 +29,7 @@ describe('the step that merges', () => {
     "needs.plan.outputs.legs != '[]'",
     "${{ needs.plan.outputs.legs != '[]' }}",
     "${{ '[]' != needs.plan.outputs.legs }}",
-  ])('may be skipped where no leg was planned: if: %s', async (condition) => {
+  ])('may be skipped when there is no leg: if: %s', async (condition) => {
     expect(await findingsOf(planned(condition))).toEqual([]);
   });
 
@@ -38,7 +38,7 @@ describe('the step that merges', () => {
     ["${{ needs.plan.outputs.legs != '' }}", '${{ needs.plan.outputs.legs }}'],
     ["${{ needs.plan.outputs.legs == '[]' }}", '${{ needs.plan.outputs.legs }}'],
     ["${{ needs.plan.outputs.legs != '[]' }}", 'a, b, c'],
-  ])('may not be skipped for anything else: if: %s, expect: %s', async (condition, expects) => {
+  ])('reports any other condition that skips it: if: %s, expect: %s', async (condition, expects) => {
     const found = await findingsOf(planned(condition, expects));
     expect(found).toContain('warning merge-skipped at if:');
   });
@@ -47,7 +47,7 @@ describe('the step that merges', () => {
 const GATE = '          gate: none # the merge asks for `passed`\n';
 const VOTES = '          votes: majority of 3\n';
 
-/** The example with another schema and gate in its legs, and another gate of the merge. */
+/** The example with this schema and gate in its legs, and this gate for the merge. */
 function gated(schema: object, own: string, merge: string): string {
   const legs = `          schema: '${JSON.stringify(schema)}'\n${own}`;
   return MANY_LEGS.replace(GATE, () => legs).replace(VOTES, () => `${VOTES}${merge}`);
@@ -65,60 +65,76 @@ const of = (gate: string) => `          gate: ${gate}\n`;
 
 describe('the gate of a merge', () => {
   it.each<[string, string, string]>([
-    ['nobody has', gated(closed, OWN, ''), 'error leg-ungated at schema:'],
-    ['is auto, and the payload may say more', gated(open, OWN, of('auto')), 'warning leg-ungated at schema:'],
+    ['is missing', gated(closed, OWN, ''), 'error leg-ungated at schema:'],
+    [
+      'is auto while the payload may have more properties',
+      gated(open, OWN, of('auto')),
+      'warning leg-ungated at schema:',
+    ],
     ['is a property', gated(closed, OWN, of('ok')), ''],
-    ['is a property that no leg has', gated(closed, OWN, of('okay')), 'error leg-ungated at schema:'],
+    [
+      'is a property that the legs do not declare',
+      gated(closed, OWN, of('okay')),
+      'error leg-ungated at schema:',
+    ],
     ['is none', gated(closed, OWN, of('none')), ''],
     ['is a schema', gated(closed, OWN, of(`'{"properties": {"ok": {"const": true}}}'`)), ''],
-    ['is decided by an expression', gated(closed, OWN, of('${{ vars.GATE }}')), ''],
-    ['is that of the legs', gated(closed, of('ok'), ''), 'warning leg-gate at gate:'],
+    ['comes from an expression', gated(closed, OWN, of('${{ vars.GATE }}')), ''],
+    ['is set in the legs only', gated(closed, of('ok'), ''), 'warning leg-gate at gate:'],
     [
-      'is asked of a payload with passed',
+      'is missing while the payload has passed',
       gated({ ...closed, properties: { passed: { type: 'boolean' } }, required: ['passed'] }, OWN, ''),
       '',
     ],
-    ['a leg alone may know', gated(closed, of('${{ vars.GATE }}'), ''), 'warning leg-gate at gate:'],
-  ])('which %s', async (_, text, expected) => {
+    [
+      'comes from an expression in the legs only',
+      gated(closed, of('${{ vars.GATE }}'), ''),
+      'warning leg-gate at gate:',
+    ],
+  ])('that %s', async (_, text, expected) => {
     expect(await foundIn(text)).toBe(expected);
   });
 });
 
-describe('the gate of a merge that is a schema, or none', () => {
+describe('the gate of a merge, as a schema or none', () => {
   const passed = { ...closed, properties: { passed: { type: 'boolean' } }, required: ['passed'] };
   it.each<[string, string, string]>([
-    ['asks', `'{"properties": {"passed": {"const": true}}}'`, ''],
-    ['asks nothing', `'{"properties": {"passed": {}}}'`, 'error gate-root at gate:'],
-    ['asks nothing at all', `'{}'`, 'error gate-root at gate:'],
-    ['asks for what no leg has', `'{"properties": {"pased": {"const": true}}}'`, 'error gate-root at gate:'],
+    ['requires something', `'{"properties": {"passed": {"const": true}}}'`, ''],
+    ['requires nothing of a property', `'{"properties": {"passed": {}}}'`, 'error gate-root at gate:'],
+    ['is empty', `'{}'`, 'error gate-root at gate:'],
     [
-      'every payload of the legs meets',
+      'requires a property that no leg declares',
+      `'{"properties": {"pased": {"const": true}}}'`,
+      'error gate-root at gate:',
+    ],
+    [
+      'is met by every payload of the legs',
       `'{"properties": {"passed": {"type": "boolean"}}}'`,
       'error gate-root at gate:',
     ],
     [
-      'no payload of the legs can meet',
+      'is met by no payload of the legs',
       `'{"properties": {"passed": {"const": "true"}}}'`,
       'error gate-root at gate:',
     ],
-    ['is no JSON', `'{"properties": '`, 'error gate-source at gate:'],
-    ['is a file that is not there', `'@gate.json'`, 'error gate-source at gate:'],
+    ['is invalid JSON', `'{"properties": '`, 'error gate-source at gate:'],
+    ['is a missing file', `'@gate.json'`, 'error gate-source at gate:'],
     ['is a file', `'@.github/gate.json'`, ''],
     ['is read from another repository', `'@org/judges/gate.json@v1'`, ''],
-    ['is none, and the legs have none', 'none', 'warning merge-ungated at gate:'],
+    ['is none, and so are those of the legs', 'none', 'warning merge-ungated at gate:'],
   ])('%s', async (_, gate, expected) => {
     const files = { '.github/gate.json': '{"properties": {"passed": {"const": true}}}' };
     expect(await foundIn(gated(passed, OWN, of(gate)), files)).toBe(expected);
   });
 
-  it('is none, and the legs have their own', async () => {
+  it('is none, while the legs have their own', async () => {
     expect(await findingsOf(gated(passed, of('passed'), of('none')))).toEqual(['warning leg-gate at gate:']);
   });
 });
 
 const FOLDER = '${{ runner.temp }}/verdicts';
 
-/** The example that downloads into a folder, and reads another. */
+/** The example with this download folder and this verdicts folder. */
 function folders(download: string | null, verdicts: string): string {
   const into = download === null ? '' : `, path: "${download}"`;
   return MANY_LEGS.replace(`, path: "${FOLDER}"`, () => into).replace(
@@ -138,7 +154,7 @@ describe('the folder of the verdicts', () => {
     ['.', 'verdicts'],
     ['${{ vars.FOLDER }}', 'verdicts'],
     [FOLDER, '${{ env.FOLDER }}/verdicts'],
-  ])('is where they are downloaded: %s, %s', async (download, verdicts) => {
+  ])('may be the download folder: %s, %s', async (download, verdicts) => {
     expect(await findingsOf(folders(download, verdicts))).toEqual([]);
   });
 
@@ -146,7 +162,7 @@ describe('the folder of the verdicts', () => {
     [FOLDER, 'verdicts'],
     [FOLDER, '${{ runner.temp }}/verdict'],
     ['verdicts', 'verdict'],
-  ])('is not another one: %s, %s', async (download, verdicts) => {
+  ])('is reported when it is not the download folder: %s, %s', async (download, verdicts) => {
     expect(await findingsOf(folders(download, verdicts))).toEqual(['warning merge-folder at verdicts:']);
   });
 
@@ -167,20 +183,20 @@ describe('the pattern of the download', () => {
     },
   );
 
-  it.each(['result-*', 'verdicts-*'])('is not %s', async (pattern) => {
+  it.each(['result-*', 'verdicts-*'])('is reported when it matches no artifact: %s', async (pattern) => {
     expect(await findingsOf(MANY_LEGS.replace('verdict-*', () => pattern))).toEqual([
       'warning merge-pattern at pattern:',
     ]);
   });
 
-  it('is held against no name that an upload without an archive does not bear', async () => {
+  it('is not compared with the names of uploads without an archive', async () => {
     const bare = MANY_LEGS.replace('overwrite: true', 'overwrite: true, archive: false');
     expect(await findingsOf(bare.replace('pattern: verdict-*', 'pattern: result-*'))).not.toContain(
       'warning merge-pattern at pattern:',
     );
   });
 
-  it('is held against the jobs that are needed alone, where they upload at all', async () => {
+  it('is not compared when the needed jobs upload with another action', async () => {
     const called = MANY_LEGS.replace('actions/upload-artifact@', 'company/upload@').replace(
       'verdict-*',
       'result-*',
@@ -189,15 +205,15 @@ describe('the pattern of the download', () => {
   });
 });
 
-describe('the download', () => {
+describe('the download step', () => {
   const DOWNLOAD = / {6}- uses: actions\/download-artifact@.*\n.*\n/u;
 
-  it('is not forgotten', async () => {
+  it('is reported when it is missing', async () => {
     expect(await findingsOf(MANY_LEGS.replace(DOWNLOAD, ''))).toEqual(['warning merge-folder at verdicts:']);
   });
 
   it.each(['      - uses: company/download@v1\n', '      - run: gh run download\n'])(
-    'may be made by %j',
+    'may be %j',
     async (step) => {
       expect(await findingsOf(MANY_LEGS.replace(DOWNLOAD, () => step))).toEqual([]);
     },
@@ -207,7 +223,7 @@ describe('the download', () => {
     ['verdict', 'warning merge-pattern at name:'],
     ['verdict-all', ''],
     ['${{ vars.NAME }}', ''],
-  ])('of one artifact, %s, has a name that there may be', async (name, expected) => {
+  ])('of the single artifact %s is compared with the uploaded names', async (name, expected) => {
     const text = MANY_LEGS.replace('pattern: verdict-*', () => `name: "${name}"`);
     expect(await foundIn(text)).toBe(expected);
   });

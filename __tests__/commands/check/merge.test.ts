@@ -13,7 +13,7 @@ const UPLOAD = '        if: ${{ always() }}\n';
 const ATTEMPT = '-${{ github.run_attempt }}';
 const EARLY =
   '      - uses: actions/upload-artifact@v7\n        if: always()\n        with: { name: "a-${{ matrix.leg }}", path: "${{ steps.judge.outputs.run-result-file }}" }\n';
-/** Takes the upload after the leg away. */
+/** Removes the upload after the leg. */
 const LATE: readonly (readonly [string, string])[] = [
   ['path: "${{ steps.judge.outputs.run-result-file }}", overwrite', 'path: other, overwrite'],
 ];
@@ -22,7 +22,7 @@ const TESTS =
 const MERGE = 'uses: org/structured-agent/merge@v1\n';
 
 describe('a workflow that merges verdicts', () => {
-  it('is clean as the example has it', async () => {
+  it('has no findings in the example', async () => {
     expect(await findingsOf(MANY_LEGS)).toEqual([]);
     const { code, out } = await checkIn(repository({ 'w.yml': MANY_LEGS }), 'w.yml');
     expect([code, out]).toEqual([0, expect.stringContaining('no errors, no warnings')]);
@@ -60,11 +60,11 @@ describe('a workflow that merges verdicts', () => {
       `signing-key: ${'k'.repeat(32)}`,
       'error secret-in-file at signing-key:\nerror secret-in-file at signing-key:',
     ],
-  ])('the inputs of the merge: %j → %j', async (from, to, expected) => {
+  ])('inputs of the merge: %j → %j', async (from, to, expected) => {
     expect(await foundIn(changed([from, to]))).toBe(expected);
   });
 
-  it('names the input that was meant', async () => {
+  it('suggests the name of a misspelled input', async () => {
     const folder = repository({ 'w.yml': changed(['expect: correctness', 'expct: correctness']) });
     expect((await checkIn(folder, 'w.yml')).out).toContain('Did you mean expect?');
   });
@@ -80,7 +80,7 @@ describe('a workflow that merges verdicts', () => {
     ["    if: ${{ always() && github.event_name == 'pull_request' }}\n", ''],
     ['    if: always()\n', ''],
     ['    if: ${{ always( }}\n', ''],
-  ])('the job of the merge runs whatever became of the legs: %j', async (condition, expected) => {
+  ])('the condition of the merge job: %j', async (condition, expected) => {
     expect(await foundIn(changed([ALWAYS, condition]))).toBe(expected);
   });
 
@@ -89,16 +89,16 @@ describe('a workflow that merges verdicts', () => {
     ['${{ !cancelled() }}', ''],
     ['success()', ''],
     ["needs.judge.result == 'success'", 'warning merge-skipped at if:'],
-  ])('the step of the merge runs whatever became of the legs: if: %s', async (condition, expected) => {
+  ])('the condition of the merge step: if: %s', async (condition, expected) => {
     expect(await foundIn(changed([MERGE, `if: ${condition}\n        ${MERGE}`]))).toBe(expected);
   });
 
   it.each<[string, readonly (readonly [string, string])[], readonly string[]]>([
-    ['no leg', [[LEG, '']], ['error leg-nameless at with:']],
+    ['no leg name', [[LEG, '']], ['error leg-nameless at with:']],
     ['no vote', [[VOTE, '']], ['warning leg-twice at leg:']],
     ['a fixed vote', [[VOTE, '          vote: 1\n']], ['warning leg-twice at vote:']],
     [
-      'one name for all',
+      'one name for all legs',
       [
         [LEG, '          leg: all\n'],
         [EXPECT, 'expect: all'],
@@ -118,22 +118,22 @@ describe('a workflow that merges verdicts', () => {
     ['a condition on the upload', [[UPLOAD, '        if: success()\n']], ['warning leg-not-uploaded at if:']],
     ['an upload unless cancelled', [[UPLOAD, '        if: ${{ !cancelled() }}\n']], []],
     [
-      'one artifact',
+      'one artifact name for all',
       [['verdict-${{ matrix.leg }}-${{ matrix.vote }}-${{ github.run_attempt }}', 'verdict-all']],
       ['error artifact-name at name:'],
     ],
-    ['one artifact for every attempt', [[ATTEMPT, '']], ['warning leg-upload-once at name:']],
+    ['one artifact name for every attempt', [[ATTEMPT, '']], ['warning leg-upload-once at name:']],
     [
-      'one artifact for every attempt, which can be there once',
+      'one artifact name for every attempt, without overwrite',
       [
         [ATTEMPT, ''],
         [', overwrite: true', ''],
       ],
       ['warning leg-upload-once at name:'],
     ],
-    ['an artifact for each attempt, and no overwrite', [[', overwrite: true', '']], []],
+    ['an artifact for each attempt, without overwrite', [[', overwrite: true', '']], []],
     [
-      'files that are no archives, each under its own name',
+      'uploads without an archive, each under its own name',
       [
         [
           'verdict-${{ matrix.leg }}-${{ matrix.vote }}-${{ github.run_attempt }}"',
@@ -148,7 +148,7 @@ describe('a workflow that merges verdicts', () => {
       ['error read-too-early at steps.judge.outputs.run-result-file'],
     ],
     [
-      'a matrix beside the legs may fail fast',
+      'a matrix of another job that may fail fast',
       [
         ['  verdict:\n', `${TESTS}  verdict:\n`],
         ['needs: judge\n', 'needs: [judge, test]\n'],
@@ -156,7 +156,7 @@ describe('a workflow that merges verdicts', () => {
       [],
     ],
     [
-      'votes of one leg, of which the merge knows nothing',
+      'votes of one leg that the merge does not declare',
       [
         [LEG, '          leg: correctness\n'],
         [`          ${VOTES}\n`, ''],
@@ -172,15 +172,19 @@ describe('a workflow that merges verdicts', () => {
       ],
       [],
     ],
-    ['a leg whose name an expression gives', [['leg: [correctness,', 'leg: ["${{ vars.LEG }}",']], []],
+    ['a leg name from an expression', [['leg: [correctness,', 'leg: ["${{ vars.LEG }}",']], []],
     [
-      'one folder',
+      'merge-multiple on the download',
       [['pattern: verdict-*,', 'pattern: verdict-*, merge-multiple: true,']],
       ['warning merge-multiple at merge-multiple:'],
     ],
-    ['a leg that is not awaited', [['    needs: judge\n', '']], ['warning merge-too-early at verdict:']],
     [
-      'a leg that nobody waits for, on a job that nothing skips',
+      'a leg that the merge does not need',
+      [['    needs: judge\n', '']],
+      ['warning merge-too-early at verdict:'],
+    ],
+    [
+      'a leg that the merge does not need, without always()',
       [
         ['    needs: judge\n', ''],
         [ALWAYS, ''],
@@ -188,45 +192,49 @@ describe('a workflow that merges verdicts', () => {
       ['warning merge-too-early at verdict:'],
     ],
     [
-      'no leg, and a result file of its own',
+      'no leg name, and a result-file input',
       [
         [LEG, '          result-file: out/verdict.json\n'],
         ['${{ steps.judge.outputs.run-result-file }}', 'out/verdict.json'],
       ],
       ['error leg-nameless at with:'],
     ],
-  ])('a leg counts: %s', async (_, edits, expected) => {
+  ])('a leg: %s', async (_, edits, expected) => {
     expect(await findingsOf(changed(...edits))).toEqual(expected);
   });
 
   it.each<[string, readonly (readonly [string, string])[], readonly string[]]>([
-    ['one is not expected', [['security, compatibility\n', 'security\n']], ['error leg-unexpected at leg:']],
     [
-      'one is not there',
+      'a leg that is not expected',
+      [['security, compatibility\n', 'security\n']],
+      ['error leg-unexpected at leg:'],
+    ],
+    [
+      'an expected leg that does not exist',
       [['security, compatibility\n', 'security, compatibility, docs\n']],
       ['warning leg-missing at expect:'],
     ],
     [
-      'one is misspelt',
+      'a misspelled leg',
       [['expect: correctness', 'expect: corectness']],
       ['error leg-unexpected at leg:', 'warning leg-missing at expect:'],
     ],
-    ['a number of votes too small', [[VOTES, 'votes: majority of 2']], ['error leg-votes at vote:']],
-    ['a number of votes too large', [[VOTES, 'votes: majority of 5']], ['warning leg-votes at vote:']],
-    ['votes that the merge knows nothing of', [[`          ${VOTES}\n`, '']], ['error leg-votes at vote:']],
-    ['names of an expression', [[EXPECT, 'expect: ${{ vars.LEGS }}']], []],
+    ['too few votes', [[VOTES, 'votes: majority of 2']], ['error leg-votes at vote:']],
+    ['too many votes', [[VOTES, 'votes: majority of 5']], ['warning leg-votes at vote:']],
+    ['votes that the merge does not declare', [[`          ${VOTES}\n`, '']], ['error leg-votes at vote:']],
+    ['names from an expression', [[EXPECT, 'expect: ${{ vars.LEGS }}']], []],
     [
-      'a matrix of an expression',
+      'a matrix from an expression',
       [['leg: [correctness, security, compatibility]', 'leg: "${{ fromJSON(vars.LEGS) }}"']],
       [],
     ],
     [
-      'a matrix that leaves some out',
+      'a matrix with excluded combinations',
       [['vote: [1, 2, 3] }', 'vote: [1, 2, 3, 4], exclude: [{ vote: 4 }] }']],
       [],
     ],
     [
-      'a matrix that lists what it includes',
+      'a matrix with include only',
       [
         [
           'matrix: { leg: [correctness, security, compatibility], vote: [1, 2, 3] }',
@@ -235,11 +243,11 @@ describe('a workflow that merges verdicts', () => {
       ],
       ['error leg-unexpected at leg:', 'warning leg-missing at expect:'],
     ],
-  ])('the names of the legs are those that are expected: %s', async (_, edits, expected) => {
+  ])('the legs against expect: %s', async (_, edits, expected) => {
     expect(await findingsOf(changed(...edits))).toEqual(expected);
   });
 
-  it('both sides sign, or none', async () => {
+  it('reports a signing key that only the legs or only the merge has', async () => {
     const [before, after] = MANY_LEGS.split(`          ${KEY}\n`).length === 3 ? MANY_LEGS.split(MERGE) : [];
     const unsigned = (before ?? '').replace(`          ${KEY}\n`, '');
     expect(await findingsOf(`${unsigned}${MERGE}${after}`)).toEqual(['error leg-unsigned at leg:']);
@@ -250,13 +258,13 @@ describe('a workflow that merges verdicts', () => {
     expect(await findingsOf(`${unsigned}${MERGE}${unchecked}`)).toEqual([]);
   });
 
-  it('a leg that nothing uploads is found, and one that a script hands on is not', async () => {
+  it('reports a leg that is never uploaded, unless a script may upload it', async () => {
     const upload = /^ +- uses: actions\/upload-artifact[\s\S]+?overwrite: true \}\n/mu;
     expect(await findingsOf(MANY_LEGS.replace(upload, ''))).toEqual(['warning leg-not-uploaded at leg:']);
     expect(await findingsOf(MANY_LEGS.replace(upload, '      - run: ./hand-on.sh\n'))).toEqual([]);
   });
 
-  it('needs rights to tell, and no others', async () => {
+  it('needs the permissions for its reports, and no others', async () => {
     const other = 'comment: always\n          github-token: ${{ secrets.PAT }}';
     expect(
       await findingsOf(
@@ -288,12 +296,12 @@ describe('a workflow that merges verdicts', () => {
     ["steps.merge.outputs.pased == 'true'", 'error unknown-output at steps.merge.outputs.pased'],
     ["steps.merge.outputs.run-reused == 'true'", 'error unknown-output at steps.merge.outputs.run-reused'],
     ["steps.merg.outputs.passed == 'true'", 'error unknown-step at steps.merg.outputs.passed'],
-  ])('what is read of it: %s', async (condition, expected) => {
+  ])('an output of the merge in a condition: %s', async (condition, expected) => {
     const text = changed([`      - ${MERGE}`, `      - id: merge\n        ${MERGE}`]);
     expect(await foundIn(`${text}      - if: ${condition}\n        run: echo\n`)).toBe(expected);
   });
 
-  it('text of the merged payload in a script is found, and a job that runs regardless', async () => {
+  it('reports text of the merged payload in a script, and a job that runs regardless', async () => {
     const text = changed([`      - ${MERGE}`, `      - id: merge\n        ${MERGE}`]);
     expect(
       await findingsOf(`${text}      - run: echo '\${{ steps.merge.outputs.structured_output }}'\n`),
@@ -303,7 +311,7 @@ describe('a workflow that merges verdicts', () => {
     expect(await findingsOf(`${MANY_LEGS}${deploy}`)).toEqual(['warning runs-regardless at if:']);
   });
 
-  it('is found by a name of its own, and in a folder', async () => {
+  it('is found under another action name, and in a local folder', async () => {
     const named = changed([MERGE, 'uses: acme/judge/merge@v2\n'], [EXPECT, 'expct: 3']);
     const folder = repository({
       'w.yml': named,
@@ -316,7 +324,7 @@ describe('a workflow that merges verdicts', () => {
     expect((await checkIn(folder, 'l.yml')).out).toContain('no input "expct"');
   });
 
-  it('asks nothing of a job before the legs that is not merged', async () => {
+  it('does not check a job before the legs that is not merged', async () => {
     const plan = [
       '  plan:',
       '    permissions: { contents: read, pull-requests: read }',

@@ -23,7 +23,7 @@ interface Parts {
   readonly plan?: string;
 }
 
-/** The example whose legs a job plans. */
+/** The example with legs that the job `plan` selects. */
 function planned(parts: Parts): string {
   const { judge = '    needs: plan\n', merge = '    needs: [plan, judge]\n', plan = PLAN } = parts;
   const { matrix = 'needs.plan.outputs.legs', expect: list = 'needs.plan.outputs.legs' } = parts;
@@ -33,43 +33,43 @@ function planned(parts: Parts): string {
     .replace(EXPECT, () => `expect: "\${{ ${list} }}"`);
 }
 
-describe('what is read of the jobs before', () => {
+describe('outputs of needed jobs', () => {
   it.each<[string, Parts, string]>([
-    ['the job that plans is needed by both', {}, ''],
+    ['the legs and the merge need the job', {}, ''],
     [
-      'the merge does not need it',
+      'the merge does not need the job',
       { merge: '    needs: judge\n' },
       'error not-needed at needs.plan.outputs.legs',
     ],
-    ['the legs do not need it', { judge: '' }, 'error not-needed at needs.plan.outputs.legs)'],
+    ['the legs do not need the job', { judge: '' }, 'error not-needed at needs.plan.outputs.legs)'],
     [
-      'there is no such job',
+      'the job does not exist',
       { expect: 'needs.pln.outputs.legs' },
       'error not-needed at needs.pln.outputs.legs',
     ],
     [
-      'its name stands in brackets',
+      'the job name is in brackets',
       { merge: '    needs: judge\n', expect: "needs['plan'].outputs.legs" },
       "error not-needed at needs['plan'].outputs.legs",
     ],
     [
-      'it declares no such output',
+      'the job does not declare the output',
       { expect: 'needs.plan.outputs.leg' },
       'error unknown-output at needs.plan.outputs.leg',
     ],
-    ['it is a called workflow', { plan: 'jobs:\n  plan: { uses: ./.github/workflows/plan.yml }\n' }, ''],
+    ['the job is a called workflow', { plan: 'jobs:\n  plan: { uses: ./.github/workflows/plan.yml }\n' }, ''],
     [
-      'a condition of the legs asks it',
+      'a condition of the legs reads it',
       { judge: "    if: ${{ needs.plan.outputs.legs != '[]' }}\n", matrix: "'[1]'" },
       'error not-needed at needs.plan.outputs.legs',
     ],
-    ['only its result is read', { expect: 'toJSON(needs.plan.result)' }, ''],
-    ['all jobs are read', { expect: 'toJSON(needs.*.result)' }, ''],
+    ['only the result of a job is read', { expect: 'toJSON(needs.plan.result)' }, ''],
+    ['the results of all jobs are read', { expect: 'toJSON(needs.*.result)' }, ''],
   ])('%s', async (_, parts, expected) => {
     expect(await foundIn(planned(parts))).toBe(expected);
   });
 
-  it('is told with what to write', async () => {
+  it('are reported with a fix', async () => {
     const folder = repository({
       'a.yml': planned({ merge: '    needs: judge\n' }),
       'b.yml': planned({ expect: 'needs.pln.outputs.legs' }),
@@ -84,14 +84,14 @@ describe('what is read of the jobs before', () => {
     expect(out).toContain('Read what the steps give: steps.ID.outputs.');
   });
 
-  it('counts for a called workflow whose legs a merge waits for', async () => {
+  it('are checked in a called workflow with legs of the merge', async () => {
     const called =
       '  more:\n    uses: ./.github/workflows/leg.yml\n    with: { legs: "${{ needs.plan.outputs.legs }}" }\n  verdict:\n';
     const text = planned({ merge: '    needs: [plan, judge, more]\n' }).replace('  verdict:\n', () => called);
     expect(await findingsOf(text)).toEqual(['error not-needed at needs.plan.outputs.legs']);
   });
 
-  it('is let be in jobs that neither judge nor are merged', async () => {
+  it('are not checked in jobs without a leg or a merge', async () => {
     const other =
       '  other:\n    runs-on: ubuntu-latest\n    steps: [{ run: "echo ${{ needs.plan.outputs.legs }}" }]\n';
     expect(await findingsOf(`${planned({})}${other}`)).toEqual([]);

@@ -11,7 +11,7 @@ import { formOf } from '../../../src/commands/check/report.ts';
 import type { JsonObject } from '../../../src/types.ts';
 
 describe('the outputs', () => {
-  it('about a run are those of action.yml', () => {
+  it('of a run are those of action.yml', () => {
     const declared = Object.keys(OUTPUTS).filter((name) => name.startsWith('run-'));
     expect(RUN_OUTPUTS.map(({ name }) => name)).toEqual(declared);
     expect(Object.keys(OUTPUTS)).toContain(PAYLOAD_OUTPUT.name);
@@ -36,14 +36,14 @@ describe('the outputs', () => {
     [{ $ref: '#/$defs/flag' }, 'boolean', 'boolean'],
     [{ $ref: 'elsewhere' }, 'any', 'json'],
     [{}, 'any', 'json'],
-  ])('%j is told as %s, and read as %s', (property, type, kind) => {
+  ])('%j has the type %s and the kind %s', (property, type, kind) => {
     const schema = { type: 'object', properties: { it: property }, $defs: { flag: { type: 'boolean' } } };
     expect(payloadOutputs(schema, ['it'])).toEqual([
       expect.objectContaining({ name: 'it', type, kind, isRequired: false }),
     ]);
   });
 
-  it('of branches that differ are what any of them may be', () => {
+  it('of differing branches have the types of all branches', () => {
     const schema = {
       oneOf: [{ properties: { it: { type: 'boolean' } } }, { properties: { it: { type: 'string' } } }],
       allOf: [{ required: ['it'] }],

@@ -14,8 +14,8 @@ const schema = {
   not: { required: ['x'] },
 };
 
-describe('the views of providers', () => {
-  it('are one for those who share a dialect', () => {
+describe('viewsOf', () => {
+  it('gives one view to providers that share a dialect', () => {
     expect(viewsOf(schema).map(({ providers }) => providers)).toEqual([
       ['openai', 'azure-openai'],
       ['anthropic'],
@@ -24,23 +24,23 @@ describe('the views of providers', () => {
     ]);
   });
 
-  it('name each keyword that is told in words, with its place', () => {
+  it('lists each keyword that moves to the note, with its places', () => {
     const [gemini] = viewsOf(schema, ['gemini']);
     expect(gemini?.hasNote).toBe(true);
-    const told = new Map(gemini?.changes.map(({ keyword, how, places }) => [keyword, [how, ...places]]));
-    expect(told.get('pattern')).toEqual(['words', '/properties/name']);
-    expect(told.get('multipleOf')).toEqual(['words', '/properties/a~1b']);
-    expect(told.get('not')).toEqual(['words', '']);
-    expect(told.get('minLength')).toBeUndefined();
-    expect(told.get('$schema')).toBeUndefined();
+    const changes = new Map(gemini?.changes.map(({ keyword, how, places }) => [keyword, [how, ...places]]));
+    expect(changes.get('pattern')).toEqual(['words', '/properties/name']);
+    expect(changes.get('multipleOf')).toEqual(['words', '/properties/a~1b']);
+    expect(changes.get('not')).toEqual(['words', '']);
+    expect(changes.get('minLength')).toBeUndefined();
+    expect(changes.get('$schema')).toBeUndefined();
   });
 
-  it('say nothing where nothing changes', () => {
+  it('has no changes when the schema is sent unchanged', () => {
     const plain = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
     for (const { changes, hasNote } of viewsOf(plain)) expect([changes, hasNote]).toEqual([[], false]);
   });
 
-  it('weigh what is sent', () => {
+  it('has the size of the tool definition that is sent', () => {
     const [view] = viewsOf(schema, ['anthropic']);
     const spec = structuredOutputSpec(schema);
     const sent = JSON.stringify({ name: spec.name, ...describedTool(spec, 'anthropic') });

@@ -15,7 +15,7 @@ export const MANY_LEGS = readFileSync(
   'utf8',
 );
 
-/** It with some of it replaced; what is not in it is a mistake of the test. */
+/** The example with some texts replaced. A text that it does not contain is a mistake in the test. */
 export function changed(...edits: readonly (readonly [string, string])[]): string {
   return edits.reduce((text, [from, to]) => {
     if (!text.includes(from)) throw new Error(`The example holds no ${from}`);
@@ -23,7 +23,7 @@ export function changed(...edits: readonly (readonly [string, string])[]): strin
   }, MANY_LEGS);
 }
 
-/** What a check wrote, and how it ended. */
+/** The output and the exit code of a check. */
 export interface Checked {
   readonly code: number;
   readonly out: string;
@@ -90,7 +90,7 @@ export function workflowOf(parts: {
   ].join('');
 }
 
-/** The findings of a workflow: `severity rule` with the text at the place that each points at. */
+/** The findings of a workflow: `severity rule` with the text at its position. */
 export async function findingsOf(
   text: string,
   files: Readonly<Record<string, string>> = {},
@@ -107,6 +107,6 @@ export async function findingsOf(
   });
 }
 
-/** The findings of a workflow as a text, one a line. */
+/** The findings of a workflow as text, one per line. */
 export const foundIn = async (text: string, files: Readonly<Record<string, string>> = {}): Promise<string> =>
   (await findingsOf(text, files)).join('\n');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type Node, readYaml, valueAt } from '../../../src/commands/check/yaml-file.ts';
 
-/** What a node stands for, as the library itself would give it. */
+/** The plain value of a node, as the library would give it. */
 function toPlain(node: Node | null): unknown {
   if (node === null || node.kind === 'scalar') return node?.value ?? null;
   if (node.kind === 'list') return node.items.map(toPlain);
@@ -11,19 +11,16 @@ function toPlain(node: Node | null): unknown {
 
 describe('an alias', () => {
   it.each([
-    ['names the last anchor before it', '- &a 1\n- *a\n- &a 2\n- *a\n'],
-    ['may name a key, or a part of a part', 'a: &x {b: &y [1]}\n&z c: *x\nd: [*y, *z]\n'],
-    [
-      'is not turned to another anchor by what an alias in between repeats',
-      '- &a {x: &b 1}\n- &b 2\n- *a\n- *b\n',
-    ],
-    ['means the same wherever it is repeated', '- &b 1\n- &a [*b]\n- &b 2\n- *a\n- *b\n'],
+    ['refers to the last anchor before it', '- &a 1\n- *a\n- &a 2\n- *a\n'],
+    ['may refer to a key, or to part of another anchor', 'a: &x {b: &y [1]}\n&z c: *x\nd: [*y, *z]\n'],
+    ['is not affected by anchors inside another alias', '- &a {x: &b 1}\n- &b 2\n- *a\n- *b\n'],
+    ['has the same value wherever it is repeated', '- &b 1\n- &a [*b]\n- &b 2\n- *a\n- *b\n'],
   ])('%s', async (_, text) => {
     const read = await readYaml('a.yml', text);
     expect(read.ok ? toPlain(read.file.root) : read.problem).toEqual(parse(text));
   });
 
-  it('of itself, or of itself again and again, is no workflow', async () => {
+  it('is refused when it refers to itself or expands endlessly', async () => {
     const doubling = Array.from({ length: 30 }, (_, at) => `- &a${at + 1} [*a${at}, *a${at}]`).join('\n');
     for (const text of ['&a [*a]', `- &a0 1\n${doubling}`])
       expect(await readYaml('a.yml', text)).toMatchObject({
@@ -33,18 +30,18 @@ describe('an alias', () => {
   });
 });
 
-describe('the place of a part of a scalar', () => {
+describe('the position of a part of a scalar', () => {
   it.each([
     ['a: "\\x78 x x"', 'x', 2, 10],
     ['a: aaa aa', 'aa', 4, 8],
     ['a: |\n  b\n  b', 'b', 2, 3],
     ['a: b', '', 1, 4],
-  ])('%j, %j', async (text, part, offset, column) => {
+  ])('of %j, part %j', async (text, part, offset, column) => {
     const { file, scalar } = await readA(text);
     expect(file.locatePart(scalar, offset, part).column).toBe(column);
   });
 
-  it('is that of the scalar once much was searched: many parts of a long text would take the square of it', async () => {
+  it('falls back to the scalar’s position after many searches, which avoids quadratic time', async () => {
     const text = 'a b '.repeat(100_000);
     const { file, scalar } = await readA(`a: "${text}"`);
     const columns = Array.from(
@@ -64,12 +61,12 @@ async function readA(text: string) {
   return { file: read.file, scalar };
 }
 
-describe('a key that is given twice', () => {
+describe('a duplicate key', () => {
   it.each([
     ['a: 1\nb: 2\na: 3\n', 3, 1],
     ['a: {b: 1, "b": 2}\n', 1, 11],
     ['a:\n  - c: 1\n    c: 2\n', 3, 5],
-  ])('%j is refused at the second place', async (text, line, column) => {
+  ])('in %j is refused at its second position', async (text, line, column) => {
     expect(await readYaml('a.yml', text)).toEqual({
       ok: false,
       location: { file: 'a.yml', line, column },
@@ -78,12 +75,12 @@ describe('a key that is given twice', () => {
     });
   });
 
-  it('is none where the other stands in another mapping, or is of another type', async () => {
+  it('is accepted in another mapping, or as another type', async () => {
     expect(await readYaml('a.yml', 'a: {b: 1}\nc: {b: 2}\n1: x\n"1": y\n')).toMatchObject({ ok: true });
   });
 });
 
-it('a text of more pieces than a workflow can have is refused, however few of them are values', async () => {
+it('refuses a text with more parts than a workflow can have, even when few of them are values', async () => {
   for (const piece of ['{}\n', '*a ', '? ', '\n'])
     expect(await readYaml('a.yml', piece.repeat(260_000))).toMatchObject({
       ok: false,

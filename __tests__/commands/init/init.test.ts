@@ -47,7 +47,7 @@ const plans = [...presets.keys()].flatMap((preset) =>
   ),
 );
 
-describe('what init writes', () => {
+describe('the files that init writes', () => {
   it.each(plans)('$preset, $provider, $trigger, $comment', async ({ preset, provider, trigger, comment }) => {
     const folder = fresh();
     const flags = ['--preset', preset, '--provider', provider, '--trigger', trigger, comment, '--yes'];
@@ -65,7 +65,7 @@ describe('what init writes', () => {
     expect(agent.uses).toBe('org/structured-agent@v1');
     expect(say.run).not.toContain('${{');
     expect(text).not.toMatch(/outputs\.[\w-]+ *!=/u);
-    // As the runner hands it over, it is a configuration.
+    // With the values from the runner, the inputs are a valid configuration.
     const inputs = Object.entries<unknown>(agent.with).map(([name, value]) => [
       name,
       String(value).replace(/\$\{\{ (\S+) \}\}/gu, (_, name_) =>
@@ -77,7 +77,7 @@ describe('what init writes', () => {
     expect(config.maxTotalTokens).not.toBeNull();
   });
 
-  it('keeps the gate of the preset', async () => {
+  it('keep the gate of the preset', async () => {
     for (const preset of presets.keys()) {
       const folder = fresh();
       await init(folder, ['--preset', preset, '--yes']);
@@ -90,7 +90,7 @@ describe('what init writes', () => {
   });
 
   it.each(["my model: 'x' # y", 'a"b', '- x', 'no', '12', '{a}', 'x\ty', '@x', 'mörk', 'a: b'])(
-    'a model named %j is still that model',
+    'keep a model named %j',
     async (model) => {
       const folder = fresh();
       await init(folder, ['--provider', 'openai', '--model', model, '--yes']);
@@ -107,7 +107,7 @@ describe('what init writes', () => {
     [['--action', `acme/judge@${'0a'.repeat(20)}`], `acme/judge@${'0a'.repeat(20)}`],
     [['--action', 'acme/tools/judge@main'], 'acme/tools/judge@main # pin it to a commit'],
     [['--action', './.github/actions/judge'], './.github/actions/judge'],
-  ])('%j is the action that the step uses', async (flags, uses) => {
+  ])('with %j use the action %s', async (flags, uses) => {
     const folder = fresh();
     const { code, out } = await init(folder, [...flags, '--yes']);
     expect(code).toBe(0);
@@ -122,7 +122,7 @@ describe('what init writes', () => {
     expect(await checked(folder, command.filter(Boolean))).toBe('0 no errors, no warnings in 1 workflow');
   });
 
-  it('tells what is left to do', async () => {
+  it('are listed with the remaining steps', async () => {
     const { out } = await init(fresh(), ['--provider', 'azure-openai', '--yes']);
     expect(out).toContain(`Written: ${WORKFLOW_FILE}, ${SCHEMA_FILE}`);
     for (const step of [
@@ -135,7 +135,7 @@ describe('what init writes', () => {
 });
 
 describe('questions', () => {
-  it('are for what the flags leave open, and an empty answer takes what stands in brackets', async () => {
+  it('cover what the flags leave open, and an empty answer selects the default in brackets', async () => {
     const folder = fresh();
     const { code, err } = await init(folder, ['--preset', 'code-review'], ['opnai', 'openai', '', 'PUSH']);
     expect(code).toBe(0);
@@ -149,7 +149,7 @@ describe('questions', () => {
     expect(workflow.jobs.verdict.steps[1].with.model).toBe('gpt-5');
   });
 
-  it('are none where the flags say all, or --yes', async () => {
+  it('are skipped when the flags cover everything, or with --yes', async () => {
     const said = ['--preset', 'verdict', '--model', 'claude-x', '--trigger', 'push'];
     for (const argv of [said, ['--yes']]) {
       for (const answers of [null, []])
@@ -157,7 +157,7 @@ describe('questions', () => {
     }
   });
 
-  it('take y and n for yes and no', async () => {
+  it('accept y and n for yes and no', async () => {
     for (const [answer, comment] of Object.entries({ y: 'always', N: undefined, Yes: 'always' })) {
       const folder = fresh();
       const argv = ['--preset', 'verdict', '--model', 'claude-x', '--trigger', 'pull_request'];
@@ -166,7 +166,7 @@ describe('questions', () => {
     }
   });
 
-  it('have no standard answer for the provider of an unknown model', async () => {
+  it('have no default for the provider of an unknown model', async () => {
     const folder = fresh();
     const argv = ['--preset', 'verdict', '--model', 'foo', '--trigger', 'push'];
     const { code, err } = await init(folder, argv, ['', 'gemini']);
@@ -176,7 +176,7 @@ describe('questions', () => {
     expect(parse(read(folder, WORKFLOW_FILE)).jobs.verdict.steps[1].with.provider).toBe('gemini');
   });
 
-  it('come after everything that is wrong already', async () => {
+  it('come after all errors that are already known', async () => {
     const folder = fresh();
     writeFileSync(path.join(folder, '.github'), 'a file');
     const wrong = await init(folder, ['--preset', 'nosuch'], []);
@@ -190,7 +190,7 @@ describe('questions', () => {
     expect(err).not.toContain('?');
   });
 
-  it('that nobody can answer end it with what to give', async () => {
+  it('fail with the flags to use when nobody can answer', async () => {
     const folder = fresh();
     const { code, err } = await init(folder, ['--model', 'claude-x']);
     expect(code).toBe(52);
@@ -201,8 +201,8 @@ describe('questions', () => {
   });
 });
 
-describe('what is there already', () => {
-  it('stays as it is without --force, and nothing beside it is written', async () => {
+describe('existing files', () => {
+  it('are kept without --force, and nothing else is written', async () => {
     for (const name of [WORKFLOW_FILE, SCHEMA_FILE]) {
       const folder = fresh();
       mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
@@ -218,7 +218,7 @@ describe('what is there already', () => {
     }
   });
 
-  it.each(['--force', '--yes'])('is never written through a link (%s)', async (flag) => {
+  it.each(['--force', '--yes'])('are never written through a symbolic link (%s)', async (flag) => {
     const [folder, outside] = [fresh(), fresh()];
     writeFileSync(path.join(outside, 'precious'), 'mine');
     mkdirSync(path.join(folder, '.github/workflows'), { recursive: true });
@@ -238,7 +238,7 @@ describe('what is there already', () => {
     expect(readdirSync(outside)).toEqual(['precious']);
   });
 
-  it('may be a file where a folder belongs', async () => {
+  it('are reported when a file has the name of a folder', async () => {
     const folder = fresh();
     writeFileSync(path.join(folder, '.github'), 'a file');
     const { code, err } = await init(folder, ['--yes']);
@@ -246,7 +246,7 @@ describe('what is there already', () => {
   });
 });
 
-describe('what cannot be meant', () => {
+describe('invalid arguments', () => {
   it.each([
     [['--preset', 'verdit'], 'Did you mean verdict?'],
     [['--provider', 'acme'], 'Use openai'],
@@ -262,14 +262,14 @@ describe('what cannot be meant', () => {
     [['--action', 'judge'], 'OWNER/REPOSITORY@COMMIT'],
     [['--action', 'acme/judge@v1\n- run: x'], 'OWNER/REPOSITORY@COMMIT'],
     [['--action', 'acme/judge@${{ x }}'], 'OWNER/REPOSITORY@COMMIT'],
-  ])('%j', async (argv, fix) => {
+  ])('%j fails with a one-line fix', async (argv, fix) => {
     const { code, out, err } = await init(fresh(), [...argv, '--yes']);
     expect([code, out]).toEqual([52, '']);
     expect(err).toContain(fix);
     expect(err.trimEnd().split('\n')).toHaveLength(1);
   });
 
-  it('has a help', async () => {
+  it('-h shows the help', async () => {
     expect((await init(fresh(), ['-h'])).out).toContain('Usage: structured-agent init');
   });
 });

@@ -25,25 +25,25 @@ describe('readLines', () => {
     expect(read(text)).toEqual({ lines, torn, cut: false });
   });
 
-  it('keeps characters whole that lie across two chunks, and lines that fill several', () => {
+  it('keeps characters that span two chunks, and lines that span several', () => {
     const line = `${'x'.repeat(65_535)}ä${'y'.repeat(200_000)}`;
     expect(read(`${line}\nb\n`)).toEqual({ lines: [line, 'b'], torn: false, cut: false });
   });
 
-  it('ends where the file ends, whatever the chunk before held', () => {
+  it('ends at the end of the file, whatever the previous chunk contained', () => {
     expect(read(`${'a\n'.repeat(32_768)}b`).lines.slice(32_766)).toEqual(['a', 'a', 'b']);
   });
 
-  it('passes over a line of more than 16 MiB, and reads on', () => {
+  it('skips a line of more than 16 MiB and continues', () => {
     const { lines } = read(Buffer.concat([Buffer.alloc(16 * 1024 ** 2 + 1, 120), Buffer.from('\nb\n')]));
     expect(lines).toEqual([null, 'b']);
   });
 
-  it('stops at the limit and says so', () => {
+  it('stops at the limit and reports the cut', () => {
     expect(read('a\n'.repeat(100_000), 65_536)).toMatchObject({ cut: true, torn: false });
   });
 
-  it('refuses what is no file', () => {
+  it('refuses a path that is not a file', () => {
     const pipe = path.join(folder, 'missing');
     expect(() => readLines(folder, '"folder"', () => {})).toThrow(InputError);
     expect(() => readLines(pipe, '"missing"', () => {})).toThrow(
@@ -52,7 +52,7 @@ describe('readLines', () => {
     expect(() => readLines('/dev/zero', '"zero"', () => {})).toThrow(/"zero" is no file/);
   });
 
-  it('waits neither for the writer of a pipe in the checkout nor for a file of the kernel', () => {
+  it('does not block on a pipe in the checkout or a kernel file', () => {
     const pipe = path.join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     symlinkSync('pipe', path.join(folder, 'link'));
@@ -62,11 +62,11 @@ describe('readLines', () => {
       expect(() => readLines(path.join(folder, name), name, () => {})).toThrow(/is no file|cannot be read/);
   });
 
-  it('reads a pipe that a shell made', () => {
+  it('reads a pipe created by a shell', () => {
     const source = path.join(import.meta.dirname, '../../..', 'src', 'commands', 'report', 'lines.ts');
     const script = `import { readLines } from ${JSON.stringify(source)}; readLines(process.argv[1], 'p', (line) => console.log(line))`;
     const command = `"$0" --input-type=module -e "$1" <(printf 'a\\nb\\n')`;
-    const told = execFileSync('bash', ['-c', command, process.execPath, script], { encoding: 'utf8' });
-    expect(told).toBe('a\nb\n');
+    const output = execFileSync('bash', ['-c', command, process.execPath, script], { encoding: 'utf8' });
+    expect(output).toBe('a\nb\n');
   });
 });

@@ -32,14 +32,14 @@ const sample = (name: string) => {
   return found;
 };
 const see = (expression: string) => browser.tab.evaluate(expression);
-/** Names and first words of the rows that are there to see. */
+/** The number of visible rows. */
 const rows = () =>
   see("[...document.querySelectorAll('[data-row]')].filter((row) => row.checkVisibility()).length");
 const focused = () =>
   see(
     "document.activeElement.closest('[data-row]')?.textContent.replace(/\\s+/g, ' ').trim().slice(0, 40) ?? document.activeElement.id",
   );
-/** Waits for what the page does a little later. */
+/** Waits until the page has handled delayed events. */
 const settle = () =>
   see('new Promise((done) => setTimeout(() => requestAnimationFrame(() => done(true)), 200))');
 const type = async (text: string) => {
@@ -73,7 +73,7 @@ const TRAPS = [
 ];
 const TRAP = TRAPS.join('\n');
 
-/** A transcript, each text of which is hostile. */
+/** A transcript with hostile text in every field. */
 function hostile(): readonly string[] {
   const usage = { input_tokens: 10, output_tokens: 5, cached_input_tokens: 0, cache_write_tokens: 0 };
   const totals = { turns: 1, usage, cost_usd: 0.1 };
@@ -107,7 +107,7 @@ function hostile(): readonly string[] {
   return entries.map((entry) => JSON.stringify(entry));
 }
 
-/** Every string of a value replaced, its type and one reason aside. */
+/** An envelope with hostile text in every string except its type and conclusion. */
 const envelope = {
   type: 'result',
   conclusion: 'inconclusive',
@@ -122,7 +122,7 @@ const envelope = {
 };
 
 describe('the page in a browser', () => {
-  it('runs nothing, loads nothing and breaks nothing of a hostile transcript', async () => {
+  it('runs nothing, loads nothing and stays intact with a hostile transcript', async () => {
     const heard = browser.tab.heard.length;
     const payload = {
       [TRAP]: TRAP,
@@ -164,7 +164,7 @@ describe('the page in a browser', () => {
     for (const trap of TRAPS.slice(0, 8)) expect(text).toContain(trap);
   });
 
-  it('would be heard if it ran or loaded anything', async () => {
+  it('reports anything that runs or loads, so that the previous test is meaningful', async () => {
     const heard = browser.tab.heard.length;
     await show(sample('review').lines);
     await see(
@@ -208,7 +208,7 @@ describe('the page in a browser', () => {
     ).toBe(true);
   });
 
-  it('searches folded text as one types, counts, and clears', async () => {
+  it('searches collapsed text while typing, shows the count, and clears', async () => {
     await show(sample('review').lines);
     const all = await rows();
     await browser.tab.press('/');
@@ -231,7 +231,7 @@ describe('the page in a browser', () => {
     expect([await rows(), await see("document.getElementById('search').value")]).toEqual([all, '']);
   });
 
-  it('shows only problems where that is asked for', async () => {
+  it('shows only problems when the filter is on', async () => {
     await show(sample('review').lines);
     await see("document.getElementById('problems').click()");
     const tags =
@@ -239,7 +239,7 @@ describe('the page in a browser', () => {
     expect(await see(tags)).toEqual(['Warning', 'error', 'rejected']);
   });
 
-  it('goes through by keys: j, k, arrows, Enter', async () => {
+  it('supports keyboard navigation: j, k, arrows, Enter', async () => {
     await show(sample('review').lines);
     await see("document.getElementById('story').focus()");
     await browser.tab.press('j');
@@ -257,7 +257,7 @@ describe('the page in a browser', () => {
     expect(await focused()).toMatch(/^The task/);
   });
 
-  it('leaves single letters alone where that is asked for', async () => {
+  it('ignores single-letter shortcuts when they are turned off', async () => {
     await show(sample('review').lines);
     await see("document.getElementById('letters').click()");
     await see("document.getElementById('story').focus()");
@@ -265,7 +265,7 @@ describe('the page in a browser', () => {
     expect(await focused()).toBe('story');
   });
 
-  it('skips to what happened by the first key', async () => {
+  it('has a skip link to the events as the first tab stop', async () => {
     await show(sample('review').lines);
     await browser.tab.press('Tab');
     expect(await see('document.activeElement.className')).toBe('skip');
@@ -274,7 +274,7 @@ describe('the page in a browser', () => {
     expect(await focused()).toBe('story');
   });
 
-  it('folds and unfolds what is shown', async () => {
+  it('collapses and expands all visible rows', async () => {
     await show(sample('review').lines);
     const open = "document.querySelectorAll('details.row[open]').length";
     await see("document.getElementById('unfold').click()");
@@ -283,7 +283,7 @@ describe('the page in a browser', () => {
     expect(await see(open)).toBe(0);
   });
 
-  it('follows the system between light and dark, unless told otherwise', async () => {
+  it('follows the system theme until the theme is set', async () => {
     await show(sample('review').lines);
     const ground = () => see('getComputedStyle(document.body).backgroundColor');
     const prefer = (value: string) =>
@@ -303,7 +303,7 @@ describe('the page in a browser', () => {
     expect(await ground()).toBe(dark);
   });
 
-  it.each(['light', 'dark'])('has enough contrast everywhere (%s)', async (value) => {
+  it.each(['light', 'dark'])('has sufficient contrast everywhere (%s)', async (value) => {
     await show(sample('review').lines, sample('review').envelope);
     await browser.tab.send('Emulation.setEmulatedMedia', {
       features: [{ name: 'prefers-color-scheme', value }],
@@ -313,7 +313,7 @@ describe('the page in a browser', () => {
     expect(await see(CONTRAST)).toEqual([]);
   });
 
-  it.each([320, 400, 1280])('needs no scrolling sideways at %d pixels', async (width) => {
+  it.each([320, 400, 1280])('does not scroll horizontally at %d pixels', async (width) => {
     const screen = { width, height: 800, deviceScaleFactor: 1, mobile: false };
     await browser.tab.send('Emulation.setDeviceMetricsOverride', screen);
     await show([...hostile(), JSON.stringify({ type: 'user_message', text: 'x'.repeat(5_000) })], envelope);
@@ -322,7 +322,7 @@ describe('the page in a browser', () => {
     await browser.tab.send('Emulation.clearDeviceMetricsOverride');
   });
 
-  it('bears ten thousand events: draws what is in sight, and searches all', async () => {
+  it('handles ten thousand events: renders what is visible, and searches all', async () => {
     const { lines } = sample('long');
     expect(lines.length).toBeGreaterThan(10_000);
     await show(lines);
@@ -335,7 +335,7 @@ describe('the page in a browser', () => {
     expect(await rows()).toBe(1);
   });
 
-  it('says what is missing where a run was cut off', async () => {
+  it('says what is missing when a run was cut off', async () => {
     await show(sample('cut').lines);
     expect(await see("document.querySelector('h1').innerText")).toContain(
       'No verdict: the transcript has no end',
@@ -343,7 +343,7 @@ describe('the page in a browser', () => {
     expect(await see("document.querySelector('.remarks').innerText")).toContain('the verdict is not in it');
   });
 
-  it('prints without what only a screen needs', async () => {
+  it('prints without the controls', async () => {
     await show(sample('review').lines);
     await browser.tab.send('Emulation.setEmulatedMedia', { media: 'print' });
     expect(
@@ -357,7 +357,7 @@ describe('the page in a browser', () => {
   });
 });
 
-/** Texts whose contrast with what lies under them is below 4.5 (WCAG 2.2, 1.4.3). */
+/** Texts whose contrast with their background is below 4.5 (WCAG 2.2, 1.4.3). */
 const CONTRAST = `(() => {
   const canvas = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
   const rgb = (colour) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); return [...canvas.getImageData(0, 0, 1, 1).data]; };

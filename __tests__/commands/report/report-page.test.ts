@@ -9,14 +9,14 @@ import { knowSecrets, makeFolder } from '../../support/surroundings.ts';
 
 const folder = makeFolder();
 const secrets = knowSecrets('sk-canary-1');
-const told: string[] = [];
-const tell = (text: string) => void told.push(text);
+const notices: string[] = [];
+const notify = (text: string) => void notices.push(text);
 const signal = new AbortController().signal;
 
 describe('createReportPage', () => {
-  it('writes a private page of what it heard and how the run ended, secrets masked', async () => {
+  it('writes a private page with the events and the verdict, and masks secrets', async () => {
     const file = path.join(folder, 'new', 'report.html');
-    const reporter = createReportPage({ file, secrets, notify: tell });
+    const reporter = createReportPage({ file, secrets, notify });
     for (const event of sampleEvents) reporter.event?.(event);
     await reporter.report?.(sampleReport({ payload: { a: 'PAYLOAD-CANARY sk-canary-1' } }), signal);
     const page = readFileSync(file, 'utf8');
@@ -25,12 +25,12 @@ describe('createReportPage', () => {
     expect(page).not.toMatch(/sk-canary|NATIVE-CANARY/);
     expect(page).not.toContain('the verdict is not in it');
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(told).toEqual([`report page: ${file}`]);
+    expect(notices).toEqual([`report page: ${file}`]);
   });
 
-  it('tells the last word where the ending is told again', async () => {
+  it('shows the last verdict when the report is repeated', async () => {
     const file = path.join(folder, 'again.html');
-    const reporter = createReportPage({ file, secrets, notify: tell });
+    const reporter = createReportPage({ file, secrets, notify });
     expect(reporter.repeatable).toBe(true);
     await reporter.report?.(sampleReport(), signal);
     const config = { reason: 'config', subtype: 'error_config', exitCode: 52 } as const;
@@ -42,10 +42,10 @@ describe('createReportPage', () => {
     expect(page).not.toContain('Success');
   });
 
-  it('a page that cannot be written is a ReportError', async () => {
-    const reporter = createReportPage({ file: folder, secrets, notify: tell });
-    told.length = 0;
+  it('throws a ReportError when the page cannot be written', async () => {
+    const reporter = createReportPage({ file: folder, secrets, notify });
+    notices.length = 0;
     await expect(reporter.report?.(sampleReport(), signal)).rejects.toThrow(ReportError);
-    expect(told).toEqual([]);
+    expect(notices).toEqual([]);
   });
 });

@@ -17,13 +17,13 @@ function report(...argv: string[]) {
 }
 
 async function reportIn(place: string, ...argv: string[]) {
-  const told = { stdout: '', stderr: '' };
+  const output = { stdout: '', stderr: '' };
   const code = await runReport(argv, {
     cwd: path.join(folder, place),
-    stdout: (text) => (told.stdout += text),
-    stderr: (text) => (told.stderr += text),
+    stdout: (text) => (output.stdout += text),
+    stderr: (text) => (output.stderr += text),
   });
-  return { code, ...told };
+  return { code, ...output };
 }
 
 /** The page of a transcript. */
@@ -42,7 +42,7 @@ describe('runReport', () => {
     expect(readFileSync(file, 'utf8')).toBe((await report('t.jsonl', '-o', '-')).stdout);
   });
 
-  it('is not written through a link of the checkout that leads out of it, or into .git', async () => {
+  it('refuses to write through a symbolic link out of the checkout or into .git', async () => {
     mkdirSync(path.join(folder, 'checkout/.git/hooks'), { recursive: true });
     writeFileSync(path.join(folder, 'mine.html'), 'mine');
     symlinkSync('.git/hooks', path.join(folder, 'checkout/hooks'));
@@ -54,14 +54,14 @@ describe('runReport', () => {
     expect(readFileSync(path.join(folder, 'mine.html'), 'utf8')).toBe('mine');
   });
 
-  it('replaces what a link leads to, not the link', async () => {
+  it('replaces the target of a symbolic link, not the link', async () => {
     writeFileSync(path.join(folder, 'real.html'), 'old');
     symlinkSync('real.html', path.join(folder, 'link.html'));
     expect((await report('t.jsonl', '-o', 'link.html')).code).toBe(0);
     expect(readFileSync(path.join(folder, 'real.html'), 'utf8')).toContain('<!doctype html>');
   });
 
-  it('explains itself on stdout', async () => {
+  it('prints its help on stdout', async () => {
     expect(await report('--help')).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('Usage:'),
@@ -77,23 +77,28 @@ describe('runReport', () => {
     ['a flag without its value', /-o needs a value/, 't.jsonl', '-o'],
     ['a flag twice', /-o is given twice/, 't.jsonl', '-o', '-', '-o', 'b'],
     ['an empty flag', /--result is given an empty value/, 't.jsonl', '-o', '-', '--result='],
-    ['a transcript that is not there', /"none" cannot be read: there is no such file/, 'none', '-o', '-'],
+    ['a missing transcript', /"none" cannot be read: there is no such file/, 'none', '-o', '-'],
     ['a transcript that is a folder', /"folder" is no file/, 'folder', '-o', '-'],
-    ['a result for a transcript', /"result.json" is no transcript/, 'result.json', '-o', '-'],
+    ['a result as a transcript', /"result.json" is no transcript/, 'result.json', '-o', '-'],
+    ['a transcript as a result', /"t.jsonl" is no result envelope/, 't.jsonl', '-o', '-', '--result=t.jsonl'],
     [
-      'a transcript for a result',
-      /"t.jsonl" is no result envelope/,
+      'a page that overwrites its transcript',
+      /is what the page is made from/,
       't.jsonl',
       '-o',
-      '-',
-      '--result=t.jsonl',
+      './folder/../t.jsonl',
     ],
-    ['a page over its transcript', /is what the page is made from/, 't.jsonl', '-o', './folder/../t.jsonl'],
-    ['a page over a folder', /"folder" is there already and no file/, 't.jsonl', '-o', 'folder'],
-    ['a page over a device', /"\/dev\/null" is there already and no file/, 't.jsonl', '-o', '/dev/null'],
-    ['a page in no folder', /The folder of "a\/b.html" is not there/, 't.jsonl', '-o', 'a/b.html'],
-    ['a name with what nobody sees', /⟨U\+202E⟩/, '\u202ex', '-o', '-'],
-  ])('%s: 52 and one sentence', async (_, says, ...argv) => {
+    ['a page that overwrites a folder', /"folder" is there already and no file/, 't.jsonl', '-o', 'folder'],
+    [
+      'a page that overwrites a device',
+      /"\/dev\/null" is there already and no file/,
+      't.jsonl',
+      '-o',
+      '/dev/null',
+    ],
+    ['a page in a missing folder', /The folder of "a\/b.html" is not there/, 't.jsonl', '-o', 'a/b.html'],
+    ['a name with invisible characters', /⟨U\+202E⟩/, '\u202ex', '-o', '-'],
+  ])('%s ends with 52 and a one-line error', async (_, says, ...argv) => {
     const { code, stdout, stderr } = await report(...argv);
     expect([code, stdout]).toEqual([52, '']);
     expect(stderr).toMatch(says);
@@ -101,7 +106,7 @@ describe('runReport', () => {
     expect(readFileSync(path.join(folder, 't.jsonl'), 'utf8')).toBe(whole);
   });
 
-  it('bears a torn last line, a BOM, CRLF and lines that are no events, and says so', async () => {
+  it('handles a truncated last line, a BOM, CRLF and lines that are not events, and reports them', async () => {
     const page = await pageOf(
       `\ufeff${lines.slice(0, 4).join('\r\n')}\r\n\r\nnonsense\n{"type":"x"}\n{"type":"turn_st`,
     );
@@ -112,19 +117,19 @@ describe('runReport', () => {
     expect(page).toContain('claude-sonnet-4-5');
   });
 
-  it('does not call a whole last line torn that has no end', async () => {
+  it('does not report a complete last line without a newline as truncated', async () => {
     expect(await pageOf(lines.join('\n'))).not.toMatch(/torn|no event/);
   });
 
   it.each(['', '\n\n', 'text', '[]\n', Buffer.from([0xff, 0xfe, 0, 10])])(
-    '%j is no transcript',
+    'refuses %j as a transcript',
     async (content) => {
       writeFileSync(path.join(folder, 'y.jsonl'), content);
       expect(await report('y.jsonl', '-o', '-')).toMatchObject({ code: 52, stdout: '' });
     },
   );
 
-  it('takes gate, sandbox and judge from the result, alone or as the last of a stream', async () => {
+  it('reads gate, sandbox and policy from the result, alone or at the end of a stream', async () => {
     const alone = await pageOf(whole, '--result', 'result.json');
     for (const text of ['not met', 'bwrap', 'octo/cart', '<code>passed</code>', 'gate_not_met']) {
       expect(alone).toContain(text);
@@ -135,13 +140,13 @@ describe('runReport', () => {
     expect(await pageOf(whole, '--result', 'array')).toBe(alone);
   });
 
-  it('keeps an empty line at the beginning of a result', async () => {
+  it('keeps an empty first line of a tool result', async () => {
     const call = { name: 'shell' };
     const entry = { type: 'tool_finished', call, decision: 'ok', result: { content: '\nx' } };
     expect(await pageOf(JSON.stringify(entry))).toContain('<pre>\n\nx</pre>');
   });
 
-  it('takes what the run took from the result, an unknown price as well', async () => {
+  it('prefers the cost in the result, including an unknown cost', async () => {
     for (const [cost, shown] of [
       [9.87, '<dt>Cost</dt><dd>$9.87</dd>'],
       [null, '<dt>Cost</dt><dd>unknown</dd>'],
@@ -151,7 +156,7 @@ describe('runReport', () => {
     }
   });
 
-  it('shows what was found, the gravest first, and the gate in words', async () => {
+  it('shows the payload with the most severe findings first, and the gate in words', async () => {
     const page = await pageOf(whole, '--result', 'result.json');
     const text = page
       .replace(/<\/?code>/gu, '')
@@ -165,12 +170,12 @@ describe('runReport', () => {
     expect(page).not.toContain('was not given');
   });
 
-  it('says where what was found would come from', async () => {
+  it('explains how to add the payload to the page', async () => {
     expect(await pageOf(whole)).toContain('which was not given: --result FILE adds it to this page');
     expect(await pageOf(whole, '--without-payload')).not.toContain('was not given');
   });
 
-  it('shows no more of a payload than can be read', async () => {
+  it('limits the rows, columns and values of a payload', async () => {
     const findings = Array.from({ length: 700 }, (_, at) => ({ message: `m${at}`, long: 'x'.repeat(5_000) }));
     const wide = { rows: [Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`c${at}`, at]))] };
     const many = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`v${at}`, at]));
@@ -187,7 +192,7 @@ describe('runReport', () => {
     }
   });
 
-  it('bears a payload that is nested too deeply', async () => {
+  it('handles a payload that is nested too deeply', async () => {
     const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`;
     const text = JSON.stringify({ ...envelope, structured_output: { deep: 'HERE' } });
     writeFileSync(path.join(folder, 'deep'), text.replace('"HERE"', deep));
@@ -199,7 +204,7 @@ describe('runReport', () => {
     expect(await pageOf(whole, '--result', 'none')).not.toContain('What was found');
   });
 
-  it('P3 shows nothing of a payload --without-payload, wherever an envelope holds it', async () => {
+  it('P3 shows no part of a payload with --without-payload, wherever an envelope contains it', async () => {
     const leaky = {
       ...envelope,
       result: '{"a":"PAYLOAD-CANARY"}',
@@ -220,7 +225,7 @@ describe('runReport', () => {
     expect(await pageOf(whole, '--result', 'leaky')).toContain('<code>PAYLOAD-CANARY</code>');
   });
 
-  it('shows the sentence of an ending that quotes nothing', async () => {
+  it('shows the error message of a verdict', async () => {
     const ending = { type: 'result', conclusion: 'inconclusive', reason: 'sandbox' };
     const failed = { ...ending, error: 'Install <bubblewrap>.' };
     writeFileSync(path.join(folder, 'failed'), JSON.stringify(failed));
@@ -229,7 +234,7 @@ describe('runReport', () => {
     expect(page).toContain('Inconclusive: sandbox');
   });
 
-  it.each(['constructor', '__proto__', 'toString'])('takes %s for a word like any other', async (word) => {
+  it.each(['constructor', '__proto__', 'toString'])('treats %s like any other word', async (word) => {
     const call = { name: word };
     const finished = { type: 'tool_finished', call, decision: word, result: { content: word } };
     const turn = { type: 'turn_completed', stop_reason: word };
@@ -242,7 +247,7 @@ describe('runReport', () => {
     expect(page).toContain('ended</span>');
   });
 
-  it('says where the result belongs to another run, and where no model judged', async () => {
+  it('says when the result belongs to another run, and when no model judged', async () => {
     const other = { ...envelope, conclusion: 'success', reason: 'accepted', gate: null, replayed: true };
     writeFileSync(path.join(folder, 'other'), JSON.stringify(other));
     const page = await pageOf(whole, '--result', 'other');

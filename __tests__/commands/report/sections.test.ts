@@ -10,7 +10,7 @@ function turn(at: number, changes: Partial<Turn> = {}): Turn {
 const drawn = (turns: readonly Turn[]) => charts(turns)?.html ?? '';
 
 describe('charts', () => {
-  it('draw a column for each turn, and name the tallest', () => {
+  it('have one column for each turn, and name the highest', () => {
     const html = drawn([turn(1), turn(2), turn(3)]);
     expect(html.match(/<g>/g)).toHaveLength(3);
     expect(html).toContain('Turn 3: 250 in, 50 from the cache, 10 out');
@@ -18,24 +18,24 @@ describe('charts', () => {
     expect(html).toContain('in the end: $0.3000');
   });
 
-  it('are not there where no turn tells its tokens', () => {
+  it('are absent when no turn reports tokens', () => {
     expect(charts([])).toBeNull();
     expect(charts([turn(1, { usage: null })])).toBeNull();
   });
 
-  it('draw no cost where no price is known', () => {
+  it('have no cost curve when no price is known', () => {
     const html = drawn([turn(1, { costUsd: null })]);
     expect(html).toContain('Tokens by turn');
     expect(html).not.toContain('Cost so far');
   });
 
-  it('draw the mean of neighbours where there are very many', () => {
+  it('show averages of neighboring turns when there are very many', () => {
     const html = drawn(Array.from({ length: 1_000 }, (_, at) => turn(at + 1)));
     expect(html.match(/<g>/g)?.length).toBeLessThanOrEqual(180);
     expect(html).toContain('Turns 1 to 6: 300 in, 50 from the cache, 10 out');
   });
 
-  it('never draw a negative part', () => {
+  it('never have a negative part', () => {
     const usage = { inputTokens: 1, outputTokens: 0, cachedInputTokens: 50, cacheWriteTokens: 0 };
     expect(drawn([turn(1, { usage })])).not.toMatch(/="-|NaN|Infinity/);
     expect(drawn([turn(1, { usage: { ...usage, inputTokens: 0, cachedInputTokens: 0 } })])).not.toMatch(

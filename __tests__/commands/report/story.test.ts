@@ -7,7 +7,7 @@ import { toWire } from '../../../src/reporters/transcript.ts';
 import { isObject } from '../../../src/text/json.ts';
 import { sampleEvents } from '../../reporters/sample-events.ts';
 
-function tell(entries: readonly unknown[]) {
+function collect(entries: readonly unknown[]) {
   const teller = createStory(createShowing((text) => text));
   for (const entry of entries) teller.add(entry);
   return teller.story();
@@ -27,8 +27,8 @@ const ends = (id: string, content: string) => ({
 });
 
 describe('createStory', () => {
-  it('tells the events of a run, each call with its result', () => {
-    const story = tell(sampleEvents.map((event) => toWire(event, (text) => text)));
+  it('collects the events of a run, each call with its result', () => {
+    const story = collect(sampleEvents.map((event) => toWire(event, (text) => text)));
     const head = { model: 'claude-sonnet-4-5', provider: 'anthropic' };
     expect(story).toMatchObject({ ...head, unknown: 0, left: 0, finished: null });
     const told = story.turns.map(({ turn, forced, parts }) => [
@@ -47,13 +47,13 @@ describe('createStory', () => {
     expect(story.turns[1]?.usage).toMatchObject({ inputTokens: 3000, outputTokens: 210 });
   });
 
-  it('P3 shows no arguments of a tool that was not offered, whatever the transcript holds', () => {
+  it('P3 shows no arguments of tools that were not offered, whatever the transcript contains', () => {
     const says = (name: string) => ({
       ...turn,
       type: 'turn_completed',
       message: { tool_calls: [{ id: 'a', name, raw_arguments: '{"path":"CANARY"}', status: 'complete' }] },
     });
-    const shown = (...entries: readonly unknown[]) => JSON.stringify(tell([...entries]).turns);
+    const shown = (...entries: readonly unknown[]) => JSON.stringify(collect([...entries]).turns);
     for (const name of ['StructuredOutput', 'struct_output', 'structured_output'])
       expect(shown(turn, says(name))).not.toContain('CANARY');
     const started = { type: 'run_started', tools: ['read_file', 'structured_output'] };
@@ -62,16 +62,16 @@ describe('createStory', () => {
     expect(shown(turn, says('shell'))).toContain('CANARY');
   });
 
-  it('gives results to calls in order where ids repeat, and shows a call that has none', () => {
-    const { turns } = tell([turn, asks('x', 'x', 'y'), ends('x', 'one'), ends('x', 'two')]);
+  it('matches results to calls in order when ids repeat, and keeps a call without a result', () => {
+    const { turns } = collect([turn, asks('x', 'x', 'y'), ends('x', 'one'), ends('x', 'two')]);
     const results = turns[0]?.parts.map((part) =>
       part.kind === 'call' ? (part.done?.result.text ?? null) : '',
     );
     expect(results).toEqual(['one', 'two', null]);
   });
 
-  it('shows a result that nobody asked for', () => {
-    expect(tell([turn, ends('z', 'alone')]).turns[0]?.parts).toMatchObject([
+  it('keeps a result without a call', () => {
+    expect(collect([turn, ends('z', 'alone')]).turns[0]?.parts).toMatchObject([
       { name: 'shell', target: 'alone', done: { result: { text: 'alone' } } },
     ]);
   });
@@ -83,21 +83,21 @@ describe('createStory', () => {
     [],
     {},
     ...['constructor', '__proto__', 7, 'result'].map((type) => ({ type })),
-  ])('counts %j as no event', (entry) => {
-    expect(tell([entry])).toMatchObject({ unknown: 1, turns: [] });
+  ])('counts %j as an unknown event', (entry) => {
+    expect(collect([entry])).toMatchObject({ unknown: 1, turns: [] });
   });
 
-  it('bears events whose fields are of any other type', () => {
+  it('accepts events whose fields have any other type', () => {
     const types =
       'run_started turn_started turn_completed tool_started tool_finished user_message notice run_finished';
     const fields = 'turn message call result totals usage text prompt duration_ms'.split(' ');
     for (const value of [null, -1, Number.POSITIVE_INFINITY, 'x', [], {}, [null], { usage: 3, text: [] }]) {
       const rest = Object.fromEntries(fields.map((field) => [field, value]));
-      expect(tell(types.split(' ').map((type) => ({ type, ...rest }))).unknown).toBe(0);
+      expect(collect(types.split(' ').map((type) => ({ type, ...rest }))).unknown).toBe(0);
     }
   });
 
-  it('makes a page of any entries, in which nothing but our own is markup', () => {
+  it('makes a page of any entries, in which all markup is ours', () => {
     const types = 'run_started turn_started turn_completed tool_finished notice run_finished'.split(' ');
     const text = fc.oneof(
       fc.constantFrom('<script>', '"><i a="', "</title><i x='", '&lt;', 'constructor'),
@@ -121,7 +121,7 @@ describe('createStory', () => {
       fc.property(fc.array(entry, { maxLength: 6 }), value, (entries, envelope) => {
         const showing = createShowing((each) => each);
         const whole = isObject(envelope) ? envelope : null;
-        const story = tell(entries);
+        const story = collect(entries);
         const page = reportPage({ story, envelope: whole, showing, withPayload: true, notes: [] });
         expect(foreignIn(page)).toEqual([]);
         expect(page).not.toMatch(/undefined|NaN|\[object/);
@@ -130,9 +130,9 @@ describe('createStory', () => {
     );
   });
 
-  it('keeps no more parts than a browser bears, and the end all the same', () => {
+  it('limits the number of parts, and keeps the end of the run', () => {
     const many = Array.from({ length: 40_000 }, () => ({ type: 'notice', level: 'info', text: 'x' }));
-    const story = tell([...many, { type: 'run_finished', conclusion: 'success' }]);
+    const story = collect([...many, { type: 'run_finished', conclusion: 'success' }]);
     expect(story).toMatchObject({ turns: [{ parts: { length: 30_000 } }], left: 10_000 });
     expect(story.finished).not.toBeNull();
   });
@@ -142,7 +142,7 @@ const NAMES =
   'turn message call result totals usage text prompt duration_ms tool_calls name id target raw_arguments status decision content cost_usd input_tokens stop_reason level gate issues path keyword conclusion reason error subject judge sha version model total_cost_usd __proto__'.split(
     ' ',
   );
-/** What a page is built of. */
+/** The elements of a page. */
 const ELEMENTS =
   'html head meta title style body a header p b span button main section h1 h2 h3 h4 ul li dl div dt dd aside figure figcaption svg g rect polygon polyline form label input output kbd table thead tbody tr th td article details summary code pre footer script'.split(
     ' ',
@@ -152,7 +152,7 @@ const ATTRIBUTES =
     ' ',
   );
 
-/** Elements and attributes that a page does not have of its own, and how many scripts there are but one. */
+/** Elements and attributes that are not part of the page’s template, and any second script. */
 function foreignIn(page: string): readonly string[] {
   const tags = [...page.matchAll(/<([a-z][a-z0-9]*)((?:\s+[\w-]+(?:="[^"]*")?)*)\s*\/?>/gi)];
   const names = tags.map((tag) => tag[1] ?? '').filter((name) => !ELEMENTS.includes(name));
@@ -170,7 +170,7 @@ const read = (name: string, raw: string | null) =>
   argumentsOf(name, raw, ['shell', 'structured_output'], showing).map((each) => [each.name, each.text.text]);
 
 describe('argumentsOf', () => {
-  it('shows each by its name, texts as they are and the rest as JSON', () => {
+  it('shows each argument by name, strings as they are and other values as JSON', () => {
     expect(read('shell', '{"command":"a |\\n b","timeout_seconds":3,"x":{"y":[1]}}')).toEqual([
       ['command', 'a |\n b'],
       ['timeout_seconds', '3'],
@@ -179,31 +179,31 @@ describe('argumentsOf', () => {
   });
 
   it.each(['{"command":"a","command":"b"}', '{"command":', '[1]', '"x"', '[['.repeat(5_000)])(
-    'shows %.30s raw: it is not what a tool reads',
+    'shows %.30s raw, because a tool would not read it either',
     (raw) => {
       expect(read('shell', raw)).toEqual([[null, raw]]);
     },
   );
 
-  it('shows an argument on one line whose indented form would be too long for a string', () => {
+  it('shows an argument on one line when its indented form would be too long', () => {
     const deep = `${'['.repeat(490)}${'1,'.repeat(1_000_000)}1${']'.repeat(490)}`;
     const [[name, text] = []] = read('shell', `{"x":${deep}}`);
     expect([name, text]).toEqual(['x', deep.slice(0, 60_000)]);
   });
 
-  it('shows nothing of no arguments', () => {
+  it('shows nothing when there are no arguments', () => {
     expect(read('shell', null)).toEqual([]);
     expect(read('shell', '')).toEqual([]);
   });
 
   it.each(['structured_output', 'functions.structured_output', 'StructuredOutput', 'Shell', ''])(
-    'P3 never shows those of %s',
+    'P3 never shows arguments of %s',
     (name) => {
       expect(JSON.stringify(read(name, '{"summary":"PAYLOAD-CANARY"}'))).not.toContain('CANARY');
     },
   );
 
-  it('masks a secret that the escapes of JSON had hidden', () => {
+  it('masks a secret that JSON escapes had hidden', () => {
     expect(read('shell', '{"command":"echo sk-\\u0063anary"}')).toEqual([['command', 'echo ***']]);
   });
 });

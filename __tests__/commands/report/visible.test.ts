@@ -4,23 +4,23 @@ import { createShowing, html, verbatim, visible } from '../../../src/commands/re
 
 describe('visible', () => {
   it.each([
-    ['a colour is taken out', 'a\x1b[1;31mred\x1b[0m', 'ared'],
-    ['another sequence is shown', '\x1b]0;title\x07', '⟨ESC⟩]0;title⟨BEL⟩'],
-    ['NUL', 'a\0b', 'a⟨NUL⟩b'],
-    ['DEL and C1', '\x7f\x9b', '⟨DEL⟩⟨U+009B⟩'],
-    ['bidi overrides', 'a\u202eb\u2066c', 'a⟨U+202E⟩b⟨U+2066⟩c'],
-    ['zero width and BOM', 'a\u200bb\ufeff', 'a⟨U+200B⟩b⟨U+FEFF⟩'],
-    ['tags, which spell what nobody sees', 'a\u{e0041}', 'a⟨U+E0041⟩'],
-    ['line separators', 'a\u2028b', 'a⟨U+2028⟩b'],
-    ['an unpaired surrogate', 'a\ud800', 'a\ufffd'],
-    ['line breaks and tabs stay', 'a\r\nb\tc\n', 'a\nb\tc\n'],
-    ['what makes an emoji stays', '⚠️ 👩‍💻 👩🏽‍💻 1️⃣', '⚠️ 👩‍💻 👩🏽‍💻 1️⃣'],
-    ['a joiner anywhere else', 'a\u200db\ufe0f👩\u200d', 'a⟨U+200D⟩b⟨U+FE0F⟩👩⟨U+200D⟩'],
+    ['removes a color', 'a\x1b[1;31mred\x1b[0m', 'ared'],
+    ['shows another escape sequence', '\x1b]0;title\x07', '⟨ESC⟩]0;title⟨BEL⟩'],
+    ['shows NUL', 'a\0b', 'a⟨NUL⟩b'],
+    ['shows DEL and C1', '\x7f\x9b', '⟨DEL⟩⟨U+009B⟩'],
+    ['shows bidi overrides', 'a\u202eb\u2066c', 'a⟨U+202E⟩b⟨U+2066⟩c'],
+    ['shows zero-width characters and BOM', 'a\u200bb\ufeff', 'a⟨U+200B⟩b⟨U+FEFF⟩'],
+    ['shows invisible tag characters', 'a\u{e0041}', 'a⟨U+E0041⟩'],
+    ['shows line separators', 'a\u2028b', 'a⟨U+2028⟩b'],
+    ['replaces an unpaired surrogate', 'a\ud800', 'a\ufffd'],
+    ['keeps line breaks and tabs', 'a\r\nb\tc\n', 'a\nb\tc\n'],
+    ['keeps the parts of an emoji', '⚠️ 👩‍💻 👩🏽‍💻 1️⃣', '⚠️ 👩‍💻 👩🏽‍💻 1️⃣'],
+    ['shows a joiner anywhere else', 'a\u200db\ufe0f👩\u200d', 'a⟨U+200D⟩b⟨U+FE0F⟩👩⟨U+200D⟩'],
   ])('%s', (_, text, shown) => {
     expect(visible(text)).toBe(shown);
   });
 
-  it('leaves no control character but tab and line feed, whatever comes', () => {
+  it('leaves no control character except tab and line feed in any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const shown = visible(text);
@@ -32,7 +32,7 @@ describe('visible', () => {
 });
 
 describe('createShowing', () => {
-  it('masks what cleaning puts together', () => {
+  it('masks a secret that cleaning joins together', () => {
     const showing = createShowing((text) => text.replaceAll('sk-canary', '***'));
     expect(showing.text('sk-\x1b[0mcanary')).toEqual({ text: '***', missing: 0 });
     expect(showing.label('sk-\x1b[0mcanary\n x')).toBe('*** x');
@@ -43,7 +43,7 @@ describe('createShowing', () => {
     expect(showing.label(`${'x'.repeat(195)}sk-canary`)).not.toContain('sk-');
   });
 
-  it('masks texts of no more than their own length, and makes no code of what is not shown', () => {
+  it('masks a text of at most its own length, and escapes only what is shown', () => {
     const lengths: number[] = [];
     const showing = createShowing((text) => {
       lengths.push(text.length);
@@ -55,7 +55,7 @@ describe('createShowing', () => {
     expect(Math.max(...lengths)).toBe(100_000);
   });
 
-  it('cuts long texts, no pair in half, and all the more once much was shown', () => {
+  it('truncates long texts at a character boundary, and further once much has been shown', () => {
     const showing = createShowing((text) => text);
     const long = showing.text(`${'x'.repeat(59_999)}😀😀`);
     expect(long.text).toBe('x'.repeat(59_999));
@@ -66,14 +66,14 @@ describe('createShowing', () => {
 });
 
 describe('html', () => {
-  it('escapes texts, and leaves its own work', () => {
+  it('escapes interpolated texts, and keeps nested html', () => {
     const inner = html`<b>${'<i>&"\''}</b>`;
     expect(html`<p title="${'"><script>'}">${inner}${[inner, inner]}${null}${3}</p>`.html).toBe(
       '<p title="&quot;&gt;&lt;script&gt;"><b>&lt;i&gt;&amp;&quot;&#39;</b><b>&lt;i&gt;&amp;&quot;&#39;</b><b>&lt;i&gt;&amp;&quot;&#39;</b>3</p>',
     );
   });
 
-  it('takes a text of ours as it is where that is asked for', () => {
+  it('keeps verbatim text unescaped', () => {
     expect(html`<style>${verbatim('a > b {}')}</style>`.html).toBe('<style>a > b {}</style>');
   });
 });
