@@ -23,7 +23,7 @@ function refusal(headers: string, more: Partial<Record<InputName, string>> = {})
 }
 
 describe('headers', () => {
-  it('are one a line, by names in lower case', () => {
+  it('are one per line, with names in lower case', () => {
     const headers = readHeaders(
       raw({ headers: 'X-Team: blue\r\n\n  CF-Access-Client-Id :\tid:1  \nCookie: a=b; c=d\n__proto__: x' }),
     );
@@ -54,19 +54,19 @@ describe('headers', () => {
     ['Transfer-Encoding: s3cret-value', /transfer-encoding/],
     ['Accept-Encoding: s3cret-value', /accept-encoding/],
     ['CONTENT-LENGTH: s3cret-value', /content-length/],
-  ])('%j is refused by the number of its line, without its value', (headers, says) => {
+  ])('%j is refused with its line number and without its value', (headers, says) => {
     const message = refusal(headers);
     expect(message).toMatch(says);
     expect(message).not.toMatch(/s3cret|v[aä]lue-?$/);
   });
 
-  it('64 KiB are read, and one character more is refused', () => {
+  it('accepts 64 KiB, and refuses one character more', () => {
     const value = 'x'.repeat(64 * 1024 - 'X-A: '.length);
     expect(readHeaders(raw({ headers: `X-A: ${value}` }))).toEqual({ 'x-a': value });
     expect(refusal(`X-A: ${value}x`)).toMatch(/^headers is longer than 64 KiB/u);
   });
 
-  it.each(['Authorization', 'X-Api-Key', 'api-key'])('%s and api-key are one key too many', (name) => {
+  it.each(['Authorization', 'X-Api-Key', 'api-key'])('refuses %s together with api-key', (name) => {
     const message = refusal(`X-A: 1\n${name}: s3cret-value`, { 'api-key': 'sk-other' });
     expect(message).toContain('api-key');
     expect(message).toContain(`header ${name.toLowerCase()} in headers`);
@@ -74,7 +74,7 @@ describe('headers', () => {
   });
 
   it.each(['Authorization', 'X-Api-Key', 'api-key'])(
-    "%s takes the place of the vendor's variable",
+    '%s replaces the key from the provider’s variable',
     (name) => {
       const inputs = raw({
         headers: `${name}: Bearer x`,
@@ -91,7 +91,7 @@ describe('headers', () => {
     },
   );
 
-  it('what is accepted is what a request can carry, and nothing else is thrown than an InputError', () => {
+  it('any text gives headers that a request can carry, or an InputError', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' })), (text) => {
         try {

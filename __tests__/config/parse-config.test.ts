@@ -6,7 +6,7 @@ const least = { prompt: 'Judge.', model: 'claude-sonnet-4-5', 'api-key': 'sk-1' 
 
 const parse = configFrom;
 
-/** The input that the only problem names, and its sentence. */
+/** The input and the message of the only problem. */
 function refusal(
   inputs: Readonly<Record<string, string>>,
   environment: Readonly<Record<string, string>> = {},
@@ -23,14 +23,14 @@ describe('the names of tools', () => {
     ['read_file', 'read_file Read ReadFile ReadFileTool'],
     ['edit', 'Edit replace EditTool'],
     ['shell', 'shell Bash run_shell_command ShellTool'],
-  ])('%s has the names that other agents give it, in both lists', (name, aliases) => {
+  ])('%s has aliases from other agents, in both lists', (name, aliases) => {
     for (const alias of aliases.split(' ')) {
       expect([alias, parse({ ...least, tools: alias }).tools]).toEqual([alias, [name]]);
       expect([alias, parse({ ...least, 'exclude-tools': alias }).excludeTools]).toEqual([alias, [name]]);
     }
   });
 
-  it('structured_output has the names of other products, to exclude it', () => {
+  it('structured_output has aliases from other products in exclude-tools', () => {
     for (const alias of ['structured_output', 'struct_output', 'StructuredOutput'])
       expect(parse({ ...least, 'exclude-tools': `bash, ${alias}` }).excludeTools).toEqual([
         'shell',
@@ -39,8 +39,8 @@ describe('the names of tools', () => {
   });
 });
 
-describe('the configuration', () => {
-  it('has a default for everything but the task, the model and the key', async () => {
+describe('parseConfig', () => {
+  it('has a default for everything except the task, the model and the key', async () => {
     await expectGolden('defaults', parse(least));
   });
 
@@ -105,12 +105,12 @@ describe('the configuration', () => {
     ['o3', 'openai'],
     ['o4-mini', 'openai'],
     ['gemini-2.5-pro', 'gemini'],
-  ])('the model %s tells its provider %s, a base URL or not', (model, provider) => {
+  ])('gives the model %s the provider %s, with or without a base URL', (model, provider) => {
     expect(parse({ ...least, model }).model.provider).toBe(provider);
     expect(parse({ ...least, model, 'base-url': 'http://127.0.0.1:1/v1' }).model.provider).toBe(provider);
   });
 
-  it('a key in the environment never chooses the provider', () => {
+  it('never selects the provider by a key in the environment', () => {
     const environment = { OPENAI_API_KEY: 'sk-o', ANTHROPIC_API_KEY: 'sk-a', GEMINI_API_KEY: 'g' };
     expect(refusal({ prompt: 'x', model: 'llama3' }, environment).input).toBe('provider');
     expect(parse({ prompt: 'x', model: 'claude-3' }, environment).model).toMatchObject({
@@ -118,7 +118,7 @@ describe('the configuration', () => {
       apiKey: 'sk-a',
       keySource: 'the variable ANTHROPIC_API_KEY',
     });
-    // A compatible server is given no vendor's key.
+    // A compatible server never gets the key of a vendor.
     expect(
       parse({ prompt: 'x', model: 'llama3', 'base-url': 'http://127.0.0.1:1/v1' }, environment).model,
     ).toMatchObject({ provider: 'openai-compatible', apiKey: null });
@@ -149,7 +149,7 @@ describe('the configuration', () => {
     expect([skipping.apiKey, skipping.missingKey]).toEqual([null, message]);
   });
 
-  it('all that is wrong is named at once, a missing key last', () => {
+  it('reports all problems at once, a missing key last', () => {
     const wrong = {
       'prompt-file': 'p.md',
       prompt: 'x',
@@ -165,21 +165,25 @@ describe('the configuration', () => {
 
   it.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
     ['no model', { prompt: 'x' }, ['model']],
-    ['a model that tells no provider', { ...least, model: 'llama3' }, ['provider']],
-    ['a provider that is none', { prompt: 'x', model: 'claude-3', provider: 'acme' }, ['provider']],
-    ['a URL that is none', { prompt: 'x', model: 'llama3', 'base-url': 'nowhere' }, ['base-url']],
-    ['headers that may hold the key', { prompt: 'x', model: 'claude-3', headers: 'nothing' }, ['headers']],
-    ['a key of blanks', { prompt: 'x', model: 'claude-3', 'api-key': ' ' }, ['api-key']],
-    ['a task given twice', { ...least, 'prompt-file': 'task.md' }, ['prompt-file']],
+    ['a model without a known provider', { ...least, model: 'llama3' }, ['provider']],
+    ['an unknown provider', { prompt: 'x', model: 'claude-3', provider: 'acme' }, ['provider']],
+    ['an invalid URL', { prompt: 'x', model: 'llama3', 'base-url': 'nowhere' }, ['base-url']],
+    [
+      'invalid headers, which may contain the key',
+      { prompt: 'x', model: 'claude-3', headers: 'nothing' },
+      ['headers'],
+    ],
+    ['a blank key', { prompt: 'x', model: 'claude-3', 'api-key': ' ' }, ['api-key']],
+    ['two tasks', { ...least, 'prompt-file': 'task.md' }, ['prompt-file']],
     ['no task', { ...least, prompt: '' }, ['prompt']],
-    ['a name that begins like that of a model', { ...least, model: 'o3x' }, ['provider']],
-    ['a name that a model only begins with', { ...least, model: 'claude' }, ['provider']],
-    ['blanks', { ...least, gate: '  ' }, ['gate']],
-  ])('%s is one problem, and nothing that follows from it', (_, inputs, names) => {
+    ['a model name with an unknown suffix', { ...least, model: 'o3x' }, ['provider']],
+    ['an incomplete model name', { ...least, model: 'claude' }, ['provider']],
+    ['a blank gate', { ...least, gate: '  ' }, ['gate']],
+  ])('%s is one problem without consequential problems', (_, inputs, names) => {
     expect(parseInputs(inputs).problems.map(({ input }) => input)).toEqual(names);
   });
 
-  it('the names of a leg survive a problem beside them', () => {
+  it('keeps vote and signing-key when leg is invalid', () => {
     expect(
       parseInputs({ ...least, leg: 'a'.repeat(201), vote: '2', 'signing-key': 'k'.repeat(32) }),
     ).toMatchObject({
@@ -188,7 +192,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('azure-openai needs the URL of a resource, and may name the version there', () => {
+  it('azure-openai needs the URL of a resource, which may contain the API version', () => {
     const azure = { ...least, provider: 'azure-openai', model: 'deployment' };
     const { input, message } = refusal(azure);
     expect(input).toBe('base-url');
@@ -202,12 +206,12 @@ describe('the configuration', () => {
     expect(refusal({ ...least, 'base-url': url }).input).toBe('base-url');
   });
 
-  it('the log is full when the runner debugs', () => {
+  it('logs in full when the runner is in debug mode', () => {
     expect(parse(least, { RUNNER_DEBUG: '1' }).logLevel).toBe('full');
     expect(parse({ ...least, 'log-level': 'summary' }, { RUNNER_DEBUG: '1' }).logLevel).toBe('summary');
   });
 
-  it('an empty string is an absent input', () => {
+  it('treats an empty string as an absent input', () => {
     expect(parse({ ...least, 'max-turns': '', gate: '' }).maxTurns).toBe(30);
   });
 
@@ -241,7 +245,7 @@ describe('the configuration', () => {
     ['vote', ['v'.repeat(201)]],
     ['signing-key', ['k'.repeat(31)]],
     ['refresh', ['yes']],
-  ])('%s is refused by a sentence that names it: %j', (name, values) => {
+  ])('%s is refused with a message that names it: %j', (name, values) => {
     for (const value of values) {
       const { input, message } = refusal({ ...least, [name]: value });
       expect([value, input]).toEqual([value, name]);
@@ -250,11 +254,11 @@ describe('the configuration', () => {
     }
   });
 
-  it('a signing key that is too short is not shown', () => {
+  it('does not show a signing key that is too short', () => {
     expect(refusal({ ...least, 'signing-key': 'hunter2' }).message).not.toContain('hunter2');
   });
 
-  it('an input that there is not is refused with the nearest names', () => {
+  it('refuses an unknown input and suggests the nearest names', () => {
     expect(refusal({ ...least, 'max-turn': '3' })).toEqual({
       input: 'max-turn',
       message: expect.stringMatching(/no input "max-turn".*max-turns/u),
@@ -266,32 +270,32 @@ describe('the configuration', () => {
     ['openai-api-key', 'api-key'],
     ['json_schema', 'schema'],
     ['disallowed_tools', 'exclude-tools'],
-  ])('the input %s of another action is named %s', (name, ours) => {
+  ])('suggests for the input %s of another action the input %s', (name, ours) => {
     expect(refusal({ ...least, [name]: 'sk-hunter2' }).message).toBe(
       `There is no input "${name}". Did you mean ${ours}? Correct its name, or remove it.`,
     );
   });
 
-  it('blanks around a value are no part of it', () => {
+  it('trims values', () => {
     expect(parse({ ...least, gate: ' passed\n' }).gate).toBe('passed');
   });
 
-  it('a variable in another case than the runner writes it is a problem, and no input that is missed', () => {
+  it('reports a variable in the wrong case as a problem, without a missing input', () => {
     const variables = { Input_Max_Turns: '', 'input_max-turns': '3', INPUT_GATE: 'x' };
     const { raw, problems } = readActionInputs(variables);
     expect([...raw]).toEqual([['gate', 'x']]);
     expect(onlyProblem(problems).message).toContain('There is no input "max-turns"');
   });
 
-  it('a key of blanks in the environment is none', () => {
+  it('treats a blank key in the environment as absent', () => {
     expect(refusal({ prompt: 'x', model: 'claude-3' }, { ANTHROPIC_API_KEY: '  ' }).input).toBe('api-key');
   });
 
-  it('the shortest time is a millisecond, never none', () => {
+  it('rounds the shortest timeout up to one millisecond', () => {
     expect(parse({ ...least, 'timeout-minutes': '0.000001' }).timeoutMs).toBe(1);
   });
 
-  it('what was typed is quoted short', () => {
+  it('truncates quoted values', () => {
     expect(refusal({ ...least, sandbox: 'x'.repeat(500) }).message.length).toBeLessThan(200);
   });
 });

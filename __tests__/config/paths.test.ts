@@ -37,7 +37,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
-/** What became of it: the answer, or the input that the error names with its sentence. */
+/** The resolved value, or the input and the message of the error. */
 async function outcome(promise: Promise<unknown>): Promise<unknown> {
   try {
     return await promise;
@@ -55,7 +55,7 @@ describe('isInside', () => {
     ['/ab', '/a', false],
     ['/', '/a', false],
     ['/b/a', '/a', false],
-  ])('%s in %s: %s', (inner, outer, expected) => {
+  ])('isInside(%s, %s) is %s', (inner, outer, expected) => {
     expect(isInside(inner, outer)).toBe(expected);
   });
 });
@@ -63,66 +63,69 @@ describe('isInside', () => {
 describe('the working directory', () => {
   const resolve = (folder: string) => outcome(resolveWorkingDirectory(folder, workspace));
 
-  it('is a real folder of the workspace, or the workspace itself', async () => {
+  it('resolves to a real folder of the workspace, or the workspace itself', async () => {
     expect(await resolve('.')).toBe(workspace);
     expect(await resolve('way-in')).toBe(path.join(workspace, 'sub'));
     expect(await resolve('..odd')).toBe(path.join(workspace, '..odd'));
     expect(await resolve(path.join(workspace, 'sub'))).toBe(path.join(workspace, 'sub'));
   });
 
-  it.each(['way-out', '..', '../outside', '/'])('%s leaves the workspace', async (folder) => {
+  it.each(['way-out', '..', '../outside', '/'])('is refused outside the workspace: %s', async (folder) => {
     expect(await resolve(folder)).toMatch(/^working-directory! .*leaves the workspace/u);
   });
 
-  it.each(['nowhere', 'file', 'a\0b'])('%j is no folder', async (folder) => {
+  it.each(['nowhere', 'file', 'a\0b'])('is refused when it is not a folder: %j', async (folder) => {
     expect(await resolve(folder)).toMatch(/^working-directory! .*no folder in the workspace/u);
   });
 });
 
-describe('the folder of earlier envelopes', () => {
+describe('the reuse-from folder', () => {
   const resolve = (folder: string, signed = false) => {
     const roots = { workspace, temp, runFolder: path.join(temp, 'run') };
     return outcome(resolveReuseFolder(folder, roots, signed));
   };
 
-  it('is a real folder in RUNNER_TEMP, or none yet', async () => {
+  it('resolves to a real folder in RUNNER_TEMP, or null when it does not exist yet', async () => {
     mkdirSync(path.join(temp, 'verdicts'));
     expect(await resolve(path.join(temp, 'verdicts/'))).toBe(path.join(temp, 'verdicts'));
     expect(await resolve(path.join(temp, 'nowhere', 'yet'))).toBeNull();
   });
 
-  it('may lie in the workspace where envelopes are signed: else the judged change could bring its verdict', async () => {
+  it('may be in the workspace only with a signing key, so that a change cannot bring its own verdict', async () => {
     expect(await resolve('sub')).toMatch(/^reuse-from! .*bring a verdict of its own.*signing-key/u);
     expect(await resolve('nowhere')).toMatch(/^reuse-from! .*bring a verdict of its own/u);
     expect(await resolve('sub', true)).toBe(path.join(workspace, 'sub'));
     expect(await resolve('nowhere', true)).toBeNull();
   });
 
-  it.each(['way-out', 'way-out/deeper', '..', '../outside', '/'])('%s lies elsewhere', async (folder) => {
-    expect(await resolve(folder, true)).toMatch(/^reuse-from! .*(?:lies outside|files that are judged)/u);
-  });
+  it.each(['way-out', 'way-out/deeper', '..', '../outside', '/'])(
+    'is refused elsewhere: %s',
+    async (folder) => {
+      expect(await resolve(folder, true)).toMatch(/^reuse-from! .*(?:lies outside|files that are judged)/u);
+    },
+  );
 
-  it('a link in RUNNER_TEMP into the workspace counts as the workspace', async () => {
+  it('counts as the workspace when a link in RUNNER_TEMP leads there', async () => {
     symlinkSync(path.join(workspace, 'sub'), path.join(temp, 'link'));
     expect(await resolve(path.join(temp, 'link'))).toMatch(/^reuse-from! .*lies in the workspace/u);
   });
 
-  it("holds neither the workspace nor this run's copy of it", async () => {
+  it('cannot contain the workspace or this run’s copy of it', async () => {
     mkdirSync(path.join(temp, 'run', 'workspace'), { recursive: true });
     for (const folder of ['.', temp, path.join(temp, 'run'), path.join(temp, 'run', 'workspace')])
       expect(await resolve(folder, true)).toMatch(/^reuse-from! .*files that are judged/u);
   });
 
-  it('a file is no folder', async () => {
+  it('is refused when it is a file', async () => {
     expect(await resolve('file', true)).toMatch(/^reuse-from! .*is no folder/u);
   });
 });
 
-describe('a file to write', () => {
+describe('an output file', () => {
   const resolve = (file: string) =>
     outcome(resolveOutputFile('result-file', file, workspace, [workspace, temp]));
 
-  it('lies in the workspace or RUNNER_TEMP, by its real path; its folder is made', async () => {
+  it('resolves to its real path in the workspace or RUNNER_TEMP, and its folder is created', async () => {
     expect(await resolve('new/deep/r.json')).toBe(path.join(workspace, 'new', 'deep', 'r.json'));
     expect(existsSync(path.join(workspace, 'new', 'deep'))).toBe(true);
     expect(await resolve('way-in/r.json')).toBe(path.join(workspace, 'sub', 'r.json'));
@@ -131,7 +134,7 @@ describe('a file to write', () => {
   });
 
   it.each(['way-out/r.json', 'way-out/new/r.json', '../r.json', '/etc/r.json', '.'])(
-    '%s lies outside, and nothing is made there',
+    'is refused outside the workspace, and nothing is created there: %s',
     async (file) => {
       expect(await resolve(file)).toMatch(/^result-file! .*outside the workspace/u);
       expect(existsSync(path.join(base, 'outside', 'new'))).toBe(false);
@@ -139,28 +142,28 @@ describe('a file to write', () => {
   );
 
   it.each(['.git/r.json', 'sub/.git/hooks/r', '.github/workflows/ci.yml', '.GitHub/x', '.git'])(
-    '%s is protected',
+    'is refused in a protected folder: %s',
     async (file) => {
       expect(await resolve(file)).toMatch(/^result-file! .*Nothing is written into \.git or \.github/u);
       expect(existsSync(path.join(workspace, path.dirname(file), path.basename(file)))).toBe(false);
     },
   );
 
-  it('a folder, a pipe, and a path through a file are refused', async () => {
+  it('is refused when it is a folder, a pipe, or below a file', async () => {
     execFileSync('mkfifo', [path.join(workspace, 'pipe')]);
     expect(await resolve('sub')).toMatch(/^result-file! .*no regular file/u);
     expect(await resolve('pipe')).toMatch(/^result-file! .*no regular file/u);
     expect(await resolve('file/r.json')).toMatch(/^result-file! .*cannot be written to/u);
   });
 
-  it('a link to a file outside is not followed when it is named itself', async () => {
+  it('is not resolved to the target of a symbolic link that is named itself', async () => {
     writeFileSync(path.join(base, 'outside', 'there'), '');
     symlinkSync(path.join(base, 'outside', 'there'), path.join(workspace, 'link'));
     expect(await resolve('link')).not.toBe(path.join(base, 'outside', 'there'));
   });
 });
 
-describe('a file to write, at a path that a link of the checkout turns', () => {
+describe('an output file behind a symbolic link of the checkout', () => {
   const LINKS = { hooks: '.git/hooks', away: '../outside', temp: '../temp', 'sub/hooks': '../.git/hooks' };
   const entries: Record<string, (file: string, from: string) => Promise<string>> = {
     'in the action': (file) => resolveOutputFile('result-file', file, workspace, [workspace, temp]),
@@ -175,7 +178,7 @@ describe('a file to write, at a path that a link of the checkout turns', () => {
     const resolve = (file: string, from = workspace) =>
       outcome(entries[entry]?.(file, from) ?? Promise.reject());
 
-    it.each(Object.keys(LINKS))('%s: is refused with what it leads to', async (name) => {
+    it.each(Object.keys(LINKS))('%s/f is refused with the target of the link', async (name) => {
       for (const typed of [`${name}/f`, path.join(workspace, name, 'f')]) {
         const target = path.resolve(workspace, path.dirname(name), LINKS[name as keyof typeof LINKS]);
         expect(await resolve(typed)).toContain(`"${name}" leads to "${target}"`);
@@ -183,12 +186,12 @@ describe('a file to write, at a path that a link of the checkout turns', () => {
       }
     });
 
-    it('is what it was where the link stays inside', async () => {
+    it('is resolved when the link stays inside the workspace', async () => {
       expect(await resolve('way-in/f')).toBe(path.join(workspace, 'sub/f'));
     });
   });
 
-  it("on the command line a place that the user named is the user's to name", async () => {
+  it('on the command line, a path outside the workspace is allowed', async () => {
     const outside = path.join(base, 'outside', 'f');
     expect(await resolveOwnFile('record', outside, workspace)).toBe(outside);
     expect(await resolveOwnFile('record', '../outside/f', workspace)).toBe(outside);
@@ -196,26 +199,26 @@ describe('a file to write, at a path that a link of the checkout turns', () => {
     expect(await resolveOwnFile('record', '../own-link/f', workspace)).toBe(outside);
   });
 
-  it('on the command line, a link beside the folder that the user stands in is one of the checkout', async () => {
+  it('on the command line, links of the whole checkout are checked, not only of the current folder', async () => {
     const message = await outcome(resolveOwnFile('record', '../hooks/f', path.join(workspace, 'sub')));
     expect(message).toContain('"hooks" leads to');
   });
 });
 
-describe('folders that the shell may read', () => {
+describe('sandbox-read folders', () => {
   const check = (...folders: string[]) => outcome(requireReadableFolders(folders));
 
-  it('are folders of this machine', async () => {
+  it('may be any folder of the host', async () => {
     expect(await check(workspace, '/usr')).toBeUndefined();
     expect(await check()).toBeUndefined();
   });
 
-  it('a missing one and a file are refused by name, also behind good ones', async () => {
+  it('are refused by name when missing or a file, even after valid ones', async () => {
     expect(await check('/usr', '/nonexistent/x')).toMatch(/^sandbox-read! .*"\/nonexistent\/x".*no folder/u);
     expect(await check(path.join(workspace, 'file'))).toMatch(/^sandbox-read! .*no folder/u);
   });
 
-  it('the root and the kernel’s trees are refused, by a link as well', async () => {
+  it('are refused when they are the root or a kernel folder, also through a link', async () => {
     symlinkSync('/', path.join(workspace, 'root'));
     for (const folder of ['/', '/proc', '/proc/self', '/sys', '/dev', path.join(workspace, 'root')])
       expect(await check(folder)).toMatch(/^sandbox-read! .*has of its own/u);

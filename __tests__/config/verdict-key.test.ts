@@ -4,7 +4,7 @@ import { verdictKey } from '../../src/config/reporting.ts';
 
 const runner = { GITHUB_WORKFLOW: 'CI  checks', GITHUB_JOB: 'review', GITHUB_ACTION: '__org_agent' };
 
-/** The default of action.yml as the runner evaluates it, read like any input. */
+/** The default of action.yml as evaluated by the runner and parsed as an input. */
 const evaluated = (matrix: unknown) => {
   const key = `CI  checks / review / ${JSON.stringify(matrix, null, 2)} / __org_agent`;
   const raw = new Map([
@@ -16,9 +16,9 @@ const evaluated = (matrix: unknown) => {
   return parseConfig(raw, { environment: {} }).config.commentKey;
 };
 
-describe('what tells one verdict from another', () => {
+describe('verdictKey', () => {
   it.each([[null], [{}], [{ os: 'linux', 'odd / key': ['a / b'] }]])(
-    'is the default with leg and vote, matrix %j',
+    'appends leg and vote to the default for the matrix %j',
     (matrix) => {
       const commentKey = evaluated(matrix);
       expect(verdictKey(runner, { commentKey, leg: null, vote: null })).toBe(commentKey);
@@ -29,7 +29,7 @@ describe('what tells one verdict from another', () => {
     },
   );
 
-  it('no name looks like another name and a vote', () => {
+  it('escapes names, so that no leg name looks like a leg and a vote', () => {
     const commentKey = evaluated({});
     const one = verdictKey(runner, { commentKey, leg: 'a" / vote "2', vote: null });
     expect(one).not.toBe(verdictKey(runner, { commentKey, leg: 'a', vote: '2' }));
@@ -41,11 +41,11 @@ describe('what tells one verdict from another', () => {
     'CI checks / review / {} / other',
     'CI checks / review / 5 / __org_agent',
     'CI checks / review / __org_agent',
-  ])('%s was typed and stays as it is', (commentKey) => {
+  ])('keeps %s, which is not the default', (commentKey) => {
     expect(verdictKey(runner, { commentKey, leg: 'api', vote: '2' })).toBe(commentKey);
   });
 
-  it('without the input it is workflow, job and step, leg and vote', () => {
+  it('uses workflow, job, step, leg and vote when the input is absent', () => {
     expect(verdictKey(runner, { commentKey: null, leg: 'api', vote: '2' })).toBe(
       'CI checks / review / __org_agent / leg "api" / vote "2"',
     );
@@ -54,7 +54,7 @@ describe('what tells one verdict from another', () => {
     );
   });
 
-  it('in an environment without the runner a key that was given stays, and none is no crash', () => {
+  it('handles an environment without runner variables', () => {
     expect(verdictKey({}, { commentKey: 'mine', leg: 'api', vote: '2' })).toBe('mine');
     expect(verdictKey({}, { commentKey: null, leg: 'api', vote: null })).toBe(' /  /  / leg "api"');
   });

@@ -18,7 +18,7 @@ import { READ } from '../../src/text/limits.ts';
 let base: string;
 let root: string;
 const read = (path: string) => readTrustedFile(path, { root, outside: 'refused', maxBytes: READ.policy });
-/** The same where the user of a command line may name a file anywhere. */
+/** The same for the command line, where a file may be anywhere. */
 const readAnywhere = (path: string, maxBytes = 1e6) =>
   readTrustedFile(path, { root, outside: 'allowed', maxBytes });
 const problem = (text: string) => ({ ok: false, problem: text });
@@ -33,13 +33,13 @@ beforeEach(() => {
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 describe('readTrustedFile', () => {
-  it('A3 reads a regular file, by a relative and by an absolute path', async () => {
+  it('A3 reads a regular file by a relative and an absolute path', async () => {
     writeFileSync(join(root, 's.json'), '{"a":"ä"}');
     expect(await read('s.json')).toEqual(text('{"a":"ä"}'));
     expect(await read(join(root, 's.json'))).toEqual(text('{"a":"ä"}'));
   });
 
-  it('A7 a missing file could not be read', async () => {
+  it('A7 reports a missing file', async () => {
     writeFileSync(join(root, 'file'), '');
     for (const path of ['nope.json', 'file/x'])
       expect(await read(path)).toEqual({
@@ -49,19 +49,19 @@ describe('readTrustedFile', () => {
       });
   });
 
-  it('A8 a directory, a FIFO, a device and a socket are refused at once', async () => {
+  it('A8 refuses a directory, a FIFO, a device and a socket at once', async () => {
     mkdirSync(join(root, 'folder'));
     execFileSync('/usr/bin/env', ['mkfifo', join(root, 'fifo')]);
     const server = createServer().listen(join(root, 'socket'));
     expect(await read('folder')).toEqual(problem('"folder" must be a regular file, but is a directory.'));
     for (const path of ['fifo', 'socket']) expect(await read(path)).toEqual(problem(`"${path}" ${SPECIAL}`));
-    // What the kernel makes up is refused whatever its size.
+    // Kernel files are refused whatever their size.
     for (const path of ['/dev/zero', '/proc/self/environ'])
       expect(await readAnywhere(path)).toEqual(problem(`"${path}" ${SPECIAL}`));
     await new Promise((done) => server.close(done));
   });
 
-  it('A9 exactly 4 MiB are read, one byte more is refused by size', async () => {
+  it('A9 reads exactly 4 MiB, and refuses one byte more', async () => {
     const file = join(root, 'large.json');
     writeFileSync(file, ' '.repeat(READ.policy));
     expect(await read('large.json')).toEqual(text(' '.repeat(READ.policy)));
@@ -71,13 +71,13 @@ describe('readTrustedFile', () => {
     );
   });
 
-  it('A11 a symlink inside the workspace is read', async () => {
+  it('A11 follows a symlink inside the workspace', async () => {
     writeFileSync(join(root, 's.json'), '{}');
     symlinkSync('s.json', join(root, 'link'));
     expect(await read('link')).toEqual(text('{}'));
   });
 
-  it('A11 what leaves the workspace is refused, by symlink, by symlinked folder, by dots and by absolute path', async () => {
+  it('A11 refuses paths that leave the workspace: symlink, symlinked folder, dots and absolute path', async () => {
     mkdirSync(join(base, 'outside'));
     writeFileSync(join(base, 'outside', 's.json'), '{"secret":1}');
     symlinkSync('../outside/s.json', join(root, 'link'));
@@ -88,7 +88,7 @@ describe('readTrustedFile', () => {
     }
   });
 
-  it('A11 a folder beside the workspace whose name begins alike is outside', async () => {
+  it('A11 refuses a sibling folder whose name has the same prefix', async () => {
     mkdirSync(join(base, 'workspace-2'));
     writeFileSync(join(base, 'workspace-2', 's.json'), '{}');
     expect((await read('../workspace-2/s.json')).ok).toBe(false);
@@ -96,7 +96,7 @@ describe('readTrustedFile', () => {
     expect((await read('..s.json')).ok).toBe(true);
   });
 
-  it('a root that is itself reached by a symlink confines all the same', async () => {
+  it('restricts reads when the root itself is reached by a symlink', async () => {
     symlinkSync('workspace', join(base, 'alias'));
     writeFileSync(join(root, 's.json'), '{}');
     const limits = { root: join(base, 'alias'), outside: 'refused', maxBytes: 10 } as const;
@@ -104,12 +104,12 @@ describe('readTrustedFile', () => {
     expect((await readTrustedFile('../x', limits)).ok).toBe(false);
   });
 
-  it('a file that the user of a command line names anywhere is read', async () => {
+  it('reads a file anywhere on the command line', async () => {
     writeFileSync(join(base, 's.json'), '{}');
     expect(await readAnywhere(join(base, 's.json'), 10)).toEqual(text('{}'));
   });
 
-  describe('what an attacker commits as a link to', () => {
+  describe('a committed symlink', () => {
     const closed =
       'leads to a git folder or a credential file, which are never read. Name a file that holds only what the model may see.';
     const leaves = {
@@ -126,7 +126,7 @@ describe('readTrustedFile', () => {
     });
 
     it.each(['.git/config', 'sub/.git/modules/x/config', '.netrc', 'gha-creds-1.json'])(
-      '%s in the workspace is refused at every entry',
+      'to %s in the workspace is refused at every entry point',
       async (target) => {
         symlinkSync(target, join(root, 'prompt.md'));
         for (const outside of ['refused', 'allowed'] as const) {
@@ -137,7 +137,7 @@ describe('readTrustedFile', () => {
     );
 
     it.each(['../key', '../.netrc', '/etc/passwd', '/proc/self/environ', '/proc/self/root/etc/passwd'])(
-      '%s outside of it is refused at every entry',
+      'to %s outside the workspace is refused at every entry point',
       async (target) => {
         symlinkSync(target, join(root, 'prompt.md'));
         for (const outside of ['refused', 'allowed'] as const) {
@@ -147,7 +147,7 @@ describe('readTrustedFile', () => {
       },
     );
 
-    it('a folder on the way to one of these is no way in', async () => {
+    it('to a protected folder does not allow reads through it', async () => {
       symlinkSync('../.git', join(root, 'elsewhere', 'prompts'));
       symlinkSync('/proc/self/cwd', join(root, 'elsewhere', 'here'));
       for (const path of ['elsewhere/prompts/config', '.git/config', '.GIT/config', 'sub/../.git/config'])
@@ -155,7 +155,7 @@ describe('readTrustedFile', () => {
       expect((await read('elsewhere/here/package.json')).ok).toBe(false);
     });
 
-    it("git's own folder under another name is refused", async () => {
+    it('into a renamed git folder is refused', async () => {
       rmSync(join(root, '.git'), { recursive: true });
       writeFileSync(join(root, '.git'), 'gitdir: elsewhere\n');
       writeFileSync(join(root, 'elsewhere', 'config'), 'token');
@@ -164,7 +164,7 @@ describe('readTrustedFile', () => {
     });
   });
 
-  it('the user of a command line may name a file of git, and one outside of the workspace', async () => {
+  it('reads a git file or an outside file that the user of the command line names', async () => {
     mkdirSync(join(root, '.git'));
     writeFileSync(join(root, '.git', 'COMMIT_EDITMSG'), 'fix: x');
     writeFileSync(join(base, 'prompt.md'), 'review');
@@ -172,17 +172,17 @@ describe('readTrustedFile', () => {
     expect(await readAnywhere('../prompt.md')).toEqual(text('review'));
   });
 
-  it('A12 a BOM is taken away', async () => {
+  it('A12 removes a BOM', async () => {
     writeFileSync(join(root, 's.json'), '\uFEFF{}');
     expect(await read('s.json')).toEqual(text('{}'));
   });
 
-  it('bytes that are not UTF-8 are refused', async () => {
+  it('refuses bytes that are not UTF-8', async () => {
     writeFileSync(join(root, 's.json'), Buffer.from([0x22, 0xff, 0x22]));
     expect(await read('s.json')).toEqual(problem('"s.json" is not valid UTF-8 text. Save it as UTF-8.'));
   });
 
-  it('symlinks in a circle and names with a NUL are answers, not crashes', async () => {
+  it('returns an error for symlink loops and invalid names', async () => {
     symlinkSync('b', join(root, 'a'));
     symlinkSync('a', join(root, 'b'));
     expect(await read('a')).toEqual(problem('could not read "a": too many symbolic links.'));

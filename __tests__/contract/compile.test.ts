@@ -38,7 +38,7 @@ const REFUSED: readonly Json[] = [
   { type: ['object', 'nil', 'null'] },
   { properties: { a: { items: { type: 'dictionary-like' } } } },
   CLOSED,
-  // What would make a validator asynchronous, and so every payload valid.
+  // An asynchronous validator would make every payload valid.
   ...[{ $async: true }, { $async: false }, { properties: { a: { $async: true } } }],
   { $defs: { a: { items: { $async: true } } } },
   { default: literal, anyOf: [{ $ref: '#/default' }] },
@@ -54,7 +54,7 @@ const REFUSED: readonly Json[] = [
 ];
 
 describe('compile', () => {
-  it('A6 S12 what is no schema is refused at a stage, with what to do', async () => {
+  it('A6 S12 refuses an invalid schema at a stage, with a fix', async () => {
     const told = REFUSED.map(async (schema) => {
       const { stage, message } = await refusal(schema);
       return `${JSON.stringify(schema)}\n  ${stage}: ${message}\n`;
@@ -63,7 +63,7 @@ describe('compile', () => {
     await expect(text).toMatchFileSnapshot('../golden/schemas/refused.txt');
   });
 
-  it('a gate that is written like a payload is told how it is written as a schema', async () => {
+  it('shows how to write a gate that is written like a payload as a schema', async () => {
     await expect(compile({ passed: true }, 'gate')).rejects.toThrow(
       'If it is a property of the payload, write {"properties": {"passed": {"const": true}}}.',
     );
@@ -73,7 +73,7 @@ describe('compile', () => {
   });
 
   it.each(['properties', 'items', 'anyOf', 'not'] as const)(
-    'a schema nested 20,000 levels in %s is refused, not a crash',
+    'refuses a schema nested 20,000 levels in %s without a crash',
     async (keyword) => {
       expect(await refusal({ type: 'object', properties: { a: nested(keyword, 20_000) } })).toEqual({
         stage: 'root',
@@ -89,7 +89,7 @@ describe('compile', () => {
     ['anyOf', 247],
     ['not', 497],
   ] as const)(
-    'a schema 100 levels deep in %s judges, one of %i does or is refused',
+    'accepts a schema 100 levels deep in %s, and accepts or refuses one of %i',
     async (keyword, most) => {
       const outcomeOf = (levels: number) =>
         compile({ type: 'object', properties: { a: nested(keyword, levels) } }, 'schema').then(
@@ -101,7 +101,7 @@ describe('compile', () => {
     },
   );
 
-  it('no pointers are made of the places of a deep schema in which nothing is wrong: they took a minute', () => {
+  it('builds no JSON pointers for valid parts of a deep schema, which once took a minute', () => {
     const schema: JsonObject = JSON.parse(`${'{"items":'.repeat(200)}{}${'}'.repeat(200)}`);
     const made = vi.spyOn(String.prototype, 'replaceAll');
     try {
@@ -112,7 +112,7 @@ describe('compile', () => {
     }
   });
 
-  it('a long chain of root branches gives a message of bounded length', async () => {
+  it('a long chain of root branches gets a message of bounded length', async () => {
     const { stage, message } = await refusal(
       JSON.parse(`${'{"allOf":['.repeat(240)}{"type":"array"}${']}'.repeat(240)}`),
     );
@@ -120,7 +120,7 @@ describe('compile', () => {
     expect(message.length).toBeLessThan(2_000);
   });
 
-  it('a required name that a closed schema does not declare is refused: no payload could have it', async () => {
+  it('refuses a required name that a closed schema does not declare, because no payload could have it', async () => {
     const schema = CLOSED;
     expect((await refusal(schema)).stage).toBe('root');
     const { additionalProperties: _, ...open } = schema;
@@ -129,14 +129,14 @@ describe('compile', () => {
     expect((await compile(patterned, 'schema')).validate({ pased: 1 }).ok).toBe(true);
   });
 
-  it('S12 a property that is named $async, and $async inside a literal, are no keywords', async () => {
+  it('S12 a property named $async, and $async inside a literal, are not keywords', async () => {
     const schema = { properties: { $async: { const: { $async: true } } }, required: ['$async'] };
     const compiled = await compile(schema, 'schema');
     expect(compiled.validate({ $async: { $async: true } })).toEqual({ ok: true });
     expect(compiled.validate({ $async: 1 }).ok).toBe(false);
   });
 
-  it('S9d a known format is checked', async () => {
+  it('S9d checks a known format', async () => {
     const schema = { properties: { at: { type: 'string', format: 'date-time' } } };
     for (const $schema of [
       'http://json-schema.org/draft-07/schema#',
@@ -152,7 +152,7 @@ describe('compile', () => {
   });
 
   it.each(['snowflake-id', 'constructor', '__proto__'])(
-    'S9d the unknown format %s is ignored with a warning',
+    'S9d ignores the unknown format %s with a warning',
     async (format) => {
       const compiled = await compile({ properties: { a: { items: { format } } } }, 'schema');
       expect(compiled.warnings).toEqual([
@@ -162,13 +162,13 @@ describe('compile', () => {
     },
   );
 
-  it('S9d literals and names that look like formats are neither', async () => {
+  it('S9d ignores literals and property names that look like formats', async () => {
     const odd = { format: 'odd' };
     const literals = { const: odd, default: odd, examples: [odd], enum: [odd] };
     expect((await compile({ properties: { format: literals } }, 'schema')).warnings).toEqual([]);
   });
 
-  it('2020-12 is read with and without a final #', async () => {
+  it('accepts 2020-12 with and without a final #', async () => {
     for (const end of ['', '#']) {
       const $schema = `https://json-schema.org/draft/2020-12/schema${end}`;
       const compiled = await compile(
@@ -179,7 +179,7 @@ describe('compile', () => {
     }
   });
 
-  it('S9 a catastrophic pattern is a clear issue, for values and for names', async () => {
+  it('S9 a catastrophic pattern gives a clear issue, for values and for names', async () => {
     const evil = '^(a+)+b$';
     const text = 'a'.repeat(40);
     const issue = { path: '', keyword: 'deadline', message: expect.stringContaining('longer than 1 second') };
@@ -190,7 +190,7 @@ describe('compile', () => {
     expect(byValue.validate({ a: 'aab' })).toEqual({ ok: true });
   });
 
-  it('S9b endless recursion is a rejection', async () => {
+  it('S9b endless recursion rejects the payload', async () => {
     for (const schema of [{ allOf: [{ $ref: '#' }] }, { properties: {}, not: { $ref: '#' } }]) {
       const compiled = await compile(schema, 'schema');
       expect(compiled.validate({})).toMatchObject({
@@ -200,13 +200,13 @@ describe('compile', () => {
     }
   });
 
-  it('S9c required names are looked for among own keys only', async () => {
+  it('S9c looks for required names among own keys only', async () => {
     const compiled = await compile({ required: ['constructor', '__proto__'] }, 'schema');
     expect(compiled.validate({}).ok).toBe(false);
     expect(compiled.validate(JSON.parse('{"__proto__":1,"constructor":2}'))).toEqual({ ok: true });
   });
 
-  it('S10 a payload cannot make the validator throw its way to acceptance', async () => {
+  it('S10 an exception in the validator never accepts the payload', async () => {
     const compiled = await compile(
       { properties: { a: { const: { x: {} } }, b: { uniqueItems: true } } },
       'schema',
@@ -218,7 +218,7 @@ describe('compile', () => {
   const $schema = 'https://json-schema.org/draft/2020-12/schema';
 
   it.each(['constructor', 'toString', '__proto__'])(
-    'S10 unevaluatedProperties: false holds for %s too',
+    'S10 unevaluatedProperties: false also applies to %s',
     async (key) => {
       const anyOf = [{ properties: { a: {} } }, { properties: { b: { type: 'string' } } }];
       const compiled = await compile({ $schema, anyOf, unevaluatedProperties: false }, 'schema');
@@ -229,7 +229,7 @@ describe('compile', () => {
     },
   );
 
-  it('S10 unevaluatedProperties lets a declared constructor pass, and finds deep keys', async () => {
+  it('S10 unevaluatedProperties accepts a declared constructor, and finds nested keys', async () => {
     const anyOf = [{ properties: { constructor: {}, a: {} } }];
     const compiled = await compile({ $schema, anyOf, unevaluatedProperties: false }, 'schema');
     expect(compiled.validate({ constructor: 1 })).toEqual({ ok: true });
@@ -237,14 +237,14 @@ describe('compile', () => {
   });
 });
 
-describe('the question whether a part of a schema accepts a value', () => {
+describe('acceptsPart', () => {
   const names = ['a', '', '.', '..', '$id', 'properties', '%41', 'a/b', '~1', 'é 😀', 'a%/~ #"?&=+'];
   it.each<[string, JsonObject]>([
     ['draft-07', {}],
     ['draft-07 with an address', { $id: 'https://example.com/a.json#' }],
     ['2020-12', { $schema: 'https://json-schema.org/draft/2020-12/schema' }],
     ['2020-12 with an address', { $schema: 'https://json-schema.org/draft/2020-12/schema', $id: 'a.json' }],
-  ])('is answered by that part, whatever its name: %s', async (_, head) => {
+  ])('validates with the part, whatever its name: %s', async (_, head) => {
     const parts = names.map((name): [string, JsonObject] => [name, { allOf: [{ $ref: '#/$defs/low' }] }]);
     const schema = { ...head, properties: Object.fromEntries(parts), $defs: { low: { maximum: 5 } } };
     const { acceptsPart } = await compile(schema, 'schema');
@@ -254,7 +254,7 @@ describe('the question whether a part of a schema accepts a value', () => {
     expect([acceptsPart(true, 1), acceptsPart(false, 1)]).toEqual([true, false]);
   });
 
-  it('has no answer for what is no part, for a pattern that does not end, and for endless references', async () => {
+  it('returns null for an unknown part, a pattern that times out, and endless references', async () => {
     const [slow, circle] = [{ pattern: '^(a+)+b$' }, { allOf: [{ $ref: '#/$defs/circle' }] }];
     const { acceptsPart } = await compile({ properties: { slow }, $defs: { circle } }, 'schema');
     expect(acceptsPart({ pattern: '^(a+)+b$' }, 'b')).toBe(null);

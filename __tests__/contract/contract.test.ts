@@ -18,14 +18,14 @@ const passed: JsonObject = {
   required: ['passed', 'summary'],
   additionalProperties: false,
 };
-/** What the model is told of a candidate. */
+/** The outcome and the issues of a candidate. */
 const checking = async (schema: JsonObject, raw: string) => {
   const check = (await createContract(schema)).check(complete(raw));
   return check.ok ? check : { ok: check.ok, issues: check.issues };
 };
 
 describe('createContract', () => {
-  it('tells what the schema declares', async () => {
+  it('has the properties, output names and warnings of the schema', async () => {
     const contract = await createContract({
       ...passed,
       properties: { 'a.b': {}, Passed: {}, passed: {}, ok: { format: 'odd' } },
@@ -48,14 +48,14 @@ describe('createContract', () => {
     });
   });
 
-  it('tells at most 20 warnings, and how many more there are', async () => {
+  it('lists at most 20 warnings, and counts the others', async () => {
     const properties = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`a.${i}`, {}]));
     const { warnings } = await createContract({ properties });
     expect(warnings.length).toBe(21);
     expect(warnings[20]).toBe('10 more warnings about the schema are not listed.');
   });
 
-  it('A2 the schema stays the object that was given', async () => {
+  it('A2 keeps the schema object as it was given', async () => {
     const schema = { type: 'object', properties: { summary: { type: 'string' } } };
     const before = structuredClone(schema);
     const contract = await createContract(schema);
@@ -66,7 +66,7 @@ describe('createContract', () => {
 });
 
 describe('check', () => {
-  it('accepts what the schema accepts, exactly as it was written', async () => {
+  it('accepts a valid payload unchanged', async () => {
     expect(await checking(passed, '{"passed":true,"summary":"fine","list":[]}')).toEqual(
       accepted({ passed: true, summary: 'fine', list: [] }),
     );
@@ -74,13 +74,13 @@ describe('check', () => {
 
   it.each([
     [
-      'S2 a missing property is named, with the keys that are there',
+      'S2 names a missing property and the present keys',
       '{"passed":true,"list":[]}',
       [' required: the required property "summary" is missing; the keys here are "passed", "list".'],
     ],
     [
       'S3 two errors are both reported',
-      '{"passed":1}',
+      'S3 reports both of two errors',
       [
         ' required: the required property "summary" is missing; the keys here are "passed".',
         '/passed type: must be boolean, but is a number.',
@@ -88,14 +88,26 @@ describe('check', () => {
     ],
     [
       'S4 nothing is coerced',
-      '{"passed":"true","summary":"s"}',
+      'S4 does not coerce a string to a boolean',
       ['/passed type: must be boolean, but is a string; write it as JSON, without quotes around it.'],
     ],
-    ['S4 no number', '{"passed":1,"summary":"s"}', ['/passed type: must be boolean, but is a number.']],
-    ['S4 no text', '{"passed":true,"summary":1}', ['/summary type: must be string, but is a number.']],
-    ['S4 no null', '{"passed":null,"summary":"s"}', ['/passed type: must be boolean, but is null.']],
     [
-      'S5 an extra property under additionalProperties: false is rejected by name',
+      'S4 does not coerce a number to a boolean',
+      '{"passed":1,"summary":"s"}',
+      ['/passed type: must be boolean, but is a number.'],
+    ],
+    [
+      'S4 does not coerce a number to a string',
+      '{"passed":true,"summary":1}',
+      ['/summary type: must be string, but is a number.'],
+    ],
+    [
+      'S4 does not coerce null to a boolean',
+      '{"passed":null,"summary":"s"}',
+      ['/passed type: must be boolean, but is null.'],
+    ],
+    [
+      'S5 names an extra property under additionalProperties: false',
       '{"passed":true,"summary":"s","conclusion":"success"}',
       [
         ' additionalProperties: the property "conclusion" is not allowed here; the properties allowed are "passed", "summary", "list", "more".',
@@ -108,14 +120,14 @@ describe('check', () => {
     ).toEqual(told);
   });
 
-  it('S6 no arguments, and an empty text, are an empty object', async () => {
+  it('S6 treats missing and empty arguments as an empty object', async () => {
     expect(await checking({}, '')).toEqual(accepted({}));
     expect(await checking({}, '{}')).toEqual(accepted({}));
     expect((await checking(passed, '')).ok).toBe(false);
   });
 
   it.each(['output', 'arguments', 'input', '$PARAMETER_NAME', 'Review'])(
-    'S7 an object wrapped in %s is accepted as the inner one',
+    'S7 unwraps an object in %s',
     async (key) => {
       const inner = { passed: true, summary: 's' };
       expect(await checking(passed, JSON.stringify({ [key]: inner }))).toEqual({
@@ -126,28 +138,28 @@ describe('check', () => {
     },
   );
 
-  it('S7 where the outer object is valid, it is the payload', async () => {
+  it('S7 keeps the outer object when it is valid', async () => {
     expect(await checking({}, '{"output":{"a":1}}')).toEqual(accepted({ output: { a: 1 } }));
   });
 
   it.each([
     ['an unknown wrapper', '{"result":{"passed":true,"summary":"s"}}'],
-    ['a second key', '{"output":{"passed":true,"summary":"s"},"x":1}'],
-    ['an inner object that is not valid', '{"output":{"passed":true}}'],
-    ['two wrappers', '{"output":{"input":{"passed":true,"summary":"s"}}}'],
+    ['a second key beside the wrapper', '{"output":{"passed":true,"summary":"s"},"x":1}'],
+    ['an invalid inner object', '{"output":{"passed":true}}'],
+    ['two nested wrappers', '{"output":{"input":{"passed":true,"summary":"s"}}}'],
     ['a wrapper around a string', '{"output":"{\\"passed\\":true,\\"summary\\":\\"s\\"}"}'],
     ['a string that holds a wrapper', JSON.stringify('{"output":{"passed":true,"summary":"s"}}')],
-    ['a boolean in a string', '{"passed":"true","summary":"s"}'],
+    ['a boolean as a string', '{"passed":"true","summary":"s"}'],
     ['an object in an array', '[{"passed":true,"summary":"s"}]'],
-    ['a string in a string', JSON.stringify(JSON.stringify('{"passed":true,"summary":"s"}'))],
-    ['a string with a key given twice', JSON.stringify('{"passed":false,"summary":"s","passed":true}')],
+    ['a string inside a string', JSON.stringify(JSON.stringify('{"passed":true,"summary":"s"}'))],
+    ['a string with a duplicate key', JSON.stringify('{"passed":false,"summary":"s","passed":true}')],
     ['an array where an object is required', '{"passed":true,"summary":"s","more":"[]"}'],
     ['prose around the JSON', '{"passed":true,"summary":"s","more":"Here: {}"}'],
-  ])('S7 %s is not repaired', async (_, raw) => {
+  ])('S7 does not repair %s', async (_, raw) => {
     expect((await checking(passed, raw)).ok).toBe(false);
   });
 
-  it('S7 JSON strings where objects and arrays are required are read, all of them', async () => {
+  it('S7 parses all JSON strings where objects and arrays are required', async () => {
     const raw = '{"passed":true,"summary":"{}","list":" [1]","more":"{\\"__proto__\\":{}}"}';
     const check = await checking(passed, raw);
     expect(check).toMatchObject({ ok: true, repaired: { kind: 'parsed', paths: ['/list', '/more'] } });
@@ -156,7 +168,7 @@ describe('check', () => {
     );
   });
 
-  it('S7 a string that is the whole of the arguments is read', async () => {
+  it('S7 parses a string that is the whole of the arguments', async () => {
     expect(await checking(passed, JSON.stringify('{"passed":true,"summary":"s","list":"[]"}'))).toEqual({
       ok: true,
       payload: { passed: true, summary: 's', list: [] },
@@ -164,7 +176,7 @@ describe('check', () => {
     });
   });
 
-  it('S7 a string in a string is read, one more inside is more than a near miss', async () => {
+  it('S7 parses two levels of strings, but not three', async () => {
     const nested = { type: 'object', properties: { a: { $ref: '#/$defs/o' } } };
     const schema = { properties: { a: { $ref: '#/$defs/o' } }, $defs: { o: nested } };
     const wrap = (times: number): unknown => (times === 0 ? {} : { a: JSON.stringify(wrap(times - 1)) });
@@ -175,7 +187,7 @@ describe('check', () => {
     expect((await checking(schema, JSON.stringify(wrap(3)))).ok).toBe(false);
   });
 
-  it('S7 strings deep inside are read where they stand', async () => {
+  it('S7 parses nested strings in place', async () => {
     const items = {
       type: 'array',
       items: { type: 'object', required: ['a'], properties: { 'a/b': { type: ['array', 'null'] } } },
@@ -192,7 +204,7 @@ describe('check', () => {
     ['truncated', 'shorter payload: fewer items, shorter texts.'],
     ['malformed', ''],
     ['too_long', ''],
-  ] as const)('S8 %s arguments are rejected, however valid they look', async (status, words) => {
+  ] as const)('S8 rejects %s arguments, even when they look valid', async (status, words) => {
     const check = (await createContract({})).check({ rawArguments: '{"passed":true}', status });
     const message = expect.stringContaining(words);
     expect(check).toMatchObject({ ok: false, issues: [{ path: '', keyword: 'arguments', message }] });
@@ -200,14 +212,14 @@ describe('check', () => {
 
   it.each([
     ['N9 text that is not JSON', '{"passed":true', 'The text is not valid JSON'],
-    ['keys given twice', '{"passed":false,"summary":"s","passed":true}', '"/passed" is given twice'],
+    ['duplicate keys', '{"passed":false,"summary":"s","passed":true}', '"/passed" is given twice'],
     ['too many levels', `{"more":${'['.repeat(20_000)}`, 'deeper than 100 levels'],
     ['one level too many', `{"more":${'['.repeat(100)}${']'.repeat(100)}}`, 'deeper than 100 levels'],
     ['S11 half of a surrogate pair', '{"passed":true,"summary":"\\ud83d"}', 'surrogate pair'],
     ['an array', '[]', 'but they are an array'],
     ['null', 'null', 'but they are a bare null'],
     ['prose', '"all good"', 'but they are a string'],
-  ])('%s: rejected, as an issue about the arguments', async (_, raw, words) => {
+  ])('%s: rejected with an issue about the arguments', async (_, raw, words) => {
     const check = await checking(passed, raw);
     expect(check).toEqual({
       ok: false,
@@ -215,7 +227,7 @@ describe('check', () => {
     });
   });
 
-  it('names no key in what lasts of a rejection that the schema does not declare', async () => {
+  it('redacts keys that the schema does not declare from the record of a rejection', async () => {
     const item = { type: 'object', properties: { id: { type: 'number' } } };
     const contract = await createContract({
       type: 'object',
@@ -244,7 +256,7 @@ describe('check', () => {
     });
   });
 
-  describe('a number that JavaScript cannot hold', () => {
+  describe('a number that JavaScript cannot represent', () => {
     const scores: JsonObject = {
       type: 'object',
       required: ['score'],
@@ -268,21 +280,21 @@ describe('check', () => {
       ['79.99999999999999999', { score: 80 }],
       ['1e-400', { score: 0 }],
       ['1e999', { score: 0 }],
-    ])('%s is rejected by its path, whatever the schema asks', async (literal, { score }) => {
+    ])('rejects %s by its path, whatever the schema says', async (literal, { score }) => {
       const exact = { ...scores, properties: { score: { const: score } } };
       for (const schema of [scores, exact, {}])
         expect(await checking(schema, `{"score":${literal}}`)).toEqual(issueAt('/score'));
     });
 
     it.each(['0.1', '1.50', '1.0', '1e3', '-0', '0e999999999', '9007199254740992', '"9007199254740993"'])(
-      '%s is not one',
+      'accepts %s, which is exact',
       async (literal) => {
         const raw = `{"score":${literal}}`;
         expect(await checking(scores, raw)).toEqual(accepted(JSON.parse(raw)));
       },
     );
 
-    it('is named at each of its places, ten at most', async () => {
+    it('is reported at each of its paths, up to ten', async () => {
       const ids = (count: number) => Array.from({ length: count }, () => '{"id":9007199254740993}').join();
       expect(await checking(scores, `{"score":1e999,"list":[{"id":1},${ids(1)}]}`)).toEqual(
         issueAt('/score', '/list/1/id'),
@@ -292,7 +304,7 @@ describe('check', () => {
       expect(check.ok ? '' : check.issues[9]?.message).toContain('490 more issues');
     });
 
-    it('is none the less one in a wrapper or in a JSON string, which are repaired otherwise', async () => {
+    it('is also rejected in a wrapper or a JSON string that would otherwise be repaired', async () => {
       const text = (value: unknown) => JSON.stringify(value);
       const inner = '{"score":9007199254740993}';
       for (const key of ['output', '$PARAMETER_NAME'])
@@ -308,21 +320,21 @@ describe('check', () => {
       expect(await checking(scores, nested)).toEqual(issueAt('/list/0/id'));
     });
 
-    it('is found in megabytes of digits', async () => {
+    it('is found among megabytes of digits', async () => {
       const digits = '7'.repeat(10_000_000);
       expect(await checking(scores, `{"score":${digits}}`)).toEqual(issueAt('/score'));
       expect(await checking(scores, `{"score":0.${digits}}`)).toEqual(issueAt('/score'));
     });
   });
 
-  it('S9 a check that ran out of time is an issue, and is not tried again in other clothes', async () => {
+  it('S9 a validation timeout is an issue, and no repair is attempted', async () => {
     const title = 'a'.repeat(40);
     const schema = { title, patternProperties: { '^(a+)+b$': { type: 'string' } } };
     const check = await checking(schema, `{"${title}":{}}`);
     expect(check).toMatchObject({ ok: false, issues: [{ keyword: 'deadline' }] });
   });
 
-  it('S10 __proto__ and constructor are data, and nothing is polluted', async () => {
+  it('S10 treats __proto__ and constructor as data, without prototype pollution', async () => {
     const raw = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
     const check = await checking({}, raw);
     expect(JSON.stringify(check.ok && check.payload)).toBe(raw);
@@ -379,7 +391,7 @@ describe('any schema and any payload', () => {
     ),
   })).value;
 
-  it('a payload comes out only if a plain Ajv accepts it, and unchanged unless it says so', async () => {
+  it('accepts only payloads that a plain Ajv accepts, unchanged unless reported as repaired', async () => {
     const seen = { accepted: 0, repaired: 0, rejected: 0 };
     await fc.assert(
       fc.asyncProperty(schema, fc.array(value, { minLength: 1, maxLength: 6 }), async (generated, values) => {
@@ -387,7 +399,7 @@ describe('any schema and any payload', () => {
         if (contract === null) return;
         const validate = new Ajv(options).compile(generated);
         const plain = (payload: unknown): boolean => {
-          // Comparing an object that has a `toString` of its own with a literal throws: no acceptance either.
+          // Comparing an object with its own `toString` to a literal throws: that is not accepted either.
           try {
             return validate(payload);
           } catch {

@@ -23,18 +23,18 @@ const schema: JsonObject = {
 };
 
 describe('declaredProperties', () => {
-  it('gives the names of the root, then of its branches, in order, each once', () => {
+  it('returns the names of the root, then of its branches, in order and without duplicates', () => {
     expect(declaredProperties(schema)).toEqual(['z', 'a', 'b', 'c', 'd', 'e', 'f']);
   });
 
-  it('survives a schema that refers to itself, and one without properties', () => {
+  it('handles a schema that refers to itself, and one without properties', () => {
     expect(declaredProperties({ allOf: [{ $ref: '#' }] })).toEqual([]);
     expect(declaredProperties({ properties: { properties: { properties: {} } } })).toEqual(['properties']);
   });
 });
 
 describe('declaredBooleans', () => {
-  it('gives those whose schema is a boolean, also by reference', () => {
+  it('returns the names of boolean properties, also through references', () => {
     expect(declaredBooleans(schema)).toEqual(['a', 'f']);
   });
 });
@@ -51,7 +51,7 @@ describe('resolveLocal', () => {
   });
 
   it.each(['#/$defs/nope', '#/constructor', '#anchor', 'https://x/y', '#/$defs/list/7', '#/%zz'])(
-    'gives null for %s',
+    'returns null for %s',
     ($ref) => {
       expect(resolveLocal(root, { $ref })).toBeNull();
     },

@@ -58,14 +58,14 @@ const at = (name: string, part: Json): JsonObject => ({ properties: { [name]: pa
 const lint = async (gate: JsonObject, schema: JsonObject = SCHEMA) =>
   (await createGate({ kind: 'schema', schema: gate }, await createContract(schema))).warnings;
 
-/** What is said of a gate that is refused before a model is asked. */
+/** The message of a gate that is refused before the first request. */
 async function refusalOf(gate: JsonObject, schema = SCHEMA): Promise<string> {
   const error: unknown = await lint(gate, schema).catch((thrown) => thrown);
   if (!(error instanceof ContractError)) throw new Error(`accepted: ${JSON.stringify(gate)}`);
   return error.message;
 }
 
-/** Compares each gate and what is said of it with the golden file. */
+/** Compares each gate and its message with the golden file. */
 async function expectRefusals(name: string, gates: readonly JsonObject[]): Promise<void> {
   const told = gates.map(async (gate) => `${JSON.stringify(gate)}\n  ${await refusalOf(gate)}\n`);
   const text = (await Promise.all(told)).join('\n');
@@ -102,7 +102,7 @@ const NEVER_MET: readonly JsonObject[] = [
   { allOf: [{ $ref: '#/$defs/ok' }], $defs: { ok: at('passed', { const: 1 }) } },
 ];
 
-it('a gate that no payload can meet is refused', async () => {
+it('refuses a gate that no payload can meet', async () => {
   await expectRefusals('never-met', NEVER_MET);
 });
 
@@ -132,12 +132,12 @@ const ALWAYS_MET: readonly JsonObject[] = [
 ];
 
 describe('a gate that every payload meets is refused', () => {
-  it('as one that checks nothing', async () => {
+  it('with the message that it checks nothing', async () => {
     await expectRefusals('always-met', ALWAYS_MET);
   });
 
   it.each([{}, ...[true, {}, false].map((additionalProperties) => ({ additionalProperties }))])(
-    'a copy of the schema, with %j',
+    'when it is a copy of the schema, with %j',
     async (others) => {
       const properties = { passed: { type: 'boolean' }, summary: { type: 'string' } };
       const copy = { type: 'object', properties, required: ['passed', 'summary'], ...others };
@@ -146,7 +146,7 @@ describe('a gate that every payload meets is refused', () => {
   );
 });
 
-describe('a gate that may mean what it says is not refused', () => {
+describe('a gate that may be intended is accepted', () => {
   const single: readonly JsonObject[] = [
     ...[{ const: true }, { enum: [true] }, { not: { const: false } }].map((part) => at('passed', part)),
     ...[{ minLength: 20 }, { pattern: '^OK' }, { const: 'true' }].map((part) => at('summary', part)),
@@ -188,7 +188,7 @@ describe('a gate that may mean what it says is not refused', () => {
     at('risk', { type: 'boolean' }),
     { anyOf: [{ required: ['note'] }, {}] },
     { not: { not: {} } },
-  ])('where it takes more than a look at keywords to say so: %j', async (gate) => {
+  ])('when only more than a keyword comparison would refuse it: %j', async (gate) => {
     expect(await lint(gate)).toEqual([]);
   });
 
@@ -207,7 +207,7 @@ describe('a gate that may mean what it says is not refused', () => {
   });
 });
 
-describe('a gate that is likely a mistake is a warning', () => {
+describe('a gate that is likely a mistake gets a warning', () => {
   it.each<[JsonObject, string]>([
     [
       at('note', {}),
@@ -224,7 +224,7 @@ describe('a gate that is likely a mistake is a warning', () => {
     expect(await lint(gate)).toEqual([expect.stringContaining(words)]);
   });
 
-  it('where an open schema does not declare what the gate names, at most 5 times', async () => {
+  it('for names that an open schema does not declare, at most 5 times', async () => {
     const open: JsonObject = { type: 'object', properties: { passed: { type: 'boolean' } } };
     expect(await lint(at('pased', { const: true }), open)).toEqual([
       'The gate is about `pased`, which the schema does not declare: a payload without it does not meet the gate. Did you mean `passed`?',
@@ -236,8 +236,8 @@ describe('a gate that is likely a mistake is a warning', () => {
   });
 });
 
-/** A schema whose validator counts what it is asked, and accepts everything. */
-function unasked(schema: JsonObject, count = () => {}): SchemaValidator {
+/** A schema whose validator counts its calls and accepts everything. */
+function acceptingEverything(schema: JsonObject, count = () => {}): SchemaValidator {
   const acceptsPart = () => {
     count();
     return true;
@@ -245,8 +245,8 @@ function unasked(schema: JsonObject, count = () => {}): SchemaValidator {
   return { schema, acceptsPart };
 }
 
-describe('the work of the lint', () => {
-  it('grows with the number of properties, and not with its square', () => {
+describe('the cost of the lint', () => {
+  it('grows linearly with the number of properties', () => {
     const count = 20_000;
     let reads = 0;
     const names = Array.from({ length: count }, (_, index) => `p${index}`);
@@ -259,30 +259,32 @@ describe('the work of the lint', () => {
     const properties = Object.fromEntries(names.map((name) => [name, { type: 'integer', minimum: 0 }]));
     const schema = { type: 'object', properties, required, additionalProperties: false };
     const gate = { properties: Object.fromEntries(names.map((name) => [name, { maximum: 5 }])) };
-    expect(decideGate(unasked(gate), unasked(schema), names).answer).toBe('maybe');
+    expect(decideGate(acceptingEverything(gate), acceptingEverything(schema), names).answer).toBe('maybe');
     expect(reads).toBeLessThan(10 * count);
     let questions = 0;
-    const counted = unasked(schema, () => {
+    const counted = acceptingEverything(schema, () => {
       questions += 1;
     });
     const constants = { properties: Object.fromEntries(names.map((name) => [name, { const: 5 }])) };
-    expect(decideGate(unasked(constants), counted, names).answer).toBe('maybe');
+    expect(decideGate(acceptingEverything(constants), counted, names).answer).toBe('maybe');
     expect(questions).toBeGreaterThan(100);
     expect(questions).toBeLessThan(1_000);
   });
 
-  it('ends where parts are shared without end, and where references go in a circle', () => {
+  it('is bounded with shared parts and circular references', () => {
     const $defs = Object.fromEntries(
       Array.from({ length: 60 }, (_, index) => {
         const next = { $ref: `#/$defs/d${index + 1}` };
         return [`d${index}`, index === 59 ? {} : { properties: { a: next, b: next } }];
       }),
     );
-    const shared = unasked({ allOf: [{ $ref: '#/$defs/d0' }], $defs });
-    expect(decideGate(shared, unasked({}), []).answer).toBe('maybe');
-    expect(decideGate(unasked({ allOf: [{ $ref: '#' }] }), unasked({}), []).answer).toBe('maybe');
+    const shared = acceptingEverything({ allOf: [{ $ref: '#/$defs/d0' }], $defs });
+    expect(decideGate(shared, acceptingEverything({}), []).answer).toBe('maybe');
+    expect(
+      decideGate(acceptingEverything({ allOf: [{ $ref: '#' }] }), acceptingEverything({}), []).answer,
+    ).toBe('maybe');
     const circle = { properties: { a: { $ref: '#' }, b: { $ref: '#' } }, required: ['a', 'b'] };
-    expect(decideGate(unasked(circle), unasked(circle), []).answer).toBe('maybe');
+    expect(decideGate(acceptingEverything(circle), acceptingEverything(circle), []).answer).toBe('maybe');
   });
 });
 
@@ -382,7 +384,7 @@ const AJV = new Ajv({
   validateSchema: false,
 });
 
-/** What a compiled schema says, and false where it breaks off. */
+/** Validates with a compiled schema; an exception counts as invalid. */
 function validator(schema: object): (payload: unknown) => boolean {
   const validate = AJV.compile(schema);
   return (payload) => {
@@ -407,7 +409,7 @@ function shift(schema: JsonObject, by: number): JsonObject {
   );
 }
 
-/** The schema compiled as users' are; null where it is refused. */
+/** The compiled schema, or null when it is refused. */
 async function compiled(schema: JsonObject): Promise<Compiled | null> {
   return compile(schema, 'schema').catch((error: unknown) => {
     expect(error).toBeInstanceOf(ContractError);
@@ -416,7 +418,7 @@ async function compiled(schema: JsonObject): Promise<Compiled | null> {
 }
 
 describe('for random schemas and gates', () => {
-  it('every payload meets a gate that is always met, and none meets one that is never met', async () => {
+  it('an "always" gate is met by every payload, and a "never" gate by none', async () => {
     const count = { always: 0, never: 0, maybe: 0, tried: 0 };
     await fc.assert(
       fc.asyncProperty(root, root, modes, async (ofSchema, other, mode) => {

@@ -8,11 +8,11 @@ const severities = { properties: { severity: { enum: ['high', 'medium', 'low'] }
 const schema: JsonObject = {
   properties: { passed: { type: ['boolean', 'string'] }, findings: { items: severities } },
 };
-const judged = async (gate: Json, payload: JsonObject) =>
+const wordsOf = async (gate: Json, payload: JsonObject) =>
   (await createGate({ kind: 'schema', schema: gate }, await createContract(schema))).evaluate(payload).words;
 
 describe('a gate that is a property', () => {
-  it('says what it wanted and what stands there', async () => {
+  it('says what is required and what the payload has', async () => {
     const { evaluate } = await createGate({ kind: 'property', name: 'passed' }, await createContract(schema));
     expect(evaluate({ passed: true }).words).toEqual(['wants `passed` to be true; the payload agrees']);
     expect(evaluate({ passed: false }).words).toEqual(['wants `passed` to be true; the payload says false']);
@@ -29,69 +29,72 @@ describe('a gate that is a schema', () => {
   };
   const findings = (...words: readonly string[]) => ({ findings: words.map((severity) => ({ severity })) });
 
-  it('names the place of a single miss', async () => {
-    expect(await judged(low, findings('low', 'medium', 'high'))).toEqual([
+  it('names the path of a single failure', async () => {
+    expect(await wordsOf(low, findings('low', 'medium', 'high'))).toEqual([
       'wants `/findings/2/severity` to be one of "medium", "low"; the payload says "high"',
     ]);
   });
 
-  it('tells many misses of one wish as one, with some of their places', async () => {
-    expect(await judged(low, findings('high', 'low', 'high'))).toEqual([
+  it('groups failures of the same requirement, with some of their paths', async () => {
+    expect(await wordsOf(low, findings('high', 'low', 'high'))).toEqual([
       'wants every `severity` in `findings` to be one of "medium", "low"; the payload says "high" (`/findings/0/severity`), says "high" (`/findings/2/severity`)',
     ]);
-    const [words = '', ...others] = (await judged(low, findings(...Array(1_000).fill('high')))) ?? [];
+    const [words = '', ...others] = (await wordsOf(low, findings(...Array(1_000).fill('high')))) ?? [];
     expect(others).toEqual([]);
     expect(words).toMatch(/ and 997 more do not fit$/u);
-    expect(await judged({ properties: { a: { items: { type: 'null' } } } }, { a: [1, 2] })).toEqual([
+    expect(await wordsOf({ properties: { a: { items: { type: 'null' } } } }, { a: [1, 2] })).toEqual([
       'wants every entry of `a` to be of the type null; the payload says 1 (`/a/0`), says 2 (`/a/1`)',
     ]);
     const deep = { properties: { a: { items: { items: { const: 1 } } } } };
-    expect(await judged(deep, { a: [[2], [3]] })).toEqual([
+    expect(await wordsOf(deep, { a: [[2], [3]] })).toEqual([
       'wants `/a/*/*` to be 1; the payload says 2 (`/a/0/0`), says 3 (`/a/1/0`)',
     ]);
   });
 
-  it('tells a missing property once, whoever asks for it', async () => {
+  it('reports a missing property once', async () => {
     const gate = { properties: { score: { minimum: 5 } }, required: ['score', 'other'] };
-    expect(await judged(gate, {})).toEqual([
+    expect(await wordsOf(gate, {})).toEqual([
       'wants `score` to be there; the payload has none',
       'wants `other` to be there; the payload has none',
     ]);
   });
 
-  it('leaves out what went wrong inside a branch or a condition, unless nothing else did', async () => {
+  it('leaves out failures inside a branch or a condition, unless there are no others', async () => {
     const branches = {
       anyOf: [{ required: ['x'] }, { properties: { anyOf: { const: 1 } }, required: ['anyOf'] }],
     };
-    expect(await judged(branches, { anyOf: 2 })).toEqual([
+    expect(await wordsOf(branches, { anyOf: 2 })).toEqual([
       expect.stringMatching(/^wants the payload to satisfy anyOf `\[.*\]`; the payload does not$/u),
     ]);
     const condition: JsonObject = JSON.parse('{"if": {"required": ["a"]}, "then": {"required": ["b"]}}');
-    expect(await judged(condition, { a: 1 })).toEqual(['wants `b` to be there; the payload has none']);
+    expect(await wordsOf(condition, { a: 1 })).toEqual(['wants `b` to be there; the payload has none']);
     expect(
-      await judged({ properties: { contains: { properties: { b: { const: 1 } } } } }, { contains: { b: 2 } }),
+      await wordsOf(
+        { properties: { contains: { properties: { b: { const: 1 } } } } },
+        { contains: { b: 2 } },
+      ),
     ).toEqual(['wants `/contains/b` to be 1; the payload says 2']);
   });
 
-  it('counts what it does not tell', async () => {
+  it('counts the failures that are not listed', async () => {
     const names = Array.from({ length: 14 }, (_, at) => `p${at}`);
     const gate = { properties: Object.fromEntries(names.map((name) => [name, { const: 1 }])) };
-    const words = await judged(gate, Object.fromEntries(names.map((name) => [name, 0])));
+    const words = await wordsOf(gate, Object.fromEntries(names.map((name) => [name, 0])));
     expect(words).toHaveLength(11);
     expect(words?.at(-1)).toBe('wants 4 more that the payload does not give');
     expect(metWords(gate)).toEqual([expect.stringMatching(/`p9` to be 1 and 4 more; the payload agrees$/u)]);
   });
 
-  it('S9b a gate that came to no answer says so', async () => {
-    expect(await judged({ allOf: [{ $ref: '#' }] }, {})).toEqual([
+  it('S9b says when a gate could not be evaluated', async () => {
+    expect(await wordsOf({ allOf: [{ $ref: '#' }] }, {})).toEqual([
       'broke off while judging the payload, which counts as not met: it may refer to itself endlessly',
     ]);
-    expect(await judged({ properties: { a: { pattern: '^(a+)+b$' } } }, { a: 'a'.repeat(40) })).toEqual([
+    expect(await wordsOf({ properties: { a: { pattern: '^(a+)+b$' } } }, { a: 'a'.repeat(40) })).toEqual([
       'took longer than 1 second to judge the payload, which counts as not met: a pattern may be too slow',
     ]);
   });
 
-  it('any payload and any names leave clauses that are well-formed and short', async () => {
+  it('gives well-formed and short clauses for any payload and any names', async () => {
     const { evaluate } = await createGate(
       {
         kind: 'schema',
@@ -122,13 +125,13 @@ const MET: readonly JsonObject[] = [
   JSON.parse('{"if": {"required": ["a"]}, "then": {"required": ["b"]}}'),
 ];
 
-it('a gate that is met says what it wanted, and nothing where it wants nothing that can be told', async () => {
+it('a gate that is met says what it required, or nothing when that cannot be put into words', async () => {
   const text = MET.map((gate) => `${JSON.stringify(gate)}\n  ${metWords(gate).join('; ')}\n`).join('\n');
   await expect(text).toMatchFileSnapshot('../golden/gates/words-met.txt');
 });
 
 describe('listedWords', () => {
-  it('are the strings of enum and const, wherever they stand, and never names or examples', () => {
+  it('are the strings of enum and const at any depth, and never names or examples', () => {
     expect(
       listedWords({
         properties: { enum: { enum: ['a', 1], examples: ['no'] }, x: { items: { const: 'b' } } },
@@ -139,10 +142,10 @@ describe('listedWords', () => {
   });
 });
 
-/** Lists words, and leaves open what `a` is. */
+/** Lists words for `b`, and allows anything for `a`. */
 const listing = { properties: { a: {}, b: { enum: ['low', 'high', 'x`y'] } } };
 
-/** What a gate over the property `a` says of a value. */
+/** The clauses of a gate on the property `a` for a value. */
 async function said(gate: Json, a: Json): Promise<readonly string[]> {
   const { evaluate } = await createGate(
     { kind: 'schema', schema: { properties: { a: gate } } },
@@ -153,7 +156,7 @@ async function said(gate: Json, a: Json): Promise<readonly string[]> {
   return words ?? [];
 }
 
-/** Gates over the property `a`, and values of it that do not meet them. */
+/** Gates on the property `a`, and values that do not meet them. */
 const UNMET: readonly (readonly [gate: Json, a: Json])[] = [
   [{ const: true }, false],
   [{ const: 'high' }, 'low'],
@@ -197,7 +200,7 @@ const UNMET: readonly (readonly [gate: Json, a: Json])[] = [
 const asText = (value: unknown) => JSON.stringify(value);
 
 describe('the words for a keyword', () => {
-  it('say what was wanted, and what the payload has there', async () => {
+  it('say what was required, and what the payload has', async () => {
     const told = UNMET.map(async ([gate, a]) => [gate, a, ...(await said(gate, a))]);
     const text = (await Promise.all(told)).map(
       ([gate, a, words]) => `${asText(gate)} of ${asText(a)}\n  ${words}\n`,
@@ -205,7 +208,7 @@ describe('the words for a keyword', () => {
     await expect(text.join('\n')).toMatchFileSnapshot('../golden/gates/words-unmet.txt');
   });
 
-  it('P3 quote no text of the payload but words that the schema lists', async () => {
+  it('P3 quote no text of the payload except words in the schema', async () => {
     expect(await said({ const: 'high' }, 'CANARY')).toEqual([
       'wants `a` to be "high"; the payload has another text there',
     ]);
@@ -239,7 +242,7 @@ describe('the words for a keyword', () => {
     ]);
   });
 
-  it('hold no backtick but their own, and are short', async () => {
+  it('quote values without their backticks, and are short', async () => {
     expect(await said({ const: 'b`c' }, 'x`y')).toEqual(['wants `a` to be "b\'c"; the payload says "x\'y"']);
     const [words = ''] = await said(
       { enum: Array.from({ length: 50 }, () => 'l'.repeat(500)).map((each, at) => each + at) },

@@ -21,7 +21,7 @@ const met = { status: 'met', issues: [], words: expect.any(Array) };
 const notMet = (...issues: readonly Issue[]) => ({ status: 'not_met', issues, words: expect.any(Array) });
 
 describe('no gate', () => {
-  it('is never met nor unmet', async () => {
+  it('has the status none', async () => {
     expect((await gate({ kind: 'none' })).evaluate({ passed: false })).toEqual({
       status: 'none',
       issues: [],
@@ -31,7 +31,7 @@ describe('no gate', () => {
 
 describe('a gate that no payload can fail', () => {
   it.each<JsonObject>([{ required: ['passed'] }, { properties: { passed: {} } }, { minProperties: 1 }])(
-    '%j asks for something',
+    '%j can fail',
     async (given) => {
       expect((await bySchema(given)).evaluate({}).status).toBe('not_met');
     },
@@ -55,13 +55,13 @@ describe('a gate that is a boolean', () => {
       'The gate is true, which every payload meets. Write the name of a boolean property, or a JSON Schema for the payload.',
     ],
     [false, booleans, 'The gate is false, which no payload can meet. For no gate at all write none.'],
-  ])('%j is refused, and the message says what to write', async (value, schema, message) => {
+  ])('%j is refused with a message that says what to write', async (value, schema, message) => {
     await expect(ask(value, schema)).rejects.toMatchObject({ stage: 'shape', message });
   });
 });
 
 describe('a gate that is the name of a property', () => {
-  it('is met by true alone', async () => {
+  it('is met by true only', async () => {
     const { evaluate } = await gate({ kind: 'property', name: 'passed' });
     expect(evaluate({ passed: true })).toEqual(met);
     const issue = { path: '/passed', keyword: 'const', message: 'must be true.' };
@@ -70,7 +70,7 @@ describe('a gate that is the name of a property', () => {
     }
   });
 
-  it('is not met where the property is absent', async () => {
+  it('is not met when the property is absent', async () => {
     const { evaluate } = await gate({ kind: 'property', name: 'passed' });
     expect(evaluate({})).toEqual(
       notMet({
@@ -83,7 +83,7 @@ describe('a gate that is the name of a property', () => {
   });
 
   it.each(['passed', 'flag', 'yes', 'deep', 'further'])(
-    'may be %s, which the schema declares as a boolean',
+    'accepts %s, which the schema declares as a boolean',
     async (name) => {
       const { evaluate } = await gate({ kind: 'property', name });
       expect(evaluate({ [name]: true })).toEqual(met);
@@ -97,13 +97,13 @@ describe('a gate that is the name of a property', () => {
       'which the schema does not declare as a boolean. Its boolean properties: "passed", "flag", "yes".',
     ],
     ['constructor', 'which the schema does not declare.'],
-  ])('E15 the name %s is refused at once', async (name, words) => {
+  ])('E15 refuses the name %s at once', async (name, words) => {
     const error: unknown = await gate({ kind: 'property', name }).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(ContractError);
     expect(error).toMatchObject({ message: expect.stringContaining(`The gate names "${name}", ${words}`) });
   });
 
-  it('E15 a schema without booleans says what to do instead', async () => {
+  it('E15 gives an alternative when the schema has no booleans', async () => {
     await expect(createGate({ kind: 'property', name: 'x' }, await createContract({}))).rejects.toThrow(
       'It declares no boolean property: add one, or give the gate as a JSON Schema.',
     );
@@ -111,7 +111,7 @@ describe('a gate that is the name of a property', () => {
 });
 
 describe('a gate that is a schema', () => {
-  it('judges with the strict pipeline, without coercion', async () => {
+  it('validates strictly, without coercion', async () => {
     const { evaluate, warnings } = await bySchema({
       properties: { score: { type: 'number', minimum: 5, format: 'odd' } },
     });
@@ -123,7 +123,7 @@ describe('a gate that is a schema', () => {
     expect(evaluate({ score: '9' }).status).toBe('not_met');
   });
 
-  it('E15 is not met where a property that it names is absent', async () => {
+  it('E15 is not met when a property that it names is absent', async () => {
     const { evaluate } = await bySchema({ properties: { score: { minimum: 5 }, constructor: {} } });
     expect(evaluate({})).toEqual(
       notMet(
@@ -156,7 +156,7 @@ describe('a gate that is a schema', () => {
     ['root', { $ref: '#/$defs/a' }],
     ['compile', { propertees: {} }],
     ['compile', { $async: true }],
-  ])('is refused with stage %s: %j', async (stage, given) => {
+  ])('is refused at the stage %s: %j', async (stage, given) => {
     const error: unknown = await bySchema(given).catch((thrown) => thrown);
     expect(error).toMatchObject({
       name: 'ContractError',
@@ -165,7 +165,7 @@ describe('a gate that is a schema', () => {
     });
   });
 
-  it('S9b a validator that breaks off, or runs out of time, is not met', async () => {
+  it('S9b is not met when the validator throws or times out', async () => {
     expect((await bySchema({ allOf: [{ $ref: '#' }] })).evaluate({})).toMatchObject({
       status: 'not_met',
       issues: [{ keyword: 'validator' }],

@@ -23,7 +23,7 @@ const ROWS: readonly (readonly [schema: JsonObject, payload: JsonObject])[] = [
 ];
 
 describe('issues', () => {
-  it('name the place, the keyword and what to do', async () => {
+  it('name the path, the keyword and a fix', async () => {
     const told = ROWS.map(async ([schema, payload]) =>
       [schema, payload, ...(await issues(schema, payload))]
         .map((each) => (typeof each === 'string' ? `  ${each}\n` : `${JSON.stringify(each)}\n`))
@@ -33,7 +33,7 @@ describe('issues', () => {
     await expect(text).toMatchFileSnapshot('../golden/schemas/issues.txt');
   });
 
-  it('of names say which name', async () => {
+  it('of property names say which name', async () => {
     expect(await issues({ propertyNames: { pattern: '^x' } }, { y: 1 })).toEqual([
       ' pattern: the property name "y" must match pattern "^x".',
       ' propertyNames: the property name "y" is not allowed.',
@@ -48,7 +48,7 @@ describe('issues', () => {
     expect(found.map((issue) => issue.split(':')[0])).toEqual(['/a anyOf', '/b type', '/a type', '/a type']);
   });
 
-  it('are ten at most, and the last says how many more there are', async () => {
+  it('are limited to ten, and the last one counts the others', async () => {
     const found = await issues(
       { additionalProperties: { type: 'string' } },
       Object.fromEntries([...'abcdefghijkl'].map((key) => [key, 1])),
@@ -57,7 +57,7 @@ describe('issues', () => {
     expect(found[9]).toBe('/j type: must be string, but is a number. (2 more issues not listed.)');
   });
 
-  it('never quote a value of the payload, and cap names and lists', async () => {
+  it('never quote a value of the payload, and limit names and lists', async () => {
     const secret = 'canary-value';
     const schema = {
       properties: {

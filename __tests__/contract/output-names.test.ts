@@ -2,32 +2,32 @@ import { describe, expect, it } from 'vitest';
 import { outputNames } from '../../src/contract/root.ts';
 
 describe('outputNames', () => {
-  it('keeps mappable names in order', () => {
+  it('keeps valid names in order', () => {
     expect(outputNames(['b', 'a', '_x-1', 'A2'])).toEqual({ names: ['b', 'a', '_x-1', 'A2'], warnings: [] });
   });
 
   it.each([
     ...['', '1a', 'a.b', 'a b', 'ä', 'a\nb', 'a\n', '-a', 'structured_output', 'Structured_Output'],
     ...['run-turns', 'RUN-x'],
-  ])('P4 %j gets no output of its own, and a warning', (name) => {
+  ])('P4 gives %j no output of its own, and a warning', (name) => {
     const { names, warnings } = outputNames(['ok', name]);
     expect(names).toEqual(['ok']);
     expect(warnings.length).toBe(1);
     expect(warnings[0]).toContain(`The property ${JSON.stringify(name)} gets no step output of its own`);
   });
 
-  it('P4 names that differ by case only all lose their output', () => {
+  it('P4 gives no output to names that differ only in case', () => {
     const { names, warnings } = outputNames(['Passed', 'x', 'passed', 'PASSED']);
     expect(names).toEqual(['x']);
     expect(warnings.length).toBe(3);
     expect(warnings[1]).toContain('"Passed" and 1 more are declared too');
   });
 
-  it('constructor and __proto__ are names like any other', () => {
+  it('accepts constructor and __proto__', () => {
     expect(outputNames(['constructor', '__proto__']).names).toEqual(['constructor', '__proto__']);
   });
 
-  it('run and runs are no names of the run', () => {
+  it('accepts run and runs, which are not reserved', () => {
     expect(outputNames(['run', 'runs', 'run_x']).names).toEqual(['run', 'runs', 'run_x']);
   });
 });

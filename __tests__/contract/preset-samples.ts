@@ -2,14 +2,14 @@
 import { readFileSync } from 'node:fs';
 import type { JsonObject } from '../../src/types.ts';
 
-/** What a preset has to take and to refuse. */
+/** Payloads that a preset must accept or reject. */
 export interface Samples {
   readonly outputs: readonly string[];
-  /** Taken, and the gate is met. */
+  /** Accepted, and the gate is met. */
   readonly met: readonly JsonObject[];
-  /** Taken, and the gate is not met. */
+  /** Accepted, and the gate is not met. */
   readonly unmet: readonly JsonObject[];
-  /** They claim to pass beside what forbids it; the model is told that `passed` must be false. */
+  /** They claim to pass despite findings; the model is asked to set `passed` to false. */
   readonly contradictions: readonly JsonObject[];
   readonly refused: readonly JsonObject[];
 }
@@ -17,7 +17,7 @@ export interface Samples {
 const file = new URL('../fixtures/preset-samples.json', import.meta.url);
 const listed: Readonly<Record<string, Samples>> = JSON.parse(readFileSync(file, 'utf8'));
 
-/** A report of many failed tests, of which so many are told. */
+/** A report of many failed tests that lists this many of them. */
 function manyFailures(count: number): JsonObject {
   const failure = { test: 'a > b', path: 'a.test.ts', line: 1, message: 'm' };
   const counts = { test_count: 3, failure_count: 90, skipped_count: 0, failures: Array(count).fill(failure) };

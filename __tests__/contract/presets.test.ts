@@ -22,7 +22,7 @@ const open = async (name: string) => {
 const raw = (payload: JsonObject) => ({ rawArguments: JSON.stringify(payload), status: 'complete' as const });
 
 describe('the presets', () => {
-  it('are those that the samples are for', () => {
+  it('have samples', () => {
     expect([...presets.keys()]).toEqual(Object.keys(samples));
   });
 });
@@ -30,19 +30,19 @@ describe('the presets', () => {
 describe.each(Object.entries(samples))(
   'the preset %s',
   (name, { outputs, met, unmet, contradictions, refused }) => {
-    it('declares its properties, each an output of its own, without a warning', async () => {
+    it('declares its properties, each with its own output and without a warning', async () => {
       const { contract, gate } = await open(name);
       expect({ title: contract.title, names: contract.outputNames }).toEqual({ title: name, names: outputs });
       expect([...contract.warnings, ...gate.warnings]).toEqual([]);
     });
 
-    it.each(met)('takes %j, and its gate is met', async (payload) => {
+    it.each(met)('accepts %j, and its gate is met', async (payload) => {
       const { contract, gate } = await open(name);
       expect(contract.check(raw(payload))).toEqual({ ok: true, payload, repaired: null });
       expect(gate.evaluate(payload)).toMatchObject({ status: 'met', issues: [] });
     });
 
-    it.each(unmet)('takes %j, and its gate is not met', async (payload) => {
+    it.each(unmet)('accepts %j, and its gate is not met', async (payload) => {
       const { contract, gate } = await open(name);
       expect(contract.check(raw(payload))).toEqual({ ok: true, payload, repaired: null });
       expect(gate.evaluate(payload).status).toBe('not_met');
@@ -51,7 +51,7 @@ describe.each(Object.entries(samples))(
 
     // A message that found fault with the finding would talk a model into playing it down.
     it.each(contradictions)(
-      'refuses the contradiction %j, and asks for passed to be false',
+      'rejects the contradiction %j, and asks for passed to be false',
       async (payload) => {
         const { contract, gate } = await open(name);
         const check = contract.check(raw(payload));
@@ -66,12 +66,12 @@ describe.each(Object.entries(samples))(
       },
     );
 
-    it.each(refused)('refuses %j', async (payload) => {
+    it.each(refused)('rejects %j', async (payload) => {
       const { contract } = await open(name);
       expect(contract.check(raw(payload)).ok).toBe(false);
     });
 
-    it('has a gate that an absent property never meets', async () => {
+    it('has a gate that an absent property does not meet', async () => {
       const { gate } = await open(name);
       for (const payload of met) {
         for (const gone of outputs) {
@@ -86,7 +86,7 @@ describe.each(Object.entries(samples))(
     });
 
     it.each(dialects)(
-      'is said whole to a model behind %s, by parameters and note together',
+      'is fully described to a model behind %s by parameters and note together',
       async (dialect) => {
         const { schema, contract } = await open(name);
         const valid = validInstances(contract, [...met, ...unmet], 50, 1);
@@ -107,7 +107,7 @@ describe.each(Object.entries(samples))(
       },
     );
 
-    it('has rows that annotations and SARIF can read, each with a severity of its own', () => {
+    it('has rows that annotations and SARIF can read, each with its own severity', () => {
       const rows = unmet.flatMap((payload) =>
         [payload['findings'], payload['failures']].flatMap((each) => each ?? []),
       );
@@ -122,11 +122,11 @@ describe.each(Object.entries(samples))(
       expect(last?.title).toMatch(/^(?:t|a > b)$/u);
     });
 
-    it('is small enough to be sent on every turn', async () => {
+    it('is small enough to send on every turn', async () => {
       expect(JSON.stringify((await open(name)).schema).length).toBeLessThan(4_000);
     });
 
-    it('describes every property to the model, in short sentences', async () => {
+    it('describes every property in short sentences', async () => {
       const { schema } = await open(name);
       const texts = descriptions(schema);
       expect(texts.length).toBeGreaterThan(5);
@@ -135,7 +135,7 @@ describe.each(Object.entries(samples))(
   },
 );
 
-/** A schema with keywords of the note laid over the subschema at a path. */
+/** Merges keywords of the note into the subschema at a path. */
 function layAt(schema: JsonObject, path: readonly string[], keywords: JsonObject): JsonObject {
   const [name, ...rest] = path;
   if (name !== undefined) return { ...schema, [name]: layAt(objectOf(schema[name]), rest, keywords) };
@@ -145,7 +145,7 @@ function layAt(schema: JsonObject, path: readonly string[], keywords: JsonObject
     : { ...schema, allOf: [...[schema['allOf'] ?? []].flat(), keywords] };
 }
 
-/** The note's schema as it is meant: laid over the schema, whose names `additionalProperties` then counts. */
+/** The note's schema merged into the schema, so that `additionalProperties` knows its names. */
 function closedOver(rest: JsonObject, schema: JsonObject): JsonObject {
   const names = (of: unknown) =>
     Object.fromEntries(Object.keys(objectOf(objectOf(of)['properties'])).map((each) => [each, {}]));
@@ -164,7 +164,7 @@ function closedOver(rest: JsonObject, schema: JsonObject): JsonObject {
   return { ...rest, properties: { ...names(schema), ...Object.fromEntries(laid) } };
 }
 
-/** The description of every property, those of rows included; a property without one is an empty text. */
+/** The description of every property, including those of rows; an empty string for a property without one. */
 function descriptions(schema: JsonObject): readonly string[] {
   return Object.values(objectOf(schema['properties'])).flatMap((each) => {
     const { description, items } = objectOf(each);

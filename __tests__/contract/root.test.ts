@@ -22,7 +22,7 @@ const REFUSED: readonly JsonObject[] = [
 ];
 
 describe('rootObjection', () => {
-  it('what admits no object is refused with its place and the fix', async () => {
+  it('refuses a schema that admits no object, with its path and a fix', async () => {
     const told = REFUSED.map((schema) => `${JSON.stringify(schema)}\n  ${rootObjection(schema)}\n`);
     await expect(told.join('\n')).toMatchFileSnapshot('../golden/schemas/roots-refused.txt');
   });
@@ -39,7 +39,7 @@ describe('rootObjection', () => {
     [{ $ref: '#' }, () => ({ type: 'object', properties: {} })],
     [{ $ref: './other.json' }, () => ({ type: 'object' })],
     [{ $ref: 'https://example.com/x.json' }, () => ({ type: 'object' })],
-  ])('the advice for the root $ref of %j leads to a schema that is taken', async (schema, follow) => {
+  ])('the suggested fix for the root $ref of %j is accepted', async (schema, follow) => {
     await expect(createContract(schema)).rejects.toMatchObject({ stage: 'root' });
     expect((await createContract(follow(schema))).schema).toEqual(follow(schema));
   });
@@ -50,7 +50,7 @@ describe('rootObjection', () => {
     [{ not: { type: 'object', required: ['a'] } }],
     [JSON.parse('{"if":{},"then":false}')],
     [{ allOf: [{ $ref: '#' }] }],
-  ])('%j is let through', (schema) => {
+  ])('accepts %j', (schema) => {
     expect(rootObjection(schema)).toBeNull();
   });
 });

@@ -51,7 +51,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(outer, { recursive: true, force: true }));
 
-/** Compares what is given, and what is said of it, with the golden file; nothing of a file's content is said. */
+/** Compares each value and its message with the golden file. No message contains a file's content. */
 async function expectRefusals(
   of: 'schema' | 'gate',
   given: readonly string[],
@@ -63,7 +63,7 @@ async function expectRefusals(
   await expect(text).toMatchFileSnapshot(`../golden/schemas/refused-as-${of}.txt`);
 }
 
-/** Numbers that JavaScript cannot hold, in places that decide what is valid. */
+/** Numbers that JavaScript cannot represent, where they decide validity. */
 const INEXACT = [
   '{"const":9007199254740993}',
   '{"properties":{"n":{"enum":[1,9007199254740993]}}}',
@@ -75,7 +75,7 @@ const INEXACT = [
   ...['{"maximum":1e999}', '{"default":-1e999}', '[1e999]', '@const.json'],
 ];
 
-/** Files that are not there, lie elsewhere, or are no JSON. */
+/** Files that are missing, elsewhere, or not JSON. */
 const BROKEN_FILES = [
   ...['@nope.json', '@.', '@/etc/hostname', '/etc/hostname', '@../up.json', '../up.json', '@./link.json'],
   ...['@org/judges/x.json', 'org/judges/x.json@v1', '@./org/judges/x.json@v1', '@.github/judges/x.json'],
@@ -84,7 +84,7 @@ const BROKEN_FILES = [
 ];
 
 describe('parseSchemaArgument', () => {
-  it('A4 A5 A7 A8 A10 what is no schema is refused with its fix, and quotes nothing of a file', async () => {
+  it('A4 A5 A7 A8 A10 refuses an invalid schema with a fix, and quotes nothing of a file', async () => {
     const words = [
       ' \n',
       '@',
@@ -101,13 +101,13 @@ describe('parseSchemaArgument', () => {
     expect(await refusal(schemaOf('{"not":'.repeat(20_000)))).toContain('deeper than 500 levels');
   });
 
-  it('A1 absent, empty or by name is the verdict preset', async () => {
+  it('A1 an absent, empty or named schema is the verdict preset', async () => {
     for (const raw of [undefined, '', 'verdict', ' verdict\n']) {
       expect(await schemaOf(raw)).toEqual({ schema: verdict?.schema, preset: verdict, warnings: [] });
     }
   });
 
-  it('A2 an inline object is that object, blanks and a BOM around it aside', async () => {
+  it('A2 parses an inline object, ignoring whitespace and a BOM around it', async () => {
     expect(await schemaOf('\uFEFF {"type":"object","title":"@x"}\n')).toEqual({
       schema: { type: 'object', title: '@x' },
       preset: null,
@@ -115,29 +115,29 @@ describe('parseSchemaArgument', () => {
     });
   });
 
-  it('A3 A12 a file is parsed, with a BOM too', async () => {
+  it('A3 A12 parses a file, also with a BOM', async () => {
     for (const given of ['@ok.json', '@./ok.json', ' @ok.json '])
       expect(await schemaOf(given)).toEqual(object);
   });
 
-  it('A6 JSON of another shape is read; the contract refuses it', async () => {
+  it('A6 parses other JSON values, which the contract refuses', async () => {
     for (const raw of ['[]', '"text"', 'true', '3', 'null'])
       expect(await schemaOf(raw)).toEqual({ schema: JSON.parse(raw), preset: null, warnings: [] });
   });
 
   it.each(['ok.json', './ok.json', 'sub/../ok.json', 'sub/ok', '@ok.json', '@./ok.json'])(
-    'the file %s is read without @ and with it, as schema and as gate',
+    'reads the file %s with and without @, as schema and as gate',
     async (given) => {
       expect(await schemaOf(given)).toEqual(object);
       expect(await gateOf(given)).toEqual({ kind: 'schema', schema: { type: 'object' } });
     },
   );
 
-  it('a path of three folders without a ref is the file where there is one', async () => {
+  it('reads a local path of three folders when the file exists', async () => {
     expect(await schemaOf('@sub/a/b.json')).toEqual(object);
   });
 
-  it('a file of another repository is read there, at its ref', async () => {
+  it('reads a file of another repository at its ref', async () => {
     const { schema, preset } = await schemaOf('@org/judges/schemas/x.json@v1');
     expect([schema, preset]).toEqual([{ type: 'object', title: 'org judges schemas/x.json' }, null]);
     expect(await gateOf('@org/judges/x.json@v1')).toMatchObject({ kind: 'schema' });
@@ -148,30 +148,30 @@ describe('parseSchemaArgument', () => {
     ['@./org/judges/x.json@v1', './org/judges/x.json@v1'],
     [' ./a.json ', './a.json'],
     ...['a.json', 'A.JSON', 'a/b', 'org/judges/x.json@v1'].map((path) => [path, path]),
-  ])('%s is the path %s of this repository', (given, path) => {
+  ])('%s is the local path %s', (given, path) => {
     expect(pathHere(given)).toBe(path);
   });
 
   it.each([
     ...['@org/judges/x.json@v1', 'verdict', '{}', '@', 'code-review', 'passed', '{"$ref":"a/b.json"}'],
     ...['{not json}/x.json', '["a/b"]', '"a/b"', 'all\na/b.json', 'true'],
-  ])('%s is no path of this repository', (given) => {
+  ])('%s is not a local path', (given) => {
     expect(pathHere(given)).toBeNull();
   });
 
-  it('a path with @ in it is a path', async () => {
+  it('accepts @ in a path', async () => {
     expect(await schemaOf('@a@b.json')).toEqual(object);
   });
 });
 
-describe('a number of a schema that JavaScript cannot hold', () => {
+describe('an inexact number in a schema', () => {
   it.each([
     ['{"maximum":9223372036854775807}', '/maximum', '9223372036854776000'],
     ['{"properties":{"const":{"multipleOf":0.10000000000000000001}}}', '/properties/const/multipleOf', '0.1'],
     ['{"patternProperties":{"enum":{"minLength":1e-400}}}', '/patternProperties/enum/minLength', '0'],
     ['{"properties":{"a":{"default":9007199254740993}}}', '/properties/a/default', '9007199254740992'],
     ['{"dependencies":{"enum":["a"]},"examples":[1e-400]}', '/examples/0', '0'],
-  ])('%s is read with a warning', async (schema, place, number) => {
+  ])('%s is accepted with a warning', async (schema, place, number) => {
     expect(await schemaOf(schema)).toEqual({
       schema: JSON.parse(schema),
       preset: null,
@@ -181,37 +181,37 @@ describe('a number of a schema that JavaScript cannot hold', () => {
     });
   });
 
-  it('is found in a file too', async () => {
+  it('is also found in a file', async () => {
     expect((await schemaOf('@bound.json')).warnings).toHaveLength(1);
   });
 
-  it('is named five times at most', async () => {
+  it('is reported at most five times', async () => {
     const properties = Array.from({ length: 9 }, (_, at) => `"p${at}":{"maximum":9223372036854775807}`);
     const { warnings } = await schemaOf(`{"properties":{${properties.join()}}}`);
     expect(warnings).toHaveLength(6);
     expect(warnings[5]).toBe('4 more numbers in the schema cannot be represented exactly.');
   });
 
-  it('is none where digits only look different', async () => {
+  it('is not reported when only the notation differs', async () => {
     expect((await schemaOf('{"maximum":1.50,"const":1e3,"enum":[1.0,-0]}')).warnings).toEqual([]);
   });
 });
 
 describe('parseGateArgument', () => {
-  it('what is no gate is refused with its fix, and quotes nothing of a file', async () => {
+  it('refuses an invalid gate with a fix, and quotes nothing of a file', async () => {
     const numbers = ['{"minProperties":1e-400}', '{"maximum":1e999}', '{"minimum":79.99999999999999999}'];
     const given = [' ', '{"a"', ...BROKEN_FILES, ...numbers, '@bound.json', '@const.json'];
     await expectRefusals('gate', given, (raw) => gateOf(raw));
   });
 
-  it("auto and absent are the preset's gate, or none", async () => {
+  it('auto and absent select the gate of the preset, or none', async () => {
     for (const raw of [undefined, '', 'auto']) {
       expect(await gateOf(raw)).toEqual({ kind: 'property', name: 'passed' });
       expect(await gateOf(raw, null)).toEqual({ kind: 'none' });
     }
   });
 
-  it('none, a property, a schema, a file', async () => {
+  it('parses none, a property, a schema and a file', async () => {
     expect(await gateOf(' none ')).toEqual({ kind: 'none' });
     expect(await gateOf('all good')).toEqual({ kind: 'property', name: 'all good' });
     expect(await gateOf('{"minProperties":1}')).toEqual({ kind: 'schema', schema: { minProperties: 1 } });

@@ -8,7 +8,7 @@ const keywords = async (validate: StandardValidate) =>
 const accepts: StandardValidate = (value) => ({ value });
 
 describe('runValidator', () => {
-  it('accepts what the validator gives back as it is, now or later', async () => {
+  it('accepts the value that the validator returns unchanged, sync or async', async () => {
     expect(await runValidator(accepts, payload)).toEqual([]);
     expect(await runValidator(async (value) => ({ value, issues: undefined }), payload)).toEqual([]);
   });
@@ -20,15 +20,15 @@ describe('runValidator', () => {
       '/list/0/s validate',
     ],
     [
-      'a path that leads out of the payload',
+      'an issue path outside the payload',
       () => ({ issues: [{ message: 'no', path: ['n', 'sk-1'] }] }),
       '/n validate',
     ],
-    ['an issue of nothing', () => ({ issues: [null] }), ' validate'],
-    ['no issue in the list', () => ({ issues: [] }), ' validate'],
-    ['issues that are no list', () => ({ issues: 'x' }), ' validator'],
+    ['a null issue', () => ({ issues: [null] }), ' validate'],
+    ['an empty list of issues', () => ({ issues: [] }), ' validate'],
+    ['issues that are not a list', () => ({ issues: 'x' }), ' validator'],
     ['true', () => true, ' validator'],
-    ['nothing', () => undefined, ' validator'],
+    ['undefined', () => undefined, ' validator'],
     ['neither a value nor issues', () => ({}), ' validator'],
     [
       'an exception',
@@ -37,7 +37,7 @@ describe('runValidator', () => {
       },
       ' validator',
     ],
-    ['a rejection', () => Promise.reject(new Error('secret words')), ' validator'],
+    ['a rejected promise', () => Promise.reject(new Error('secret words')), ' validator'],
     [
       'a getter that throws',
       () => ({
@@ -55,9 +55,9 @@ describe('runValidator', () => {
       ' validator',
     ],
     ['a changed value', () => ({ value: { ...payload, n: 2 } }), '/n transform'],
-    ['a value filled in', (value) => ({ value: { ...Object(value), more: 1 } }), '/more transform'],
+    ['an added property', (value) => ({ value: { ...Object(value), more: 1 } }), '/more transform'],
     ['a changed list', () => ({ value: { ...payload, list: [] } }), '/list transform'],
-    ['another type', () => ({ value: new Date() }), ' transform'],
+    ['a value of another type', () => ({ value: new Date() }), ' transform'],
     [
       'an endless loop',
       () => {
@@ -75,11 +75,11 @@ describe('runValidator', () => {
       }),
       ' deadline',
     ],
-  ])('%s is a rejection', async (_, validate, expected) => {
+  ])('%s rejects the payload', async (_, validate, expected) => {
     expect(await keywords(validate)).toEqual([expected]);
   });
 
-  it('quotes no exception, and cuts and cleans what issues say', async () => {
+  it('never quotes an exception, and sanitizes and truncates issue messages', async () => {
     const [broken] = await runValidator(() => {
       throw new Error('secret words');
     }, payload);
@@ -90,13 +90,13 @@ describe('runValidator', () => {
     expect(issue?.message.length).toBe(300);
   });
 
-  it('tells at most ten issues, and how many more there are', async () => {
+  it('lists at most ten issues, and counts the others', async () => {
     const issues = Array.from({ length: 12 }, () => ({ message: 'no' }));
     const found = await runValidator(() => ({ issues }), payload);
     expect([found.length, found.at(-1)?.message]).toEqual([10, 'no (2 more issues not listed.)']);
   });
 
-  it('a rejection that comes after the deadline ends nothing', async () => {
+  it('handles a promise that rejects after the deadline', async () => {
     const unhandled: unknown[] = [];
     const listen = (error: unknown) => unhandled.push(error);
     process.on('unhandledRejection', listen);
@@ -108,7 +108,7 @@ describe('runValidator', () => {
     expect(unhandled).toEqual([]);
   });
 
-  it('gets a copy: what it changes there is not in the payload', async () => {
+  it('passes a copy, so that the validator cannot change the payload', async () => {
     const given = { n: 1, list: [{ s: 'x' }] };
     const spoil: StandardValidate = (value) => {
       Reflect.set(Object(value), 'n', 99);
@@ -118,7 +118,7 @@ describe('runValidator', () => {
     expect(given).toEqual(payload);
   });
 
-  it('a property that the validator drops is no difference', async () => {
+  it('ignores a property that the validator drops', async () => {
     expect(await runValidator(() => ({ value: { n: 1 } }), payload)).toEqual([]);
   });
 });
@@ -130,7 +130,7 @@ describe('a contract with a validator', () => {
   const accept = async (json: string) =>
     (await createContract(schema, [], above)).accept({ rawArguments: json, status: 'complete' });
 
-  it('accepts what both accept, unchanged', async () => {
+  it('accepts a payload that both accept, unchanged', async () => {
     expect(await accept('{"n":11,"x":1}')).toEqual({ ok: true, payload: { n: 11, x: 1 }, repaired: null });
     expect(await accept('{"n":1}')).toMatchObject({
       ok: false,
@@ -139,7 +139,7 @@ describe('a contract with a validator', () => {
     expect(await accept('{"n":"11"}')).toMatchObject({ ok: false, issues: [{ keyword: 'type' }] });
   });
 
-  it('a repaired payload has to pass both', async () => {
+  it('validates a repaired payload with both', async () => {
     const repaired = { kind: 'unwrapped', key: 'output' };
     expect(await accept('{"output":{"n":11}}')).toEqual({ ok: true, payload: { n: 11 }, repaired });
     expect(await accept('{"output":{"n":1}}')).toMatchObject({ ok: false });
