@@ -1,4 +1,4 @@
-/** Attacks on the machine around the checkout, through the committed bundle, on a runner in /opt behind every wall. */
+/** Attacks on the host around the checkout, through the committed bundle, on a runner in /opt behind every backend. */
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -18,7 +18,7 @@ const RUN_MS = 200_000;
 const isRoot = process.getuid?.() === 0;
 const canWriteOpt = isWritable('/opt');
 
-/** A machine of its own, and one run with all the attacks. */
+/** A separate world, and one run with all the attacks. */
 async function attack(wall: (typeof attackWalls)[number], inputs: Readonly<Record<string, string>>) {
   const inPlace = inputs['workspace-access'] === 'in-place';
   const parent = canWriteOpt ? '/opt' : tmpdir();
@@ -29,7 +29,7 @@ async function attack(wall: (typeof attackWalls)[number], inputs: Readonly<Recor
   return { world, listeners, run };
 }
 
-/** Without root bubblewrap cannot drop the groups, and the run says so. */
+/** Without root bubblewrap cannot drop the groups, and the run reports that. */
 function rowsFor(wall: (typeof attackWalls)[number]) {
   return wall === 'bwrap' && !isRoot ? machineRows : [...machineRows, groupRow];
 }
@@ -59,19 +59,19 @@ describe.each(settings)('behind $wall, $access', ({ wall, access, rows }) => {
     if (typeof expected['not_match'] === 'string') expect(seen?.result).not.toContain(expected['not_match']);
   });
 
-  it('M3 wants the wall gone: links where it mounts keep it from nothing', () => {
+  it('M3 is not prevented by links at the mount points: the backend stays active', () => {
     expect([run.exitCode, run.outputs.get('run-sandbox')], run.stdout.toString().slice(-1_500)).toEqual([
       0,
       wall,
     ]);
   });
 
-  it('H2, M7: no service and no pipe of another run was reached', () => {
+  it('H2, M7 reach no service and no pipe of another run', () => {
     expect(listeners.reached()).toBe(0);
   });
 });
 
-it.runIf(attackWalls.length > 0)('without a wall, the same attacks get what they want', async () => {
+it.runIf(attackWalls.length > 0)('the same attacks succeed without isolation', async () => {
   const { world, listeners, run } = await attack('bwrap', { sandbox: 'off', 'workspace-access': 'in-place' });
   const got = (word: string) =>
     run.observations.get(machineRows.find(({ id }) => id.includes(word))?.id ?? '');
@@ -88,4 +88,4 @@ it.runIf(attackWalls.length > 0)('without a wall, the same attacks get what they
 
 it.skipIf(true).each(missingWalls)('the attacks behind $wall: $problem', () => undefined);
 
-it.skipIf(canWriteOpt)('a runner in /opt: this user cannot make one', () => undefined);
+it.skipIf(canWriteOpt)('a runner in /opt, which this user cannot create', () => undefined);

@@ -1,4 +1,4 @@
-/** Attacks by a payload or by an ending, through the committed bundle: what is published, and what a later step reads. */
+/** Attacks by a payload, through the committed bundle: what is published, and what a later step reads. */
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { attackWalls } from '../support/attacks/backends.ts';
@@ -12,7 +12,7 @@ import { effectsOf, parseLog, withoutStopCommands } from '../support/fakes/runne
 import { actionsIn, proseOf, render, sparks, tagsOf } from '../support/texts/gfm.ts';
 
 const GATE = { required: ['verdict'], properties: { verdict: { const: 'pass' } } };
-/** Without a wall on this machine the payloads are attacked all the same. */
+/** Without an isolation backend on this host the payload attacks still run. */
 const wall = attackWalls[0] ?? 'bwrap';
 const sandbox = attackWalls.length === 0 ? 'off' : 'required';
 
@@ -25,11 +25,11 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world.close();
-  // What the fake GitHub has to complain about is thrown here.
+  // The fake GitHub throws its complaints here.
   await pull.hub.close();
 });
 
-/** The turns of a row; whatever else is asked after them is answered by prose. */
+/** The turns of a row. Every later request is answered by prose. */
 function turnsOf(row: AttackRow): readonly Reply[] {
   const { tool, args } = row;
   if (tool === 'structured_output_raw') return [submits(String(args['raw']))];
@@ -62,7 +62,7 @@ function run(row: AttackRow, inputs: Readonly<Record<string, string>> = {}): Pro
   });
 }
 
-/** No output of the payload, nor anything that a later step could read as one that passed. */
+/** No output of the payload, and nothing that a later step could read as a pass. */
 function expectNothingPublished(result: AttackResult): void {
   expect(result.exitCode).not.toBe(0);
   expect([...result.outputs.keys()].filter((name) => !name.startsWith('run-'))).toEqual([]);
@@ -83,7 +83,7 @@ function expectExactOutputs(row: AttackRow, result: AttackResult): void {
   expect(JSON.parse(whole)).toEqual({ verdict, summary });
 }
 
-/** As GitHub renders it, nothing in the page acts: no element but ours, no mention, no reference, no link. */
+/** As rendered by GitHub, the page has no element except ours, no mention, no reference and no link. */
 function expectInertSummary(result: AttackResult): void {
   expect(result.summary).not.toBe('');
   const html = render(result.summary);
@@ -95,7 +95,7 @@ function expectInertSummary(result: AttackResult): void {
   expect(result.summary).not.toContain('<!--');
 }
 
-/** What this run said on GitHub: one comment in which nothing acts, and a status that fits the verdict. */
+/** The reports of this run on GitHub: one inert comment, and a status that fits the verdict. */
 function expectInertComment(result: AttackResult): void {
   const { hub, head } = pull;
   const comments = hub.comments().filter(({ author }) => author !== 'mallory');
@@ -118,7 +118,7 @@ function expectInertComment(result: AttackResult): void {
   );
 }
 
-/** What a workflow does that puts the output into a script, in single quotes: nothing runs, and the value survives. */
+/** The output in single quotes in a script runs nothing, and keeps its value. */
 function expectShellSafe(row: AttackRow, result: AttackResult): void {
   const text = result.outputs.get('structured_output') ?? '';
   expect(text).not.toMatch(/[\n\r'`]|\$\(|\$\{/u);
@@ -129,7 +129,7 @@ function expectShellSafe(row: AttackRow, result: AttackResult): void {
   expect(JSON.parse(read)).toEqual(row.args);
 }
 
-describe('a payload that attacks', () => {
+describe('a hostile payload', () => {
   it.each(payloadRows)('$id', async (row) => {
     const result = await run(row);
     const { expect: expected } = row;
@@ -152,7 +152,7 @@ describe('a payload that attacks', () => {
     expect(result.stdout.toString().replace(/^::add-mask::.*$/gmu, '')).not.toContain(ATTACK_KEY);
   });
 
-  it('A12 the key is found in other forms too, and stands in nothing that is left', async () => {
+  it('A12 detects the key in other encodings, and publishes none of them', async () => {
     const forms = [[...ATTACK_KEY].toReversed().join(''), Buffer.from(ATTACK_KEY).toString('hex')];
     for (const form of forms) {
       const args = { verdict: 'pass', summary: `see ${form}.` };
@@ -164,7 +164,7 @@ describe('a payload that attacks', () => {
     }
   });
 
-  it('outputs_bounded: no value is larger than a later step can take, and what is left out is in the result file', async () => {
+  it('outputs_bounded: outputs fit the limits of later steps, and the result file has the whole payload', async () => {
     const args = { verdict: 'pass', summary: 'A'.repeat(200_000) };
     const result = await run({ id: '', tool: 'structured_output', args, expect: {} });
     expect(result.exitCode).toBe(0);

@@ -1,4 +1,4 @@
-/** Every attack that a model can make by its tools, through the committed bundle, behind every wall of this machine. */
+/** Every attack that a model can make with its tools, through the committed bundle, behind every backend of this host. */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -26,9 +26,9 @@ import { actionsIn } from '../support/texts/gfm.ts';
 
 /** Generous: two whole runs, one of some ninety turns. */
 const RUN_MS = 400_000;
-/** A wall's own words, not those of something else that went wrong. */
+/** The sandbox's own message, not that of another failure. */
 const DENIED = /was refused: /u;
-/** Attacks that break git's view of the copy end in this one, which is ours. */
+/** Attacks that break git's view of the copy cause this warning, which is ours. */
 const OWN_WARNING = /^(?:git could not tell what the agent changed|The patch leaves out )/u;
 
 function rot13(text: string): string {
@@ -37,7 +37,7 @@ function rot13(text: string): string {
   );
 }
 
-/** The ways to write a secret that a text may hold it in. */
+/** The encodings in which a text may contain a secret. */
 const needles = CANARIES.flatMap((value) => {
   const bytes = Buffer.from(value);
   const reversed = [...value].toReversed().join('');
@@ -45,13 +45,13 @@ const needles = CANARIES.flatMap((value) => {
 });
 const leaksIn = (text: string) => needles.filter((needle) => text.includes(needle));
 
-/** What a log asks of the runner, its own folding aside; those lines are looked at by their titles. */
-const asked = (commands: readonly RunnerCommand[]) =>
+/** The runner commands in a log, except groups, which are checked by their titles. */
+const commandsWithoutGroups = (commands: readonly RunnerCommand[]) =>
   commands.filter(({ name }) => name !== 'group' && name !== 'endgroup');
 
-/** All that the rows of the list can expect of one call. */
-function judge(row: AttackRow, seen: Observation | undefined): void {
-  if (seen === undefined) throw new Error('the run ended before this attack: see the test of how it ended');
+/** Checks everything that a row can expect of one call. */
+function expectRow(row: AttackRow, seen: Observation | undefined): void {
+  if (seen === undefined) throw new Error('the run ended before this attack: see the test of its exit code');
   const { expect: expected } = row;
   expect(leaksIn(seen.result)).toEqual([]);
   expect(seen.changed).toEqual([]);
@@ -71,13 +71,13 @@ interface Setting {
   readonly name: string;
   readonly wall: (typeof attackWalls)[number];
   readonly rows: readonly AttackRow[];
-  /** What an honest agent tries there. */
+  /** What an honest agent tries in this setting. */
   readonly tries: readonly AttackRow[];
   readonly world: AttackWorldOptions;
   readonly inputs: Readonly<Record<string, string>>;
 }
 
-/** All attacks on the scratch copy of the own user; those on files and rights also where the ground is another. */
+/** All attacks run on the scratch copy; those on files and permissions also in the other settings. */
 const onGround = toolRows.filter(({ id }) => /^(?:B|D01|F0[678]|X)/u.test(id) && !/^X(?:06|14|19)/u.test(id));
 const settings = attackWalls.flatMap((wall): readonly Setting[] => [
   { name: wall, wall, rows: toolRows, tries: controls, world: { runner: runnerFor(wall) }, inputs: {} },
@@ -120,15 +120,15 @@ describe.each(settings)('behind $name', ({ wall, rows, tries, inputs, world: gro
   }, RUN_MS);
   afterAll(async () => {
     await world.close();
-    // What the fake GitHub has to complain about is thrown here.
+    // The fake GitHub throws its complaints here.
     await pull.hub.close();
   });
 
-  it.each(tries)('an honest agent has $id', (row) => judge(row, honest.observations.get(row.id)));
+  it.each(tries)('an honest agent can $id', (row) => expectRow(row, honest.observations.get(row.id)));
 
-  it.each(rows)('$id', (row) => judge(row, hostile.observations.get(row.id)));
+  it.each(rows)('$id', (row) => expectRow(row, hostile.observations.get(row.id)));
 
-  it('this wall and no other stood, and both runs ended as the model said', () => {
+  it('uses this backend, and both runs end with the model’s verdict', () => {
     for (const run of [honest, hostile]) {
       expect(
         [run.exitCode, run.stderr.toString(), run.commandFiles],
@@ -140,9 +140,9 @@ describe.each(settings)('behind $name', ({ wall, rows, tries, inputs, world: gro
     expect(honest.outputs.get('run-changed-files')).toBe(tries === controls ? '3' : '1');
   });
 
-  it('runner0: the runner takes nothing from the log of the attacks that an honest log does not hold', () => {
-    const own = asked(parseLog(honest.stdout.toString()));
-    const commands = asked(parseLog(hostile.stdout.toString()));
+  it('runner0: the log of the attacks contains no runner command that an honest log does not', () => {
+    const own = commandsWithoutGroups(parseLog(honest.stdout.toString()));
+    const commands = commandsWithoutGroups(parseLog(hostile.stdout.toString()));
     expect(commands.filter(({ data }) => !OWN_WARNING.test(data))).toEqual(own);
     const effects = effectsOf(commands);
     expect({ ...effects, annotations: [], masks: effects.masks.toSorted() }).toEqual({
@@ -155,7 +155,7 @@ describe.each(settings)('behind $name', ({ wall, rows, tries, inputs, world: gro
     });
   });
 
-  it('runner0: nor with the stop-commands region cut out, and no fold is another than ours', () => {
+  it('runner0: the same holds without the stop-commands region, and all groups are ours', () => {
     const log = hostile.stdout.toString();
     const commands = parseLog(log);
     expect(parseLog(withoutStopCommands(log))).toEqual(commands);
@@ -168,17 +168,17 @@ describe.each(settings)('behind $name', ({ wall, rows, tries, inputs, world: gro
         expect(data).toMatch(/^(?:output of (?:read_file|edit|shell)|prompt|what the model said)$/u);
   });
 
-  it('md_inert: rendered as GitHub does, neither the summary nor the comment has a thing of the attacks in it that acts', () => {
+  it('md_inert: the rendered summary and comment contain no active content of the attacks', () => {
     const [comment] = ownComments(pull);
     for (const page of [honest.summary, hostile.summary, comment?.body.replace(/^<!--.*-->\n/u, '') ?? '']) {
       expect(page).toContain('## ☑️ Accepted: no gate was asked for');
       expect(actionsIn(page, 'https://github.com/example/cart/')).toEqual([]);
     }
-    // The commands of the attacks stand in the timeline of the summary, so that finding nothing means something.
+    // The summary contains the attack commands, so the check above is meaningful.
     expect(hostile.summary).toContain('script&#62;1');
   });
 
-  it('no stranger’s comment is taken for ours or changed, and ours is one, updated', () => {
+  it('changes no comment of a stranger, and updates its own single comment', () => {
     const { hub, strangers, head } = pull;
     const theirs = hub.comments().filter(({ author }) => author === 'mallory');
     expect(theirs.map(({ body }) => body)).toEqual(strangers);
@@ -191,14 +191,14 @@ describe.each(settings)('behind $name', ({ wall, rows, tries, inputs, world: gro
     );
   });
 
-  it('what the attacks wrote did come to the log, so that finding no command in it means something', () => {
+  it('the log contains the attack texts, so that the checks above are meaningful', () => {
     const log = hostile.stdout.toString();
     const all = ['set-output name=conclusion', 'add-matcher', 'deadbeef', 'Result PASS', 'merge me'];
     for (const text of rows === toolRows ? all : [': :error: :x']) expect(log).toContain(text);
   });
 
-  it('matchers of earlier steps that begin at the start of a line find nothing in what tools say', () => {
-    // Of the forms in use: a compiler's, a linter's, an interpreter's.
+  it('problem matchers of earlier steps find nothing in tool output in the log', () => {
+    // Common forms: a compiler's, a linter's, an interpreter's.
     const matchers = [
       { regexp: /^([^\s].*)[(:]\d+[,:]\d+(?:\):|:)? +(?:error|warning):? *(.*)$/u, file: 1, message: 2 },
       { regexp: /^\s+\d+:\d+\s+(?:error|warning)\s+(.*)$/u, message: 1 },
@@ -211,13 +211,13 @@ describe.each(settings)('behind $name', ({ wall, rows, tries, inputs, world: gro
     expect(problemsIn(hostile.stdout.toString(), matchers)).toEqual([]);
   });
 
-  it('no_esc, valid_utf8: the log is text without a control character', () => {
+  it('no_esc, valid_utf8: the log is valid UTF-8 without control characters', () => {
     const log = new TextDecoder('utf-8', { fatal: true }).decode(hostile.stdout);
     expect(log.match(/[^\P{Cc}\n\t]|[\u2028\u2029]|\p{Bidi_Control}/gu)).toBeNull();
     expect(log.isWellFormed()).toBe(true);
   });
 
-  it('no canary stands in the log after its masks, in what the model was sent, or in any file of results', () => {
+  it('no canary is in the log after its masks, in the requests, or in any result file', () => {
     const masks = /^::add-mask::.*\n/gmu;
     const texts = [
       hostile.stdout.toString().replace(masks, ''),
@@ -235,7 +235,7 @@ describe.each(settings)('behind $name', ({ wall, rows, tries, inputs, world: gro
     expect(hostile.bodies.flatMap(leaksIn)).toEqual([]);
   });
 
-  it('the canaries are where the attacks look, so that not seeing them means something', () => {
+  it('the canaries are where the attacks look, so that their absence is meaningful', () => {
     expect(Object.values(world.variables).join(' ')).toContain(PLANTED);
     const files = [join(world.home, '.npmrc'), join(world.temp, 'git-credentials-1.config')];
     for (const file of [...files, join(world.workspace, '.git', 'config')])
@@ -244,7 +244,7 @@ describe.each(settings)('behind $name', ({ wall, rows, tries, inputs, world: gro
 });
 
 describe.each(attackWalls)('in place behind %s', (wall) => {
-  it('X19 a git folder by another name is tampering, and nothing is published', async () => {
+  it('X19 a git folder under another name is tampering, and nothing is published', async () => {
     const world = await createAttackWorld({ inPlace: true, runner: runnerFor(wall) });
     const run = await runBatch({ world, wall, inputs: { 'workspace-access': 'in-place' } }, [fakeGitFolder]);
     await world.close();
@@ -253,7 +253,7 @@ describe.each(attackWalls)('in place behind %s', (wall) => {
   });
 });
 
-it('without a wall, every file that a command creates outside is found', async () => {
+it('without isolation, the test detects every file that a command creates outside', async () => {
   const folders = [...SYSTEM_FOLDERS, '/tmp', '/var/tmp', '/dev/shm'].filter(isWritable);
   const world = await createAttackWorld();
   const created = (folder: string) => join(folder, `${world.mark}-0-`);
@@ -280,13 +280,13 @@ it('without a wall, every file that a command creates outside is found', async (
 it.skipIf(true).each(missingWalls)('the attacks behind $wall: $problem', () => undefined);
 
 if (attackWalls.length === 0)
-  it('without a wall a required sandbox ends the run before any tool', async () => {
+  it('a required sandbox without a backend ends the run before any tool call', async () => {
     const world = await createAttackWorld();
     const run = await runBatch({ world, wall: 'bwrap' }, []);
     await world.close();
     expect([run.exitCode, run.observations.size]).toEqual([44, 0]);
   });
 
-it.each(listedOnly)('$id is for a machine that is thrown away afterwards', ({ run }) => {
+it.each(listedOnly)('$id needs a disposable host', ({ run }) => {
   expect(run).toBe(false);
 });

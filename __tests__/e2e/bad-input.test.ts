@@ -6,7 +6,7 @@ import { parseLog } from '../support/fakes/runner/runner.ts';
 
 const good = submits({ passed: true, summary: 'all well' });
 
-/** Every wrong input: exit 52, no model call, one annotation that names the input and the fix, no stack, outputs. */
+/** An invalid input: exit 52, no request, one annotation with the input and the fix, no stack trace, outputs. */
 function expectConfigError(run: ActionRun, says: RegExp): void {
   const errors = parseLog(run.log).filter((command) => command.name === 'error');
   expect(errors).toHaveLength(1);
@@ -20,7 +20,7 @@ function expectConfigError(run: ActionRun, says: RegExp): void {
   expect(run.leftovers).toEqual([]);
 }
 
-/** Some of each kind; every input is refused in config/parse-config.test.ts, every place for a file in action/setup.test.ts. */
+/** Some of each kind. config/parse-config.test.ts covers every input, action/setup.test.ts every output file. */
 const cases: readonly [
   title: string,
   inputs: Readonly<Record<string, string>>,
@@ -32,40 +32,44 @@ const cases: readonly [
   ['a model without a provider', { provider: '', 'base-url': '' }, /provider/u],
   ['a base URL with a password', { 'base-url': 'http://u:p4ssw0rd@127.0.0.1/v1' }, /base-url.*api-key/u],
   ['no key', { provider: 'anthropic', 'api-key': '' }, /api-key.*ANTHROPIC_API_KEY/u],
-  ['a working directory outside', { 'working-directory': '..' }, /working-directory.*leaves the workspace/u],
-  ['a result file outside', { 'result-file': '../../x.json' }, /result-file.*outside/u],
-  ['A4 a schema of blanks', { schema: '   ' }, /schema cannot be empty/u],
-  ['A5 a schema that is no JSON', { schema: '{not json}' }, /schema.*JSON/u],
-  ['A6 a schema that is no object', { schema: '[]' }, /object/u],
+  [
+    'a working directory outside the workspace',
+    { 'working-directory': '..' },
+    /working-directory.*leaves the workspace/u,
+  ],
+  ['a result file outside the workspace', { 'result-file': '../../x.json' }, /result-file.*outside/u],
+  ['A4 a blank schema', { schema: '   ' }, /schema cannot be empty/u],
+  ['A5 a schema that is not JSON', { schema: '{not json}' }, /schema.*JSON/u],
+  ['A6 a schema that is not an object', { schema: '[]' }, /object/u],
   ['A7 a missing schema file', { schema: '@none.json' }, /none\.json/u],
   [
-    'A8 a schema folder',
+    'A8 a folder as the schema',
     { schema: '@folder' },
     /regular file/u,
     { prepare: ({ workspace }) => mkdir(path.join(workspace, 'folder')).then(() => undefined) },
   ],
   [
-    'A11 a schema link that leaves the workspace',
+    'A11 a symlink to a schema outside the workspace',
     { schema: '@link.json' },
     /leaves the workspace/u,
     { prepare: ({ workspace }) => symlink('/etc/hostname', path.join(workspace, 'link.json')) },
   ],
-  ['a root that is no object', { schema: '{"type":"array"}' }, /object/u],
+  ['a root schema that admits no object', { schema: '{"type":"array"}' }, /object/u],
   ['S12 $async', { schema: '{"$async":true,"type":"object"}' }, /\$async/u],
   [
     'S12 a remote $ref',
     { schema: '{"type":"object","properties":{"a":{"$ref":"https://example.com/x.json"}}}' },
     /\$ref|reference/u,
   ],
-  ['a gate that is no JSON', { gate: '{"properties":' }, /gate/u],
+  ['a gate that is not JSON', { gate: '{"properties":' }, /gate/u],
 ];
 
-describe('bad input', () => {
+describe('invalid input', () => {
   it.each(cases)('%s: exit 52 and one clear annotation', async (_title, inputs, says, more) => {
     expectConfigError(await runAction({ script: [good], ...more, inputs }), says);
   });
 
-  it('three wrong inputs are named in one annotation, in the summary and in the envelope', async () => {
+  it('names three invalid inputs in one annotation, in the summary and in the envelope', async () => {
     const inputs = { 'max-turns': 'many', sandbox: 'none', tools: 'shel', leg: 'api' };
     const run = await runAction({ script: [good], inputs });
     const named = /3 problems to fix: .*max-turns.*tools.*shel.*sandbox/u;
@@ -75,7 +79,7 @@ describe('bad input', () => {
     for (const name of ['max-turns', 'sandbox', 'tools']) expect(run.summary).toContain(name);
   });
 
-  it('A10 a schema file with secrets in it is not echoed by one character', async () => {
+  it('A10 shows nothing of a schema file that contains secrets', async () => {
     const run = await runAction({
       script: [good],
       inputs: { schema: '@secret.json' },
@@ -85,7 +89,7 @@ describe('bad input', () => {
     expect(run.log + run.summary + JSON.stringify(run.envelope)).not.toMatch(/AWS_SECRET|wJalr/u);
   });
 
-  it('A1 A2 A3 A12 an absent, an inline and a filed schema with a BOM all judge', async () => {
+  it('A1 A2 A3 A12 accepts an absent schema, an inline schema and a schema file with a BOM', async () => {
     const own = '{"type":"object","properties":{"grade":{"type":"integer"}},"required":["grade"]}';
     const absent = await runAction({ script: [submits({ passed: true, summary: 's', findings: [] })] });
     expect([absent.exitCode, absent.outputs.get('run-gate')]).toEqual([0, 'met']);
@@ -95,16 +99,16 @@ describe('bad input', () => {
       '3',
       'none',
     ]);
-    const filed = await runAction({
+    const fromFile = await runAction({
       script: [submits({ grade: 4 })],
       inputs: { schema: '@s.json' },
       files: { 's.json': `\uFEFF${own}` },
     });
-    expect([filed.exitCode, filed.outputs.get('grade')]).toEqual([0, '4']);
-    expect(filed.envelope?.['judge']).toEqual(inline.envelope?.['judge']);
+    expect([fromFile.exitCode, fromFile.outputs.get('grade')]).toEqual([0, '4']);
+    expect(fromFile.envelope?.['judge']).toEqual(inline.envelope?.['judge']);
   });
 
-  it('a prompt file is read', async () => {
+  it('reads a prompt file', async () => {
     const run = await runAction({
       script: [good],
       inputs: { prompt: '', 'prompt-file': 'task.md' },
@@ -114,7 +118,7 @@ describe('bad input', () => {
     expect(run.requests[0]?.raw).toContain('UNIQUE-TASK');
   });
 
-  it('sandbox: off is refused on a privileged trigger', async () => {
+  it('refuses sandbox: off on a privileged trigger', async () => {
     const run = await runAction({
       script: [good],
       inputs: { sandbox: 'off' },
@@ -123,14 +127,14 @@ describe('bad input', () => {
     expectConfigError(run, /sandbox: off is refused on pull_request_target/u);
   });
 
-  it('an endpoint that is not there is one clear sentence', async () => {
+  it('reports an unreachable endpoint with its address', async () => {
     const run = await runAction({ script: [good], inputs: { 'base-url': 'http://127.0.0.1:9/v1' } });
     expect(run.exitCode).toBe(1);
     expect(run.envelope).toMatchObject({ reason: 'provider_error' });
     expect(run.envelope?.['error']).toMatch(/127\.0\.0\.1:9/u);
   });
 
-  it('outputs that cannot be written at the end are exit 52, the envelope says so', async () => {
+  it('ends with 52 when the outputs cannot be written, and the envelope says so', async () => {
     const run = await runAction({
       script: [good],
       prepare: async ({ temp }) => {
@@ -143,7 +147,7 @@ describe('bad input', () => {
     expect(run.envelope).toMatchObject({ reason: 'config', exit_code: 52 });
   });
 
-  it("the runner's own files are not written over", async () => {
+  it('refuses to overwrite the runner’s own files', async () => {
     const run = await runAction({
       script: [good],
       inputs: { 'result-file': '../../temp/_runner_file_commands/set_env' },
@@ -151,7 +155,7 @@ describe('bad input', () => {
     expectConfigError(run, /result-file.*runner/u);
   });
 
-  it('a workspace that is not there is exit 52, with outputs', async () => {
+  it('ends with 52 and outputs when the workspace is missing', async () => {
     const run = await runAction({ script: [good], variables: { GITHUB_WORKSPACE: '/nonexistent/repo' } });
     expectConfigError(run, /GITHUB_WORKSPACE/u);
   });

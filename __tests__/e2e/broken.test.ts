@@ -1,4 +1,4 @@
-/** What is left of a run, through the committed bundle, when the ground gives way under it. */
+/** The end of a run, through the committed bundle, when its sandbox or its disk fails. */
 import { execFileSync } from 'node:child_process';
 import {
   mkdtempSync,
@@ -23,7 +23,7 @@ import {
   submits,
 } from '../support/fakes/runner/action.ts';
 
-/** The process of the step that keeps a namespace: below this one, and no other step's. */
+/** The process that keeps the namespace of this test's step, not of another step. */
 function holder(): string {
   const parent = (pid: string) => /^PPid:\t(\d+)$/mu.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   const isOurs = (pid: string): boolean => {
@@ -48,8 +48,8 @@ function holder(): string {
   return found[0] ?? '';
 }
 
-/** Breaks a wall from outside: the keeper of its namespace is killed, or a file that it mounts is taken away. */
-function breakWall(wall: string, temp: string): void {
+/** Breaks the sandbox from outside: kills the process that keeps its namespace, or removes its mounts. */
+function breakSandbox(wall: string, temp: string): void {
   if (wall.endsWith('unshare')) {
     const root = process.getuid?.() === 0 ? [] : ['/usr/bin/sudo', '-n'];
     const [file = '', ...args] = [...root, '/bin/kill', '-9', holder()];
@@ -61,13 +61,13 @@ function breakWall(wall: string, temp: string): void {
 }
 
 describe.each(attackWalls)('behind %s', (wall) => {
-  it('a wall that breaks during the run ends it with 44, and is told by its name', async () => {
+  it('a sandbox that breaks during the run ends it with 44 and names the backend', async () => {
     const world = await createAttackWorld({ runner: runnerFor(wall) });
     const run = await runAttackStep({
       world,
       wall,
       script: (_, index) => {
-        if (index === 1) breakWall(wall, world.temp);
+        if (index === 1) breakSandbox(wall, world.temp);
         return index < 2
           ? calls('shell', { command: 'echo turn' })
           : submits({ passed: true, summary: 'ok' });
@@ -75,10 +75,10 @@ describe.each(attackWalls)('behind %s', (wall) => {
     });
     await world.close();
     const { outputs, bodies, stderr } = run;
-    const told = ['run-reason', 'run-conclusion', 'run-sandbox', 'structured_output'].map((name) =>
+    const outputValues = ['run-reason', 'run-conclusion', 'run-sandbox', 'structured_output'].map((name) =>
       outputs.get(name),
     );
-    expect([run.exitCode, ...told]).toEqual([44, 'sandbox', 'inconclusive', wall, undefined]);
+    expect([run.exitCode, ...outputValues]).toEqual([44, 'sandbox', 'inconclusive', wall, undefined]);
     expect([bodies.length, stderr.toString()]).toEqual([2, '']);
     expect(bodies[1]).toContain('turn\\n');
     expect(JSON.parse(run.envelope)).toMatchObject({
@@ -88,7 +88,7 @@ describe.each(attackWalls)('behind %s', (wall) => {
   });
 });
 
-/** Runs with a disk of its own as RUNNER_TEMP, in bytes, after `set` had its way with it. */
+/** Runs with a separate disk as RUNNER_TEMP, prepared by `set`. The size is in bytes. */
 async function runOn(
   disk: { readonly size: number; readonly set: (temp: string) => void },
   script: NonNullable<ActionOptions['script']>,
@@ -96,7 +96,7 @@ async function runOn(
 ): Promise<ActionRun> {
   const folder = (name: string) => realpathSync(mkdtempSync(path.join(tmpdir(), name)));
   const temp = folder('disk-');
-  // Where results go when RUNNER_TEMP cannot take them.
+  // The results go here when RUNNER_TEMP is not writable.
   const spare = folder('spare-');
   mount('-t', 'tmpfs', '-o', `size=${disk.size}`, 'none', temp);
   try {
@@ -121,8 +121,8 @@ function fill(temp: string): void {
   execFileSync('sh', ['-c', `head -c 99000000 /dev/zero > '${temp}/fill' 2>/dev/null || :`]);
 }
 
-/** How often a run told how it ended: in its log, and in its summary. */
-function tellings({ log, summary }: ActionRun): readonly number[] {
+/** How often the log and the summary report the exit code. */
+function countReports({ log, summary }: ActionRun): readonly number[] {
   return [/ · exit code \d+$/gmu, /exit code `\d+`/gu].map(
     (ending, at) => [...(at === 0 ? log : summary).matchAll(ending)].length,
   );
@@ -130,25 +130,25 @@ function tellings({ log, summary }: ActionRun): readonly number[] {
 
 const good = submits({ passed: true, summary: 'ok' });
 
-// A disk of its own needs a mount.
+// A separate disk needs a mount.
 if (process.getuid?.() === 0)
-  describe('the disk of RUNNER_TEMP', () => {
-    it('that is full is told once, as 52, before any model call', async () => {
+  describe('RUNNER_TEMP', () => {
+    it('ends the run with 52 before the first request when it is full, reported once', async () => {
       const run = await runOn({ size: 1024 ** 2, set: fill }, [good]);
       expect([run.exitCode, run.outputs.get('run-reason'), run.requests.length]).toEqual([52, 'config', 0]);
       expect(run.log).toContain('RUNNER_TEMP has no space left');
-      expect(tellings(run)).toEqual([1, 1]);
+      expect(countReports(run)).toEqual([1, 1]);
     });
 
-    it('that is read-only is told once, as 52, before any model call', async () => {
+    it('ends the run with 52 before the first request when it is read-only, reported once', async () => {
       const set = (temp: string) => mount('-o', 'remount,ro', temp);
       const run = await runOn({ size: 1024 ** 2, set }, [good]);
       expect([run.exitCode, run.outputs.get('run-reason'), run.requests.length]).toEqual([52, 'config', 0]);
       expect(run.log).toContain('RUNNER_TEMP names a folder that cannot be written to');
-      expect(tellings(run)).toEqual([1, 1]);
+      expect(countReports(run)).toEqual([1, 1]);
     });
 
-    it('that is read-only with the runner’s own files on it is told once as well, and is never green', async () => {
+    it('never gives a green run when it is read-only and contains the runner’s files, reported once', async () => {
       const set = (temp: string) => {
         writeFileSync(path.join(temp, 'output'), '');
         mount('-o', 'remount,ro', temp);
@@ -156,13 +156,13 @@ if (process.getuid?.() === 0)
       const run = await runOn({ size: 1024 ** 2, set }, [good], (temp) => ({
         GITHUB_OUTPUT: path.join(temp, 'output'),
       }));
-      expect([run.exitCode, run.requests.length, tellings(run)]).toEqual([52, 0, [1, 1]]);
+      expect([run.exitCode, run.requests.length, countReports(run)]).toEqual([52, 0, [1, 1]]);
     });
 
-    it('that the agent fills takes no payload back: what it wrote is removed before the verdict is written', async () => {
+    it('is cleared of the agent’s files before the verdict is written, so that a full disk costs no payload', async () => {
       const script = [calls('shell', { command: 'cat /dev/zero > "$TMPDIR/flood"' }), good];
       const run = await runOn({ size: 8 * 1024 ** 2, set: () => undefined }, script);
-      expect([run.exitCode, run.outputs.get('passed'), tellings(run)]).toEqual([0, 'true', [1, 1]]);
+      expect([run.exitCode, run.outputs.get('passed'), countReports(run)]).toEqual([0, 'true', [1, 1]]);
       expect(run.requests[1]?.raw).toMatch(/No space left|ENOSPC/u);
     });
   });

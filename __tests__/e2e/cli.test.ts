@@ -38,7 +38,7 @@ const prose: Reply = { text: 'All tests passed.' };
 
 const folders = makeFolder();
 let folder = '';
-/** Where a run keeps its own folder: another copy of these tests has another. */
+/** The parent of a run's own folder. Each copy of these tests has another one. */
 let temporary = '';
 let model: ScriptedModel;
 let replies: readonly (Reply | Promise<Reply>)[] = [good];
@@ -63,7 +63,7 @@ const usual = () => [
   ...['--sandbox', HAS_BWRAP ? 'required' : 'off'],
 ];
 
-/** Runs a program to its end; not sync, for the model answers from this process. */
+/** Runs a program to its end. It is asynchronous, because the model answers from this process. */
 async function start(
   program: string,
   args: readonly string[],
@@ -84,7 +84,7 @@ async function start(
   return { code, stdout, stderr };
 }
 
-/** Runs the command line; `stdin` is what is piped in, nothing unless given. */
+/** Runs the command line with `stdin` as its input, empty by default. */
 const cli = (args: readonly string[], stdin?: string, kill?: NodeJS.Signals): Promise<Ended> =>
   start(process.execPath, [CLI, ...args], stdin, kill);
 
@@ -97,7 +97,7 @@ function variables(): NodeJS.ProcessEnv {
   };
 }
 
-/** Runs a line of bash in which `structured-agent` is the command line with the usual model. */
+/** Runs a line of bash in which `structured-agent` is the command line with the scripted model. */
 function bash(line: string): Promise<Ended> {
   const flags = usual()
     .map((arg) => `'${arg}'`)
@@ -109,7 +109,7 @@ function bash(line: string): Promise<Ended> {
 const bodies = () => model.requests.map(({ raw }: JournalEntry) => raw);
 
 describe('text', () => {
-  it('prints the payload and a newline, progress goes to stderr, and nothing is left', async () => {
+  it('prints the payload and a newline, writes progress to stderr, and leaves nothing behind', async () => {
     const run = await cli(['-p', 'Judge.', '--json-schema', './schema.json', '--bare', ...usual()]);
     expect([run.code, run.stdout]).toEqual([0, `${JSON.stringify(payload)}\n`]);
     expect(run.stderr).toContain('✓ SUCCESS · accepted');
@@ -118,14 +118,14 @@ describe('text', () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  it('prints nothing where nothing is published, and one sentence on stderr', async () => {
+  it('prints nothing when nothing is published, and one sentence on stderr', async () => {
     replies = [prose];
     const run = await cli(['-p', 'Judge.', '--json-schema', SCHEMA, '--quiet', ...usual()]);
     expect([run.code, run.stdout]).toEqual([1, '']);
     expect(run.stderr).toMatch(/^structured-agent: The model ended with plain text [^\n]*\n$/u);
   });
 
-  it('prints the payload where the gate is not met, and ends with 1', async () => {
+  it('prints the payload when the gate is not met, and ends with 1', async () => {
     replies = [submits({ passed: false, summary: 'no' })];
     const run = await cli(['-p', 'Judge.', '--json-schema', 'schema.json', '--gate', 'passed', ...usual()]);
     expect([run.code, run.stdout]).toEqual([1, '{"passed":false,"summary":"no"}\n']);
@@ -133,8 +133,8 @@ describe('text', () => {
   });
 });
 
-describe('a line without a run', () => {
-  it('without any argument shows the usage on stderr, and is no success', async () => {
+describe('a command line without a run', () => {
+  it('shows the usage on stderr when there are no arguments, and ends with 52', async () => {
     const run = await cli([]);
     expect([run.code, run.stdout]).toEqual([52, '']);
     expect(run.stderr).toMatch(/^Usage: structured-agent \[FLAGS\] TASK\n/u);
@@ -145,7 +145,7 @@ describe('a line without a run', () => {
   it.each([
     [['merge'], 'There is no command "merge"'],
     [['help', 'foo'], 'There is no command "foo"'],
-  ])('%j asks no model', async (args, sentence) => {
+  ])('%j sends no request', async (args, sentence) => {
     const run = await cli(args);
     expect([run.code, run.stdout]).toEqual([52, '']);
     expect(run.stderr).toContain(`structured-agent: ${sentence}`);
@@ -154,7 +154,7 @@ describe('a line without a run', () => {
 });
 
 describe('the documented command lines', () => {
-  it('the worked example runs as it is printed', async () => {
+  it('the worked example runs as printed', async () => {
     const script = `
 result=$(structured-agent --output-format object --json-schema schema.json --bare \\
            -p "Run tests and reply with JSON.")
@@ -169,10 +169,10 @@ echo "$result" | jq -r '.structured_output.failure_count, .subtype, .type'`;
 
   it.each<[string, readonly string[], string, string]>([
     ['a task on stdin', [], 'Judge from stdin.', 'Judge from stdin.'],
-    ['a task beside stdin', ['-p', 'Judge.'], 'piped', 'piped\n\nJudge.'],
-    ['a task by position', ['Judge', 'this.'], '', 'Judge this.'],
+    ['a task and stdin', ['-p', 'Judge.'], 'piped', 'piped\n\nJudge.'],
+    ['a positional task', ['Judge', 'this.'], '', 'Judge this.'],
     ['-f json_schema=…', ['-p', 'Judge.', '-f', `json_schema=${SCHEMA}`], '', 'Judge.'],
-    ['names of another product', ['-p', 'J', '--core-tools=read_file', '--max-session-turns=3'], '', 'J'],
+    ['aliases from another product', ['-p', 'J', '--core-tools=read_file', '--max-session-turns=3'], '', 'J'],
   ])('%s', async (_, args, stdin, task) => {
     const schema = args.includes('-f') ? [] : ['--json-schema', '@schema.json'];
     const run = await cli([...args, ...schema, ...usual()], stdin);
@@ -185,7 +185,7 @@ describe('json, stream-json, object', () => {
   const look: Reply = { calls: [{ name: 'shell', arguments: '{"command":"echo hello"}' }] };
 
   it.each(['json', 'stream-json'])(
-    '%s tells the whole run and ends in the envelope, the payload only there',
+    '%s prints the whole run and ends with the envelope, the only message with the payload',
     async (format) => {
       replies = [look, good];
       const run = await cli(['-p', 'Judge.', '--json-schema', SCHEMA, '--output-format', format, ...usual()]);
@@ -207,10 +207,10 @@ describe('json, stream-json, object', () => {
 
   it.each<[string, readonly string[], number, string]>([
     ['max turns', ['--max-turns', '0'], 53, 'error_max_turns'],
-    ['a wrong schema', ['--json-schema', '{"type":"array"}'], 52, 'error_config'],
-    ['a wrong input', ['--sandbox', 'maybe'], 52, 'error_config'],
-    ['a flag that there is not', ['--modle', 'x'], 52, 'error_config'],
-  ])('object is the envelope after %s too', async (_, args, code, subtype) => {
+    ['an invalid schema', ['--json-schema', '{"type":"array"}'], 52, 'error_config'],
+    ['an invalid input', ['--sandbox', 'maybe'], 52, 'error_config'],
+    ['an unknown flag', ['--modle', 'x'], 52, 'error_config'],
+  ])('object prints the envelope after %s', async (_, args, code, subtype) => {
     const schema = args.includes('--json-schema') ? [] : ['--json-schema', SCHEMA];
     const plain = args.includes('--sandbox') ? usual().slice(0, -2) : usual();
     const run = await cli(['-p', 'J', ...schema, '--output-format', 'object', ...args, ...plain]);
@@ -225,7 +225,7 @@ describe('json, stream-json, object', () => {
     expect(run.stderr.match(/^structured-agent: /gmu)).toHaveLength(1);
   });
 
-  it('a signal is 130, with the envelope, within its grace', async () => {
+  it('a signal ends with 130 and the envelope', async () => {
     replies = [{ calls: [{ name: 'shell', arguments: '{"command":"sleep 60"}' }] }];
     const args = ['-p', 'J', '--json-schema', SCHEMA, '--output-format', 'object', ...usual()];
     const run = await cli(args, '', 'SIGINT');
@@ -234,12 +234,12 @@ describe('json, stream-json, object', () => {
   });
 });
 
-describe('what cannot be meant', () => {
+describe('invalid arguments', () => {
   it.each<[readonly string[], RegExp]>([
     [['--modle', 'x', '-p', 'J'], /--modle.*--model/u],
     [['-p', 'J', '--comment', 'always'], /GitHub/u],
     [['-p', 'J'], /No model is given/u],
-  ])('%j is refused with its reason, and nothing on stdout', async (args, says) => {
+  ])('refuses %j with a reason, and prints nothing on stdout', async (args, says) => {
     const run = await cli(args);
     expect([run.code, run.stdout]).toEqual([52, '']);
     expect(run.stderr).toMatch(says);
@@ -247,7 +247,7 @@ describe('what cannot be meant', () => {
   });
 });
 
-it('three wrong values are named in one sentence on stderr, and in the envelope', async () => {
+it('names three invalid values in one sentence on stderr, and in the envelope', async () => {
   const wrong = ['-p', 'J', ...usual(), '--max-turns=many', '--stream=maybe', '--result-file=none/r.json'];
   const named = /3 problems to fix: \(1\) --stream .* \(2\) --max-turns .* \(3\) --result-file /u;
   const text = await cli(wrong);
@@ -262,7 +262,7 @@ it('three wrong values are named in one sentence on stderr, and in the envelope'
 });
 
 describe('files', () => {
-  it('a folder that is not there is refused before the model is asked, with the fix', async () => {
+  it('a missing folder is refused before the first request, with a fix', async () => {
     const run = await cli(['-p', 'Judge.', '--record', 'none/run.jsonl', '--quiet', ...usual()]);
     expect([run.code, run.stdout, bodies()]).toEqual([52, '', []]);
     expect(run.stderr).toMatch(
@@ -270,7 +270,7 @@ describe('files', () => {
     );
   });
 
-  it('are written where they are asked for, readable by their owner', async () => {
+  it('are written where requested, readable only by their owner', async () => {
     execFileSync('git', ['init', '-q'], { cwd: folder });
     replies = [{ calls: [{ name: 'shell', arguments: '{"command":"echo new > added.txt"}' }] }, good];
     const names = { result: 'r.json', transcript: 't.jsonl', patch: 'p.patch' };
@@ -287,7 +287,7 @@ describe('files', () => {
 
   const ALL = ['--report-file', 'r.html', '--sarif-file', 's.sarif', '--patch-file', 'p.patch'];
 
-  it('are named, each with what is missing in it', async () => {
+  it('are listed, each with what is missing in it', async () => {
     execFileSync('git', ['init', '-q'], { cwd: folder });
     const findings = [{ severity: 'error', path: 'nowhere.js', line: 3, message: 'm' }];
     replies = [submits({ passed: false, summary: 's', findings })];
@@ -302,7 +302,7 @@ describe('files', () => {
     ]);
   });
 
-  it('that could not be made are no secret either', async () => {
+  it('are listed when they could not be written', async () => {
     execFileSync('git', ['init', '-q'], { cwd: folder });
     replies = [{ calls: [{ name: 'shell', arguments: '{"command":"echo new > added.txt"}' }] }, prose, prose];
     const run = await cli(['-p', 'J', ...ALL, ...usual()]);
@@ -315,8 +315,8 @@ describe('files', () => {
   });
 });
 
-describe('a stdout that does not take everything', () => {
-  it('a full disk is 52, and never green', async () => {
+describe('a stdout that cannot be written', () => {
+  it('a full disk ends with 52', async () => {
     const run = await bash('structured-agent -p J --json-schema schema.json > /dev/full');
     expect(run.code).toBe(52);
     expect(run.stderr).toContain('stdout did not take everything');
@@ -337,12 +337,12 @@ describe('the bundle', () => {
     ['dist/index.js', [path.join(dist, 'index.js')], 52, /INCONCLUSIVE · config/u],
     ['dist/index', [path.join(dist, 'index')], 52, /INCONCLUSIVE · config/u],
     ['dist', [dist], 52, /INCONCLUSIVE · config/u],
-  ] as const)('started as %s is never silent', (_, args, status, says) => {
+  ] as const)('prints something when started as %s', (_, args, status, says) => {
     const run = startSync(args);
     expect([run.status, run.stdout]).toEqual([status, expect.stringMatching(says)]);
   });
 
-  it('starts through a link, and starts nothing where a program imports it', () => {
+  it('starts through a symlink, and starts nothing when it is imported', () => {
     symlinkSync(CLI, path.join(folder, 'agent'));
     expect(startSync([path.join(folder, 'agent'), '--version']).status).toBe(0);
     const code = `console.log(Object.keys(await import(${JSON.stringify(path.join(dist, 'index.js'))})).join())`;
@@ -352,7 +352,7 @@ describe('the bundle', () => {
   });
 });
 
-it('--help and --version need nothing', async () => {
+it('--help and --version need no other argument', async () => {
   const help = await cli(['--help']);
   expect([help.code, help.stderr]).toEqual([0, '']);
   expect(help.stdout).toContain('--json-schema');
@@ -363,8 +363,8 @@ it('--help and --version need nothing', async () => {
   });
 });
 
-describe('files and places of the command line', () => {
-  it('the patch replaces a link that the agent put at its path, and follows none', async () => {
+describe('files of the command line', () => {
+  it('the patch replaces a symlink that the agent put at its path, without following it', async () => {
     execFileSync('git', ['init', '-q'], { cwd: folder });
     const victim = mkdtempSync(path.join(folders, 'victim-'));
     writeFileSync(path.join(victim, 'file'), 'mine');
@@ -381,7 +381,7 @@ describe('files and places of the command line', () => {
     ['@schema.json', '@gate.json'],
     // The home folder is this folder.
     ['@~/schema.json', '@~/gate.json'],
-  ])('--schema %s and --gate %s are files', async (schema, gate) => {
+  ])('--schema %s and --gate %s are file paths', async (schema, gate) => {
     writeFileSync(path.join(folder, 'gate.json'), '{"properties": {"failure_count": {"minimum": 1}}}');
     const run = await cli(['-p', 'Judge.', '--json-schema', schema, '--gate', gate, ...usual()]);
     expect([run.code, run.stdout]).toEqual([1, `${JSON.stringify(payload)}\n`]);
@@ -389,7 +389,7 @@ describe('files and places of the command line', () => {
   });
 
   it.each(['result-file', 'transcript-file', 'report-file', 'sarif-file', 'patch-file', 'record'])(
-    '--%s is not written where a link of the checkout leads',
+    '--%s is not written through a symlink of the checkout',
     async (name) => {
       execFileSync('git', ['init', '-q'], { cwd: folder });
       symlinkSync('.git/hooks', path.join(folder, 'out'));
@@ -405,7 +405,7 @@ describe('files and places of the command line', () => {
     [['--result-file', 'a.json', '--transcript-file', './a.json'], 'result-file and --transcript-file'],
     [['--record', 'schema.json'], 'schema and --record'],
     [['--gate', './schema.json', '--result-file', 'schema.json'], 'gate and --result-file'],
-  ])('%j is refused: one file would be written over another', async (flags, names) => {
+  ])('refuses %j, which would overwrite one file with another', async (flags, names) => {
     const run = await cli(['-p', 'Judge.', '--schema', './schema.json', ...flags, ...usual()]);
     expect([run.code, run.stdout]).toEqual([52, '']);
     expect(run.stderr).toContain(`--${names} name the same file`);
@@ -417,7 +417,7 @@ describe.each([
   '##[set-output name=passed]true',
   '::set-output name=passed::true',
   '##vso[task.setvariable variable=x]y',
-])('what a runner takes for a command: %s', (word) => {
+])('a text that a runner takes for a command: %s', (word) => {
   it.each([
     'check',
     'check --output-format json',
@@ -431,7 +431,7 @@ describe.each([
     '-p x --model WORD',
     '-p x --model gpt-5 --tools WORD',
     '-p x --model gpt-5 --tools WORD --output-format json',
-  ])('is printed as none by %s', (line) => {
+  ])('is not printed as one by %s', (line) => {
     const args = line.split(' ').map((part) => part.replaceAll('WORD', () => word));
     const workflows = path.join(folder, '.github', 'workflows');
     mkdirSync(workflows, { recursive: true });

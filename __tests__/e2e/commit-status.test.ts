@@ -1,4 +1,4 @@
-/** The committed bundle beside a GitHub on loopback: on which commit it sets a success, and what an attacker would have it set one on. */
+/** The committed bundle with a fake GitHub: the commit on which it sets a success, against attempts to move it. */
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => hub.close());
 
 const ends = { head: { ref: 'topic', sha: head }, base: { ref: 'main', sha: base } };
-/** The event, and GITHUB_SHA and GITHUB_REF as the runner has them there. */
+/** The event, and GITHUB_SHA and GITHUB_REF as the runner sets them. */
 const EVENTS = {
   pull_request: [{ pull_request: { number: 7, ...ends } }, merge, 'refs/pull/7/merge'],
   pull_request_target: [{ pull_request: { number: 7, ...ends } }, base, 'refs/heads/main'],
@@ -27,7 +27,7 @@ const EVENTS = {
   workflow_run: [{ workflow_run: { event: 'pull_request', head_sha: head } }, base, 'refs/heads/main'],
 } as const;
 
-/** One run that passes; the statuses that it set, and its warnings. */
+/** One run that passes: the statuses that it set, and its warnings. */
 async function pass(
   name: string,
   [payload, sha, ref]: readonly [object, string, string],
@@ -52,7 +52,7 @@ const below = (name: string, commit: string) => (workspace: string) => {
 };
 
 // How a checkout is read (packed refs, shallow clones, worktrees) is in __tests__/github/checked-out.test.ts.
-describe('a success for a head that nobody judged', () => {
+describe('a success on a head that was not judged', () => {
   it.each([
     ['pull_request', 'without a checkout', () => undefined],
     ['workflow_run', 'without a checkout', () => undefined],
@@ -84,7 +84,7 @@ describe('a success for a head that nobody judged', () => {
   });
 
   it.each(['push', 'workflow_dispatch'])(
-    'is not set on %s by a branch that is called like one of the merge queue',
+    'is not set on %s by a branch with a merge queue name',
     async (name) => {
       const event = [{}, older, 'refs/heads/gh-readonly-queue/main/pr-7-0123abc'] as const;
       const { set, run } = await pass(name, event, (workspace) => checkOut(workspace, older), {
@@ -101,12 +101,12 @@ describe('a success for a head that nobody judged', () => {
   );
 });
 
-describe('the head gets its success', () => {
+describe('a success on the head', () => {
   it.each([
-    ['pull_request', 'GitHub’s merge of it is checked out', below('.', merge)],
-    ['pull_request', 'the head itself is', below('.', head)],
-    ['issue_comment', 'its merge is, in a folder', below('source', merge)],
-  ] as const)('on %s where %s', async (name, _, prepare) => {
+    ['pull_request', 'GitHub’s merge commit is checked out', below('.', merge)],
+    ['pull_request', 'the head is checked out', below('.', head)],
+    ['issue_comment', 'its merge commit is checked out in a folder', below('source', merge)],
+  ] as const)('is set on %s when %s', async (name, _, prepare) => {
     const { set } = await pass(name, EVENTS[name], prepare);
     expect(set).toEqual([`pending ${head}`, `success ${head}`]);
   });

@@ -14,7 +14,7 @@ import { OUTPUTS } from '../../scripts/generate.ts';
 const sandbox = hasBubblewrap() ? 'required' : 'off';
 
 describe.each(['openai-compatible', 'anthropic'] as const)(
-  'the demo with a model that speaks %s',
+  'the demo with a model that uses the %s format',
   (format) => {
     let emulator: Emulator;
     let log: string[];
@@ -38,7 +38,7 @@ describe.each(['openai-compatible', 'anthropic'] as const)(
       return JSON.parse(result.outputs.get('structured_output') ?? 'null');
     }
 
-    it('ends with exit code 1 on the repository as it is: one test fails, and the gate is not met', async () => {
+    it('ends with 1 on the unchanged repository: one test fails, and the gate is not met', async () => {
       const result = await play([]);
       expect(payload(result), log.join('\n')).toEqual({
         passed: false,
@@ -55,7 +55,7 @@ describe.each(['openai-compatible', 'anthropic'] as const)(
       expect(result.summary).toContain('exactly 100.00 gets the discount');
     });
 
-    it('follows a second test that is broken', async () => {
+    it('reports a second broken test', async () => {
       const result = await play([BREAK]);
       expect(payload(result), log.join('\n')).toEqual({
         passed: false,
@@ -66,14 +66,14 @@ describe.each(['openai-compatible', 'anthropic'] as const)(
       expect([result.exitCode, result.clean]).toEqual([1, true]);
     });
 
-    it('ends with exit code 0 once the bug is mended', async () => {
+    it('ends with 0 when the bug is fixed', async () => {
       const result = await play([MEND]);
       const wanted = { passed: true, summary: 'All 9 tests pass.', failure_count: 0 };
       expect(payload(result), log.join('\n')).toEqual(wanted);
       expect([result.exitCode, result.clean, result.outputs.get('run-gate')]).toEqual([0, true, 'met']);
     });
 
-    it('gives the outputs that action.yml declares for the preset, and no others', async () => {
+    it('gives exactly the outputs that action.yml declares for the preset', async () => {
       const result = await play([MEND], { schema: 'verdict', gate: 'auto' });
       expect([...result.outputs.keys()].toSorted(), log.join('\n')).toEqual(Object.keys(OUTPUTS).toSorted());
     });

@@ -19,15 +19,15 @@ const inputs = { schema: SCHEMA };
 const look = calls('read_file', { path: 'a.txt' });
 const files = { 'a.txt': 'hello\n' };
 
-/** What every ending owes: outputs about the run, an envelope that agrees, a summary, no process, no folder, no key. */
+/** Every verdict has outputs, a matching envelope and a summary, and leaves no process, no folder and no key. */
 function expectEnding(
   run: ActionRun,
   row: { conclusion: string; reason: string; exit: number; subtype: string; payload?: boolean },
 ) {
   const { outputs, envelope } = run;
   const { conclusion, reason, exit, subtype } = row;
-  const told = ['run-conclusion', 'run-reason', 'run-exit-code'].map((name) => outputs.get(name));
-  expect([run.exitCode, ...told]).toEqual([exit, conclusion, reason, String(exit)]);
+  const outputValues = ['run-conclusion', 'run-reason', 'run-exit-code'].map((name) => outputs.get(name));
+  expect([run.exitCode, ...outputValues]).toEqual([exit, conclusion, reason, String(exit)]);
   const ending = { type: 'result', subtype, is_error: exit !== 0, exit_code: exit, conclusion, reason };
   expect(envelope).toMatchObject(ending);
   const published = row.payload ?? false;
@@ -56,8 +56,8 @@ const maxTurns = inconclusive('max_turns', 53, 'error_max_turns');
 const config = inconclusive('config', 52, 'error_config');
 const timeout = inconclusive('timeout', 55, 'error_budget');
 
-describe.each(['openai-compatible', 'anthropic'] as const)('endings with %s', (provider) => {
-  it('a valid call is a success after real tools, streamed or not', async () => {
+describe.each(['openai-compatible', 'anthropic'] as const)('verdicts with %s', (provider) => {
+  it('a valid call after real tools is a success, streamed or not', async () => {
     for (const stream of ['on', 'off']) {
       const script = [look, calls('shell', { command: 'cat a.txt; exit 3' }), good];
       const run = await ends({ provider, script, inputs: { stream } }, accepted);
@@ -69,7 +69,7 @@ describe.each(['openai-compatible', 'anthropic'] as const)('endings with %s', (p
     }
   });
 
-  it('E1 plain text twice ends with the turn count and a preview of at most 200 characters', async () => {
+  it('E1 two turns of plain text end with the turn count and a preview of at most 200 characters', async () => {
     const long = 'word '.repeat(200);
     const run = await ends({ provider, script: [{ text: 'hm' }, { text: long }] }, plainText);
     expect(run.requests).toHaveLength(2);
@@ -81,14 +81,14 @@ describe.each(['openai-compatible', 'anthropic'] as const)('endings with %s', (p
     expect(run.envelope?.['error']).toContain('2 turns');
   });
 
-  it('E3 plain text, then a forced valid call is a success', async () => {
+  it('E3 plain text and then a forced valid call is a success', async () => {
     const script = (request: { toolChoice: string }) =>
       request.toolChoice === 'structured_output' ? good : { text: 'done' };
     const run = await ends({ provider, script }, accepted);
     expect(run.requests).toHaveLength(2);
   });
 
-  it('E4 a refused forced choice is asked again with auto', async () => {
+  it('E4 a rejected forced tool choice is retried with auto', async () => {
     const message = 'tool_choice forces tool use, which is not supported';
     const error = { message, type: 'invalid_request_error', param: 'tool_choice' };
     const script = (request: { toolChoice: string }, index: number) => {
@@ -100,7 +100,7 @@ describe.each(['openai-compatible', 'anthropic'] as const)('endings with %s', (p
     expect(run.outputs.get('run-turns')).toBe('2');
   });
 
-  it('E16 a refused key names where the key came from, never the key', async () => {
+  it('E16 an invalid key is reported with its source, never with its value', async () => {
     const script = [
       { status: 401, error: { message: `Incorrect API key provided: ${KEY}`, type: 'authentication_error' } },
     ];
@@ -109,7 +109,7 @@ describe.each(['openai-compatible', 'anthropic'] as const)('endings with %s', (p
     expect(run.requests).toHaveLength(1);
   });
 
-  it('E17 rate limits for ever end after a bounded number of tries', async () => {
+  it('E17 endless rate limits end the run after a bounded number of tries', async () => {
     const script = [
       { status: 429, retryAfter: 0, error: { message: 'slow down', type: 'rate_limit_error' } },
     ];
@@ -118,23 +118,23 @@ describe.each(['openai-compatible', 'anthropic'] as const)('endings with %s', (p
     expect(run.requests.length).toBeLessThan(8);
   });
 
-  it('E18 a refusal', async () => {
+  it('E18 a refusal ends the run', async () => {
     const script = [{ text: 'I will not', finishReason: 'content_filter' as const }];
     await ends({ provider, script }, inconclusive('refusal', 1, 'error_refusal'));
   });
 });
 
-describe('endings', () => {
-  it('E2 empty turns end like plain text', async () => {
+describe('verdicts', () => {
+  it('E2 empty turns end the run like plain text', async () => {
     await ends({ script: [{}] }, plainText);
   });
 
-  it('E5 force-output: false and plain text end after one call', async () => {
+  it('E5 plain text with force-output: false ends the run after one request', async () => {
     const run = await ends({ script: [{ text: 'done' }], inputs: { 'force-output': 'false' } }, plainText);
     expect(run.requests).toHaveLength(1);
   });
 
-  it('E6 a model that never submits gets exactly max-turns calls and the hint', async () => {
+  it('E6 a run without a submission makes exactly max-turns requests and gives a hint', async () => {
     const run = await ends({ script: [look], inputs: { 'max-turns': '3' } }, maxTurns);
     expect(run.requests).toHaveLength(3);
     expect(run.envelope?.['error']).toMatch(/the schema cannot be met/u);
@@ -144,19 +144,19 @@ describe('endings', () => {
     await ends({ script: [look, look, good], inputs: { 'max-turns': '3' } }, accepted);
   });
 
-  it('E8 max-turns: 0 ends without a call', async () => {
+  it('E8 max-turns: 0 ends the run without a request', async () => {
     const run = await ends({ script: [good], inputs: { 'max-turns': '0' } }, maxTurns);
     expect(run.requests).toHaveLength(0);
   });
 
-  it('E8 an ending before the walls were raised calls nothing tampered', async () => {
+  it('E8 a run that ends before the sandbox starts does not report tampering', async () => {
     const guardedFiles = { 'action.yml': 'name: x\n', '.github/workflows/ci.yml': 'on: push\n' };
     const run = await ends({ script: [good], files: guardedFiles, inputs: { 'max-turns': '0' } }, maxTurns);
     expect(run.requests).toHaveLength(0);
     await ends({ script: [good], files: guardedFiles, inputs: { 'max-cost-usd': '1' } }, config);
   });
 
-  it('E9 a model that is invalid for ever ends with the last issues', async () => {
+  it('E9 a run whose calls are all rejected ends with the last issues', async () => {
     const run = await ends(
       { script: [submits({ passed: 'yes', summary: '' })], inputs: { 'max-turns': '2' } },
       maxTurns,
@@ -165,17 +165,17 @@ describe('endings', () => {
     expect(run.envelope?.['error']).toContain('/passed');
   });
 
-  it('E12 time that runs out in a command ends with 55, the command killed', async () => {
+  it('E12 a timeout during a command ends with 55 and kills the command', async () => {
     const script = [calls('shell', { command: 'exec -a SAMARK-e12 sleep 60' })];
     await ends({ script, inputs: { 'timeout-minutes': '0.03' } }, timeout);
   });
 
-  it('E12 time that runs out while the model is awaited ends with 55', async () => {
+  it('E12 a timeout during a request ends with 55', async () => {
     const script = () => new Promise<never>(() => undefined);
     await ends({ script, inputs: { 'timeout-minutes': '0.02' } }, timeout);
   });
 
-  it('tokens that are used up end with 55', async () => {
+  it('used-up tokens end with 55', async () => {
     const script = [{ ...look, usage: { inputTokens: 900, outputTokens: 200 } }];
     const run = await ends(
       { script, inputs: { 'max-total-tokens': '1000' } },
@@ -185,7 +185,7 @@ describe('endings', () => {
     expect(run.envelope?.['usage']).toMatchObject({ input_tokens: 900, output_tokens: 200 });
   });
 
-  it('a model with a known price costs money: told in log, outputs and envelope, and its budget is enforced', async () => {
+  it('reports the cost of a model with a known price, and enforces max-cost-usd', async () => {
     const priced = {
       provider: 'anthropic' as const,
       script: [{ ...look, usage: { inputTokens: 100_000, outputTokens: 1_000 } }, good],
@@ -201,7 +201,7 @@ describe('endings', () => {
     );
   });
 
-  it('E13 exclude-tools: structured_output takes it from the tools and the prompt', async () => {
+  it('E13 exclude-tools: structured_output removes it from the tools and the prompt', async () => {
     const run = await ends(
       { script: [{ text: 'done' }], inputs: { 'exclude-tools': 'structured_output' } },
       plainText,
@@ -237,13 +237,13 @@ describe('endings', () => {
     expect(absent.outputs.get('run-gate')).toBe('not_met');
   });
 
-  it('E15 a gate that names what the schema does not declare as boolean is exit 52, with the nearest names', async () => {
+  it('E15 a gate on an undeclared boolean ends with 52 and suggests the nearest names', async () => {
     const run = await ends({ script: [good], inputs: { gate: 'pased' } }, config);
     expect(run.envelope?.['error']).toMatch(/pased.*passed/u);
     expect(run.requests).toHaveLength(0);
   });
 
-  it('a payload that holds the key is not published', async () => {
+  it('does not publish a payload that contains the key', async () => {
     const security = inconclusive('secret_in_payload', 1, 'error_security');
     for (const text of [KEY, Buffer.from(KEY).toString('base64'), Buffer.from(KEY).toString('hex')]) {
       const run = await ends({ script: [submits({ passed: true, summary: `see ${text}` })] }, security);
@@ -251,14 +251,14 @@ describe('endings', () => {
     }
   });
 
-  it('summary: false writes no summary, of any ending', async () => {
+  it('summary: false writes no summary for any verdict', async () => {
     for (const script of [[good], [{ text: 'hm' }]]) {
       const run = await runAction({ script, inputs: { ...inputs, summary: 'false' } });
       expect([run.summary, run.outputs.has('run-reason')]).toEqual(['', true]);
     }
   });
 
-  it('outputs that have nowhere to go are exit 52, before any model call, in an envelope all the same', async () => {
+  it('ends with 52 before the first request when there is no file for outputs, and writes the envelope', async () => {
     const run = await runAction({ script: [good], inputs, variables: { GITHUB_OUTPUT: '' } });
     expect(run.exitCode).toBe(52);
     expect(run.requests).toHaveLength(0);

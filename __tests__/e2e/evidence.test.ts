@@ -1,4 +1,4 @@
-/** The committed bundle: what a verdict rests on, as its envelope, its page and the merge of many verdicts tell it. */
+/** The evidence of a verdict, in its envelope, its page and the merge of many verdicts, through the committed bundle. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -104,11 +104,8 @@ function inSarif(run: ActionRun, file: string): readonly string[] {
 describe('legs with a working directory', () => {
   it.each([
     ['alone', {}],
-    [
-      'beside an unrelated index.js at the root, on a pull request that changes the others',
-      { 'index.js': '0\n' },
-    ],
-  ])('have their findings at their own files, and so does the merge: %s', async (_, more) => {
+    ['beside an index.js at the root, on a pull request that changes the others', { 'index.js': '0\n' }],
+  ])('have findings at their own files, and so does the merge: %s', async (_, more) => {
     const files = { ...PACKAGES, ...more };
     const where = 'index.js' in more ? onPullRequest(hub.apiUrl) : onPush;
     const runs = await Promise.all(LEGS.map((name) => leg(name, files, where)));
@@ -136,13 +133,13 @@ describe('legs with a working directory', () => {
   });
 });
 
-describe('a pull request whose diff cannot be had', () => {
+describe('a pull request without a diff', () => {
   const green = submits({ passed: true, summary: 'Fine.', findings: [] });
   const NO_DIFF = 'The model was not given the diff of this pull request';
   const NO_CALL = 'The payload was accepted without a single tool call';
 
-  it('is green as before, and summary, log, envelope, page and merge say what it rests on', async () => {
-    // Nobody listens there.
+  it('does not change the verdict, and every report names the weak evidence', async () => {
+    // Nothing listens on this port.
     const where = onPullRequest('http://127.0.0.1:9');
     const judge = (name: string) =>
       runAction({

@@ -5,7 +5,7 @@ describe('values of headers', () => {
   const given = { headers: 'X-Team: team-canary-0123\nAuthorization: Basic tok-canary-4567', 'api-key': '' };
   const canaries = /team-canary|tok-canary/u;
 
-  it('stand in no log, transcript, summary, envelope or output, although the model and the shell say them', async () => {
+  it('are in no log, transcript, summary, envelope or output, even if the model and the shell print them', async () => {
     const words = 'team-canary-0123 and tok-canary-4567';
     const run = await runAction({
       script: [
@@ -32,7 +32,7 @@ describe('values of headers', () => {
     expect(left(run)).not.toMatch(canaries);
   });
 
-  it('stand nowhere although the server says them in its refusal', async () => {
+  it('are removed from the server’s error message', async () => {
     const message = 'No team-canary-0123 here, nor Basic tok-canary-4567';
     const run = await runAction({
       script: [{ status: 400, error: { message, type: 'invalid_request_error' } }],
@@ -43,7 +43,7 @@ describe('values of headers', () => {
     expect(left(run)).not.toMatch(canaries);
   });
 
-  it('stand nowhere although the payload does', async () => {
+  it('make a payload that contains them unpublishable', async () => {
     const run = await runAction({
       script: [submits({ passed: true, summary: 'see tok-canary-4567' })],
       inputs: given,
@@ -52,7 +52,7 @@ describe('values of headers', () => {
     expect(left(run)).not.toMatch(canaries);
   });
 
-  it('a wrong line is named by its number, and its value is masked all the same', async () => {
+  it('are masked when a line is invalid, which is named by its number', async () => {
     const run = await runAction({
       script: [submits({ passed: true, summary: 'all well' })],
       inputs: { headers: 'X-A: 1\nvalue-canary' },

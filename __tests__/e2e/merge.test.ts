@@ -7,7 +7,7 @@ import { type ActionOptions, type ActionRun, runAction, submits } from '../suppo
 import { parseLog } from '../support/fakes/runner/runner.ts';
 
 type Envelope = NonNullable<ActionRun['envelope']>;
-/** A JSON text by the path of its file in the folder of the verdicts. */
+/** JSON texts by their path in the folder of verdicts. */
 type Verdicts = Readonly<Record<string, Envelope | string>>;
 
 const KEY = '0123456789abcdef0123456789abcdef';
@@ -15,7 +15,7 @@ const REPOSITORY = 'octo/demo';
 const RUN = { GITHUB_REPOSITORY: REPOSITORY, GITHUB_RUN_ID: '100' };
 const FINDING = { severity: 'error', path: 'src/a.ts', line: 3, message: 'It leaks.' };
 
-/** A run of a leg, as its own job would do it. */
+/** Runs a leg as in its own job. */
 async function judge(options: ActionOptions): Promise<Envelope> {
   const { envelope } = await runAction({ ...options, variables: { ...RUN, ...options.variables } });
   if (envelope === null) throw new Error('no envelope');
@@ -28,7 +28,7 @@ let cutOff: Envelope;
 let signed: Envelope;
 beforeAll(async () => {
   const findings = [FINDING];
-  // As docs/ has it: a leg is red only where it is inconclusive.
+  // As in docs/: a leg is red only when it is inconclusive.
   const inputs = { leg: 'api', vote: '1', gate: 'none' };
   const passes = [submits({ passed: true, summary: 'Fine.', findings: [] })];
   passing = await judge({ inputs, script: passes });
@@ -38,10 +38,10 @@ beforeAll(async () => {
   signed = await judge({ inputs: { leg: 'api', 'signing-key': KEY }, script: passes });
 });
 
-/** The same ending of another leg, vote or attempt. */
+/** The same verdict for another leg, vote or attempt. */
 function of(envelope: Envelope, leg: string, vote: string | null = null, attempt = 1): Envelope {
   const subject = Object(envelope['subject']);
-  // As if the run's workspace had been a checkout of it.
+  // As if the run's workspace were a checkout of the subject.
   const judged = { ...subject, checked_out: subject.sha, run_attempt: attempt };
   return { ...envelope, leg, vote, subject: judged };
 }
@@ -65,7 +65,7 @@ function merge(verdicts: Verdicts, inputs: Readonly<Record<string, string>>, opt
 }
 
 const tally = (run: ActionRun) => JSON.parse(run.outputs.get('run-tally') ?? 'null');
-const told = (run: ActionRun) => [
+const endOf = (run: ActionRun) => [
   run.exitCode,
   run.outputs.get('run-conclusion'),
   run.outputs.get('run-reason'),
@@ -75,12 +75,12 @@ const success = [0, 'success', 'accepted'];
 const refused = [52, 'inconclusive', 'config'];
 
 describe('the merge action', () => {
-  it('is green where every leg passes: outputs, envelope, summary', async () => {
+  it('is green when every leg passes: outputs, envelope, summary', async () => {
     const run = await merge(
       { 'verdict-api/result.json': of(passing, 'api'), 'verdict-web/result.json': of(passing, 'web') },
       { expect: 'api, web' },
     );
-    expect(told(run)).toEqual(success);
+    expect(endOf(run)).toEqual(success);
     expect(run.outputs.get('passed')).toBe('true');
     expect(tally(run)).toEqual({ pass: 2, fail: 0, abstain: 0, expected: 2 });
     expect(JSON.parse(run.outputs.get('structured_output') ?? '')).toEqual(
@@ -97,7 +97,7 @@ describe('the merge action', () => {
     expect([run.leftovers, run.survivors]).toEqual([[], []]);
   });
 
-  it('is red where one fails, with its findings once', async () => {
+  it('is red when one leg fails, and lists its findings once', async () => {
     const run = await merge(
       {
         'a/result.json': of(failing, 'api', '1'),
@@ -108,7 +108,7 @@ describe('the merge action', () => {
       },
       { expect: 'api, web', votes: 'majority of 3' },
     );
-    expect(told(run)).toEqual([1, 'failure', 'gate_not_met']);
+    expect(endOf(run)).toEqual([1, 'failure', 'gate_not_met']);
     expect(run.outputs.get('passed')).toBe('false');
     expect(run.envelope?.['structured_output']).toMatchObject({
       passed: false,
@@ -117,14 +117,14 @@ describe('the merge action', () => {
     });
   });
 
-  it('is green with what was outvoted, as a notice that says so, and in payload and summary', async () => {
+  it('is green with an outvoted finding, which is a notice and marked in payload and summary', async () => {
     const verdicts = {
       'a.json': of(failing, 'api', '1'),
       'b.json': of(passing, 'api', '2'),
       'c.json': of(passing, 'api', '3'),
     };
     const run = await merge(verdicts, { expect: 'api', votes: 'majority of 3' });
-    expect(told(run)).toEqual(success);
+    expect(endOf(run)).toEqual(success);
     expect(run.envelope?.['structured_output']).toMatchObject({
       findings: [{ ...FINDING, legs: ['api'], votes: 1, outvoted: true }],
     });
@@ -138,12 +138,12 @@ describe('the merge action', () => {
     ]);
   });
 
-  it('is undecided where a missing, a cut off or an unreadable leg could change it, and names them', async () => {
+  it('is undecided when missing, cut-off or unreadable legs could change it, and names them', async () => {
     const run = await merge(
       { 'a/result.json': of(passing, 'api'), 'b/result.json': of(cutOff, 'web'), 'c.json': '{"type":' },
       { expect: '["api","web","docs"]' },
     );
-    expect(told(run)).toEqual(undecided);
+    expect(endOf(run)).toEqual(undecided);
     expect(tally(run)).toEqual({ pass: 1, fail: 0, abstain: 2, expected: 3 });
     expect(run.outputs.has('passed')).toBe(false);
     expect(run.outputs.has('structured_output')).toBe(false);
@@ -156,10 +156,10 @@ describe('the merge action', () => {
   it.each<readonly [string, Readonly<Record<string, string>>, string]>([
     ['no file', {}, 'there is no envelope in'],
     ['no folder', { verdicts: 'nowhere' }, 'nowhere'],
-    ['a weight of nobody', { rule: 'weighted:0', weights: 'apo: 1' }, 'which is no leg in expect'],
-  ])('%s is a mistake, and says which', async (_, inputs, words) => {
+    ['a weight for an unknown leg', { rule: 'weighted:0', weights: 'apo: 1' }, 'which is no leg in expect'],
+  ])('%s is an input error with a message', async (_, inputs, words) => {
     const run = await merge({}, { expect: 'api', ...inputs });
-    expect(told(run)).toEqual(refused);
+    expect(endOf(run)).toEqual(refused);
     expect(run.envelope?.['error']).toContain(words);
     expect(run.outputs.get('run-tally')).toBe('');
     expect(run.outputs.has('passed')).toBe(false);
@@ -167,30 +167,30 @@ describe('the merge action', () => {
 });
 
 describe('the signing key', () => {
-  it('lets a signed envelope count, and no other', async () => {
+  it('accepts envelopes signed with it, and no others', async () => {
     const expected = { expect: 'api', 'signing-key': KEY };
     const good = await merge({ 'a.json': signed }, expected);
-    expect(told(good)).toEqual(success);
+    expect(endOf(good)).toEqual(success);
     expect(String(good.envelope?.['signature'])).toMatch(/^hmac-sha256:[0-9a-f]{64}$/u);
     const forged = { ...signed, leg: 'web' };
     for (const envelope of [of(passing, 'api'), { ...signed, num_turns: 9 }, { ...signed, vote: '2' }])
-      expect(told(await merge({ 'a.json': envelope }, expected))).toEqual(undecided);
+      expect(endOf(await merge({ 'a.json': envelope }, expected))).toEqual(undecided);
     const both = await merge({ 'a.json': signed, 'b.json': of(failing, 'api'), 'c.json': forged }, expected);
-    expect(told(both)).toEqual(success);
+    expect(endOf(both)).toEqual(success);
     expect(both.log).toContain('it is not signed');
   });
 
-  it('is told by nothing', async () => {
+  it('is never shown', async () => {
     const run = await merge({ 'a.json': signed }, { expect: 'api', 'signing-key': KEY, 'log-level': 'full' });
     const masked = run.log.replaceAll(`::add-mask::${KEY}`, '');
     for (const text of [masked, run.summary, JSON.stringify(run.envelope)]) expect(text).not.toContain(KEY);
   });
 });
 
-describe('what other jobs wrote', () => {
+describe('hostile envelopes', () => {
   const LEG = '<img src=x onerror=alert(1)> | **b** `c` [x](https://evil.example) @octocat';
 
-  it('cannot command the runner or make Markdown, whatever a leg is called', async () => {
+  it('cannot send commands to the runner or inject Markdown, whatever a leg is named', async () => {
     const hostile = `${LEG}\n::set-output name=passed::true\r::error::x\u001b[31m\u202e`;
     const run = await merge(
       {
@@ -200,7 +200,7 @@ describe('what other jobs wrote', () => {
       },
       { expect: '3', 'log-level': 'full' },
     );
-    expect(told(run)).toEqual(undecided);
+    expect(endOf(run)).toEqual(undecided);
     const commands = run.log.split(/\r\n|\n|\r/u).filter((line) => /^\s*::|^##\[/u.test(line));
     for (const line of commands)
       expect(line).toMatch(
@@ -216,14 +216,14 @@ describe('what other jobs wrote', () => {
 });
 
 describe('a signal', () => {
-  it('while envelopes are read ends in order, and never green', async () => {
+  it('while envelopes are read ends the merge with 130', async () => {
     const many = Object.fromEntries(
       Array.from({ length: 400 }, (_, at) => [`${at}/result.json`, of(passing, `leg-${at}`)]),
     );
     let sent = false;
     const run = await merge(
       many,
-      // The mask of the key is the first line that is written, long before the last file is read.
+      // The mask of the key is written first, long before the last file is read.
       { expect: '400', 'signing-key': KEY },
       {
         onLine(line, kill) {
@@ -234,7 +234,7 @@ describe('a signal', () => {
       },
     );
     expect(sent).toBe(true);
-    expect(told(run)).toEqual([130, 'inconclusive', 'cancelled']);
+    expect(endOf(run)).toEqual([130, 'inconclusive', 'cancelled']);
     expect(run.outputs.get('run-exit-code')).toBe('130');
     expect(run.envelope).toMatchObject({ reason: 'cancelled', exit_code: 130 });
     expect(run.outputs.has('passed')).toBe(false);
@@ -252,7 +252,7 @@ describe('on a pull request', () => {
   });
   afterEach(() => server.close());
 
-  it('keeps one comment and one status over its attempts', async () => {
+  it('keeps one comment and one status across attempts', async () => {
     const repo = { full_name: REPOSITORY };
     const ends = { head: { ref: 'change', sha: HEAD, repo }, base: { ref: 'main', sha: BASE, repo } };
     const event = { pull_request: { number: 7, title: 'A change', body: '', user: { login: 'x' }, ...ends } };
@@ -266,13 +266,13 @@ describe('on a pull request', () => {
         },
       );
     const first = await run({ 'a.json': of(passing, 'api'), 'b.json': of(cutOff, 'web') }, '1');
-    expect(told(first)).toEqual(undecided);
+    expect(endOf(first)).toEqual(undecided);
     const web = of(passing, 'web', null, 2);
     const second = await run(
       { 'a.json': of(passing, 'api'), 'b.json': of(cutOff, 'web'), 'c.json': web },
       '2',
     );
-    expect(told(second)).toEqual(success);
+    expect(endOf(second)).toEqual(success);
     expect(second.outputs.get('run-comment-url')).not.toBe('');
     expect(server.comments().length).toBe(1);
     expect(server.statuses().map(({ state }) => state)).toEqual(['error', 'success']);

@@ -36,13 +36,13 @@ async function proxyWith(options: Partial<ProxyOptions> = {}): Promise<ProxyServ
 
 const withPassword = ({ url }: ProxyServer) => url.replace('//', `//me:${PASSWORD}@`);
 
-const asking = (variables: Readonly<Record<string, string>>, more: Partial<ActionOptions> = {}) =>
+const runWith = (variables: Readonly<Record<string, string>>, more: Partial<ActionOptions> = {}) =>
   runAction({ variables, ...more, inputs: { 'base-url': 'https://api.test/v1', ...more.inputs } });
 
 describe('the bundle behind a proxy', () => {
-  it('asks through a tunnel, with an authority that only NODE_EXTRA_CA_CERTS names', async () => {
+  it('connects through a tunnel, with a certificate authority from NODE_EXTRA_CA_CERTS', async () => {
     const proxy = await proxyWith();
-    const run = await asking({ HTTPS_PROXY: withPassword(proxy), NODE_EXTRA_CA_CERTS: authority.file });
+    const run = await runWith({ HTTPS_PROXY: withPassword(proxy), NODE_EXTRA_CA_CERTS: authority.file });
     expect(left(run)).toContain('provider openai-compatible, chosen by the input provider');
     expect(run.exitCode).toBe(0);
     expect(new Set(proxy.requests.map(({ method, target }) => `${method} ${target}`))).toEqual(
@@ -54,15 +54,15 @@ describe('the bundle behind a proxy', () => {
     expect(run.log).toContain(`::add-mask::${PASSWORD}`);
   });
 
-  it("asks with an authority that only the system's store holds", async () => {
+  it('connects with a certificate authority from the system store', async () => {
     const proxy = await proxyWith();
-    const run = await asking({ https_proxy: withPassword(proxy), SSL_CERT_FILE: authority.file });
+    const run = await runWith({ https_proxy: withPassword(proxy), SSL_CERT_FILE: authority.file });
     expect(run.exitCode).toBe(0);
   });
 
-  it('asks a plain server by the absolute form', async () => {
+  it('sends requests to a plain HTTP server in absolute form', async () => {
     const proxy = await proxyWith();
-    const run = await asking(
+    const run = await runWith(
       { http_proxy: withPassword(proxy) },
       { inputs: { 'base-url': 'http://models.test:8080/v1' } },
     );
@@ -73,7 +73,7 @@ describe('the bundle behind a proxy', () => {
     });
   });
 
-  it('leaves out what NO_PROXY names', async () => {
+  it('bypasses the proxy for NO_PROXY', async () => {
     const proxy = await proxyWith();
     const run = await runAction({
       script: [good],
@@ -82,9 +82,9 @@ describe('the bundle behind a proxy', () => {
     expect([run.exitCode, proxy.requests]).toEqual([0, []]);
   });
 
-  it('a proxy that wants to know who asks: one sentence with its variable, no password anywhere', async () => {
+  it('reports a proxy that rejects the credentials, with its variable and without the password', async () => {
     const proxy = await proxyWith({ credentials: 'somebody:else-entirely' });
-    const run = await asking({ HTTPS_PROXY: withPassword(proxy) });
+    const run = await runWith({ HTTPS_PROXY: withPassword(proxy) });
     expect(run.exitCode).toBe(1);
     expect(run.envelope).toMatchObject({ reason: 'provider_error' });
     expect(run.envelope?.['error']).toContain(`The proxy ${proxy.host} (HTTPS_PROXY) did not accept`);
@@ -92,15 +92,15 @@ describe('the bundle behind a proxy', () => {
     expect(left(run)).not.toContain(PASSWORD);
   });
 
-  it('a certificate that nobody knows: one sentence with the variable that helps', async () => {
+  it('reports an unknown certificate with the variable that helps', async () => {
     const proxy = await proxyWith();
-    const run = await asking({ HTTPS_PROXY: withPassword(proxy) });
+    const run = await runWith({ HTTPS_PROXY: withPassword(proxy) });
     expect(run.envelope).toMatchObject({ reason: 'provider_error', exit_code: 1 });
     expect(run.envelope?.['error']).toMatch(/certificate of api\.test .*NODE_EXTRA_CA_CERTS/u);
   });
 
-  it('a URL that is no proxy: exit 52, the variable is named, and its password is masked all the same', async () => {
-    const run = await asking({ HTTPS_PROXY: `socks5://me:${PASSWORD}@127.0.0.1:1080` });
+  it('refuses an invalid proxy URL with 52, names the variable and masks its password', async () => {
+    const run = await runWith({ HTTPS_PROXY: `socks5://me:${PASSWORD}@127.0.0.1:1080` });
     expect(run.exitCode).toBe(52);
     expect(parseLog(run.log).filter(({ name }) => name === 'error')).toEqual([
       expect.objectContaining({ data: expect.stringContaining('HTTPS_PROXY') }),
@@ -110,8 +110,8 @@ describe('the bundle behind a proxy', () => {
   });
 });
 
-describe('certificates that nobody checks', () => {
-  it('are a warning in the log and in the summary', async () => {
+describe('NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
+  it('is a warning in the log and in the summary', async () => {
     const run = await runAction({ script: [good], variables: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } });
     expect(run.exitCode).toBe(0);
     const warnings = parseLog(run.log).filter(({ name }) => name === 'warning');

@@ -1,4 +1,4 @@
-/** What users install: the packed tarball in an empty project, without a network. */
+/** The packed tarball, installed in an empty project without a network. */
 import { execFile, execFileSync } from 'node:child_process';
 import {
   mkdtempSync,
@@ -19,13 +19,13 @@ import { HAS_BWRAP, submits } from '../support/fakes/runner/action.ts';
 const ROOT = path.join(import.meta.dirname, '..', '..');
 const payload = { passed: true };
 const TOO_OLD = 'structured-agent needs Node.js 22 or newer, and this is v20.20.2.';
-/** Run first, makes this Node say that it is an older one. */
+/** Preloaded, makes this Node report an older version. */
 const OLD_NODE = `data:text/javascript,${encodeURIComponent(`
   Object.defineProperties(process, {
     version: { value: 'v20.20.2' },
     versions: { value: { ...process.versions, node: '20.20.2' } },
   });`)}`;
-/** Run first, prints the address of each module that is loaded. */
+/** Preloaded, prints the URL of each loaded module. */
 const LOG_LOADS = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module';
   registerHooks({ load: (url, context, next) => (console.error(url), next(url, context)) });`)}`;
@@ -34,7 +34,7 @@ let folder = '';
 let installed: readonly string[] = [];
 let model: ScriptedModel;
 
-/** Not sync: the model answers from this process. */
+/** Asynchronous, because the model answers from this process. */
 async function sh(file: string, args: readonly string[]): Promise<string> {
   const environment = { PATH: `${path.dirname(process.execPath)}:${process.env['PATH']}`, HOME: folder };
   const run = execute(file, args, { cwd: folder, env: { ...process.env, ...environment } });
@@ -64,16 +64,16 @@ const options = () => ({
 });
 
 describe('the packed package', () => {
-  it('installs nothing beside itself', () => {
+  it('installs no dependencies', () => {
     expect(installed.filter((name) => !name.startsWith('.'))).toEqual(['structured-agent']);
   });
 
-  it('holds undici once, in a chunk that no start of the action loads', async () => {
+  it('contains undici once, in a chunk that the action does not load at startup', async () => {
     const dist = path.join(folder, 'node_modules', 'structured-agent', 'dist');
     const holdsUndici = (name: string) =>
       name.endsWith('.js') && readFileSync(path.join(dist, name), 'utf8').includes('EnvHttpProxyAgent');
     const chunks = readdirSync(dist).filter(holdsUndici);
-    // Without inputs: it reports that, through @actions/core.
+    // Without inputs it reports an error, through @actions/core.
     const start = execute(process.execPath, ['--import', LOG_LOADS, path.join(dist, 'index.js')], {
       cwd: folder,
     });
@@ -84,7 +84,7 @@ describe('the packed package', () => {
     expect(stderr).not.toContain(chunks[0]);
   });
 
-  it('is a library', async () => {
+  it('works as a library', async () => {
     const code = `
       import { runStructuredAgent, StructuredAgentError } from 'structured-agent';
       const schema = { type: 'object', properties: { passed: { type: 'boolean' } }, required: ['passed'] };
@@ -95,7 +95,7 @@ describe('the packed package', () => {
     expect(JSON.parse(await sh(process.execPath, ['run.js']))).toEqual([payload, true, 'config', 52]);
   });
 
-  it('has types, with Zod and without', async () => {
+  it('has types, with and without Zod', async () => {
     const code = `
       import { runStructuredAgent, type RunResult } from 'structured-agent';
       import { z } from 'zod';
@@ -107,7 +107,7 @@ describe('the packed package', () => {
       const wrong: string = result.payload.passed;
       console.log(passed, wrong, plain.payload);`;
     writeFileSync(path.join(folder, 'typed.ts'), code);
-    // As if the user had it: their Zod, not ours.
+    // As if installed by the user.
     symlinkSync(path.join(ROOT, 'node_modules/zod'), path.join(folder, 'node_modules/zod'));
     const compilerOptions = {
       strict: true,
@@ -124,7 +124,7 @@ describe('the packed package', () => {
     expect(await sh(path.join(ROOT, 'node_modules/.bin/tsc'), ['-p', '.'])).toBe('');
   });
 
-  it('is a command', async () => {
+  it('works as a command', async () => {
     const { prompt, baseUrl, sandbox } = options();
     const args = ['-p', prompt, '--model', 'scripted-1', '--base-url', baseUrl, '--sandbox', sandbox];
     const schema = '{"type":"object","properties":{"passed":{"type":"boolean"}}}';
@@ -133,18 +133,18 @@ describe('the packed package', () => {
     );
   });
 
-  // As an older Node would be: the bundle is never loaded there, so that what it lacks does not matter.
+  // An older Node never loads the bundle, so features that it lacks do not matter.
   it.each([
     ['the action', 'index.js', { code: 52, stdout: `::error::${TOO_OLD}\n`, stderr: '' }],
     ['the merge action', 'merge.js', { code: 52, stdout: `::error::${TOO_OLD}\n`, stderr: '' }],
     ['the command line', 'cli.js', { code: 52, stdout: '', stderr: `${TOO_OLD}\n` }],
-  ])('%s needs a newer Node', async (_, file, expected) => {
+  ])('%s requires a newer Node', async (_, file, expected) => {
     const dist = path.join(folder, 'node_modules/structured-agent/dist');
     const child = execute(process.execPath, ['--import', OLD_NODE, path.join(dist, file)]);
     expect(await child.catch(({ code, stdout, stderr }) => ({ code, stdout, stderr }))).toEqual(expected);
   });
 
-  it('the library needs a newer Node', async () => {
+  it('the library requires a newer Node', async () => {
     const code = `import('structured-agent').catch(({ name, reason, exitCode, message }) =>
       console.log(JSON.stringify({ name, reason, exitCode, message })))`;
     writeFileSync(path.join(folder, 'old.js'), code);

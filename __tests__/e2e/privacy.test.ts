@@ -11,7 +11,7 @@ const schema = JSON.stringify({
 
 describe('privacy', () => {
   it.each(['summary', 'full'])(
-    'P3 no argument of structured_output or of a tool that was not offered, valid or not, in transcript or log at log-level %s',
+    'P3 transcript and log have no arguments of structured_output or unoffered tools at log-level %s',
     async (level) => {
       const run = await runAction({
         script: [
@@ -38,7 +38,7 @@ describe('privacy', () => {
     },
   );
 
-  it('P7 prose of the model is in no log line at log-level summary, the preview of a plain-text ending aside', async () => {
+  it('P7 the log has no prose of the model at log-level summary, except the plain-text preview', async () => {
     const talk = await runAction({
       script: [
         { text: `${CANARY}-prose`, calls: [{ name: 'read_file', arguments: '{"path":"a.txt"}' }] },
@@ -60,7 +60,7 @@ describe('privacy', () => {
     expect(plain.log).toContain('x'.repeat(150));
   });
 
-  it('the key is masked before the first line, and stands nowhere else', async () => {
+  it('masks the key before the first line, and shows it nowhere else', async () => {
     const run = await runAction({
       script: [
         calls('shell', { command: `echo ${KEY}; env; cat /proc/*/environ | tr '\\0' '\\n'` }),
@@ -86,12 +86,12 @@ describe('privacy', () => {
       JSON.stringify(run.envelope),
     ].join('\n');
     for (const secret of masked) expect(rest).not.toContain(secret);
-    // The model said the key itself; no tool result may give it back any other.
+    // The model wrote the key itself. No tool result may give it any other secret.
     expect(run.requests[1]?.raw).not.toContain('canary0123');
     expect(run.requests[1]?.raw).not.toContain('runtime-canary');
   });
 
-  it('P6 a large log into a pipe that is read late is complete, and then the process ends', async () => {
+  it('P6 writes a large log completely into a pipe that is read late, and then exits', async () => {
     const flood = calls('shell', { command: 'seq -f "line %g of a long log" 1 900' });
     const run = await runAction({
       script: (_request, index) => (index < 12 ? flood : submits({ passed: true })),

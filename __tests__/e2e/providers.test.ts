@@ -16,11 +16,11 @@ import { makeFolder } from '../support/surroundings.ts';
 
 const good = submits({ passed: true, summary: 'all well' });
 
-/** Where requests of each vendor's own endpoint go, `NAME.openai.azure.com` among them. */
+/** The host of each vendor's own endpoint, including `NAME.openai.azure.com`. */
 const HOSTS =
   'api.openai.com api.anthropic.com generativelanguage.googleapis.com name.openai.azure.com'.split(' ');
 
-/** A key in every variable that any provider reads, and what the SDKs would read beside; none may choose anything. */
+/** Every variable that a provider or an SDK reads. None of them may select anything. */
 const EVERY_KEY = {
   OPENAI_API_KEY: 'key-of-openai-0123',
   ANTHROPIC_API_KEY: 'key-of-anthropic-0123',
@@ -54,7 +54,7 @@ afterAll(async () => {
   authority.remove();
 });
 
-/** Variables under which the bundle notes each file of its own that it loads, and what it has noted. */
+/** Variables that make the bundle record which of its files it loads, and the record. */
 function watchLoads() {
   const hooks = path.join(folder, 'hooks.mjs');
   const list = path.join(folder, 'loads.txt');
@@ -68,7 +68,7 @@ function watchLoads() {
        return next(url, context);
      } });`,
   );
-  // Each SDK looks for a variable that no other code names.
+  // Each SDK reads a variable that no other code names.
   const marks = { openai: 'OPENAI_BASE_URL', anthropic: 'ANTHROPIC_BASE_URL' };
   return {
     variables: { NODE_OPTIONS: `--import ${pathToFileURL(hooks).href}` },
@@ -119,12 +119,12 @@ const vendors = [
   },
 ] as const;
 
-/** What stands in for the inputs that every other run is given. */
+/** Empty values for the inputs that every other run has. */
 const absent = { provider: '', 'base-url': '', 'api-key': '' };
 
-describe('the bundle asks', () => {
+describe('the bundle', () => {
   it.each(vendors)(
-    'the vendor itself for $provider: streamed, with its own key and its own SDK, and says why',
+    'sends streamed requests to $provider with its own key and SDK, and logs why',
     async ({ provider, inputs, why, asked, header, sdk }) => {
       const loads = watchLoads();
       const before = [model.requests.length, proxy.requests.length];
@@ -154,7 +154,7 @@ describe('the bundle asks', () => {
     },
   );
 
-  it('a server of the user without any key and unstreamed, whatever keys lie around', async () => {
+  it('sends unstreamed requests without a key to a server of the user, whatever keys are set', async () => {
     const loads = watchLoads();
     const run = await runAction({
       script: [good],
@@ -170,13 +170,13 @@ describe('the bundle asks', () => {
     expect(run.outputs.get('run-cost-usd')).toBe('');
   });
 
-  it('streams at a server of the user where that is asked for', async () => {
+  it('streams from a server of the user with stream: on', async () => {
     const run = await runAction({ script: [good], inputs: { stream: 'on' } });
     expect([run.exitCode, run.requests[0]?.body]).toEqual([0, expect.objectContaining({ stream: true })]);
   });
 });
 
-describe('the bundle and a certificate, without a proxy', () => {
+describe('the bundle with a TLS certificate, without a proxy', () => {
   const asking = async (variables: Readonly<Record<string, string>>) => {
     const server = await startTlsFront(authority, ['127.0.0.1'], model.url);
     const run = await runAction({ inputs: { 'base-url': `https://127.0.0.1:${server.port}/v1` }, variables });
@@ -184,12 +184,12 @@ describe('the bundle and a certificate, without a proxy', () => {
     return run;
   };
 
-  it('trusts what NODE_EXTRA_CA_CERTS names', async () => {
+  it('trusts the certificates in NODE_EXTRA_CA_CERTS', async () => {
     const run = await asking({ NODE_EXTRA_CA_CERTS: authority.file });
     expect([run.exitCode, run.envelope?.['reason']]).toEqual([0, 'accepted']);
   });
 
-  it('ends with the variable that helps, and with its file where that is the wrong one', async () => {
+  it('reports the variable that helps, and its file when that is the wrong one', async () => {
     const run = await asking({});
     expect(run.envelope).toMatchObject({ reason: 'provider_error', exit_code: 1 });
     expect(run.log).not.toContain('follows');
@@ -201,11 +201,11 @@ describe('the bundle and a certificate, without a proxy', () => {
   });
 });
 
-describe('the bundle while a server makes it wait', () => {
+describe('the bundle during a wait requested by the server', () => {
   const busy = [{ status: 429, retryAfter: 50, error: { message: 'slow down', type: 'rate_limit_error' } }];
   const waiting = /answered 429 and asked to wait 50 s: try 2 of 4 follows$/u;
 
-  // One provider of each SDK: who waits is the SDK's client or ours.
+  // One provider of each SDK, because the SDK's client or ours may be the one that waits.
   describe.each(['openai', 'anthropic'] as const)('%s', (provider) => {
     const options = {
       script: busy,
@@ -213,7 +213,7 @@ describe('the bundle while a server makes it wait', () => {
       inputs: provider === 'anthropic' ? {} : { provider },
     };
 
-    it.each(['SIGINT', 'SIGTERM'] as const)('E10 ends with 130 on %s, at once', async (signal) => {
+    it.each(['SIGINT', 'SIGTERM'] as const)('E10 ends with 130 on %s at once', async (signal) => {
       let stop = () => 0;
       let sent = false;
       const run = await runAction({
@@ -233,11 +233,11 @@ describe('the bundle while a server makes it wait', () => {
       expect(run.requests).toHaveLength(1);
     });
 
-    it('E12 ends with 55 once its time is up', async () => {
+    it('E12 ends with 55 at the timeout', async () => {
       const within = (minutes: string) =>
         runAction({ ...options, inputs: { ...options.inputs, 'timeout-minutes': minutes } });
       const first = await within('0.05');
-      // More time where the machine stood still before anything was asked.
+      // More time if the machine stalled before the first request.
       const run = first.requests.length > 0 ? first : await within('0.2');
       expect(run.exitCode).toBe(55);
       expect(run.envelope).toMatchObject({ reason: 'timeout', exit_code: 55, num_turns: 0 });

@@ -5,7 +5,7 @@ import { type ActionOptions, runAction } from '../support/fakes/runner/action.ts
 
 const DEMO = path.join(import.meta.dirname, '../../examples/demo/repository');
 
-/** The action as examples/replay.yml has it, in the demo's repository, with a model that nobody may ask. */
+/** The action as in examples/replay.yml, in the demo's repository, without a usable model. */
 function replay(inputs: Readonly<Record<string, string>> = {}, more: Partial<ActionOptions> = {}) {
   return runAction({
     prepare: ({ workspace }) => cp(DEMO, workspace, { recursive: true }),
@@ -25,7 +25,7 @@ function replay(inputs: Readonly<Record<string, string>> = {}, more: Partial<Act
 }
 
 describe('a replay through the bundle', () => {
-  it('needs no model and no key, gives the outputs, and says everywhere that nobody judged', async () => {
+  it('needs no model and no key, gives the outputs, and says everywhere that no model judged', async () => {
     const { exitCode, outputs, envelope, summary, log, requests } = await replay();
     expect([exitCode, outputs.get('passed'), outputs.get('run-reason')]).toEqual([0, 'true', 'accepted']);
     expect([outputs.get('run-model'), outputs.get('run-cost-usd')]).toEqual([
@@ -41,7 +41,7 @@ describe('a replay through the bundle', () => {
     expect(requests).toEqual([]);
   });
 
-  it('that does not fit is inconclusive, and says what differs', async () => {
+  it('is inconclusive when the recording does not fit, and says what differs', async () => {
     const { exitCode, outputs, envelope, log } = await replay({ prompt: 'Judge kindly.' });
     expect([exitCode, outputs.get('passed'), outputs.get('run-reason')]).toEqual([
       1,
@@ -53,7 +53,7 @@ describe('a replay through the bundle', () => {
   });
 
   it.each(['../elsewhere.jsonl', '/etc/passwd', '.', 'missing.jsonl', 'README.md'])(
-    'of %s is exit 52, and shows nothing of it',
+    'of %s ends with 52, and shows nothing of the file',
     async (file) => {
       const { exitCode, outputs, log } = await replay({ replay: file });
       expect([exitCode, outputs.get('run-reason')]).toEqual([52, 'config']);

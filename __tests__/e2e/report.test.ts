@@ -8,7 +8,7 @@ import { calls, runAction, submits } from '../support/fakes/runner/action.ts';
 
 const TRAP = '</pre><script>document.title = "CANARY"</script><img src=x onerror=alert(1)>';
 
-it('P3 report-file: the run as a page with what was found and no rejected arguments, that runs nothing of theirs', async () => {
+it('P3 report-file: the page has the payload, no rejected arguments, and runs no hostile content', async () => {
   let mode = 0;
   let place = '';
   const run = await runAction({

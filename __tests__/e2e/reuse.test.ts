@@ -18,27 +18,27 @@ const commit = (workspace: string, message: string) =>
     { cwd: workspace },
   );
 
-/** One server for all runs: another address is another model. */
+/** One server for all runs, because another address is another model. */
 let model: ScriptedModel;
-let asked = 0;
+let requestCount = 0;
 beforeAll(async () => {
   model = await startModel(() => submits(PAYLOAD));
 });
 afterAll(() => model.close());
 beforeEach(() => {
-  asked = model.requests.length;
+  requestCount = model.requests.length;
 });
 
-/** A run on a fresh checkout, with what earlier ones uploaded in RUNNER_TEMP. */
+/** A run on a fresh checkout, with the envelopes of earlier runs in RUNNER_TEMP. */
 async function judge(options: {
   readonly run: string;
   readonly event?: string;
   readonly files?: Readonly<Record<string, string>>;
   readonly inputs?: Readonly<Record<string, string>>;
   readonly earlier?: readonly ActionRun['envelope'][];
-}): Promise<ActionRun & { readonly asked: number }> {
+}): Promise<ActionRun & { readonly requestCount: number }> {
   const { run, event = 'pull_request', files = FILES, inputs = {}, earlier = [] } = options;
-  // RUNNER_TEMP is another folder in each run, and known only once it is there.
+  // RUNNER_TEMP is another folder in each run, and is known only after it is created.
   const link = `/tmp/reuse-e2e-${process.pid}-${run}`;
   const ended = await runAction({
     files,
@@ -61,16 +61,16 @@ async function judge(options: {
       execFileSync('ln', ['-sfn', path.join(temp, 'verdicts'), link]);
     },
   }).finally(() => execFileSync('rm', ['-f', link]));
-  const before = asked;
-  asked = model.requests.length;
-  return { ...ended, asked: asked - before };
+  const before = requestCount;
+  requestCount = model.requests.length;
+  return { ...ended, requestCount: requestCount - before };
 }
 
 describe.runIf(HAS_BWRAP)('reuse', () => {
-  it('the merge queue takes the verdict of the pull request: no request is sent to a model', async () => {
+  it('the merge queue reuses the verdict of the pull request without a request to the model', async () => {
     const first = await judge({ run: '100' });
     expect(first.exitCode).toBe(0);
-    expect(first.asked).toBe(1);
+    expect(first.requestCount).toBe(1);
     expect(first.outputs.get('run-reused')).toBe('false');
     expect(first.envelope).toMatchObject({ leg: 'api', reuse: { from: null } });
 
@@ -80,7 +80,7 @@ describe.runIf(HAS_BWRAP)('reuse', () => {
       files: { ...FILES, 'web/b.txt': 'of another pull request in the queue\n' },
       earlier: [first.envelope],
     });
-    expect(queue.asked).toBe(0);
+    expect(queue.requestCount).toBe(0);
     expect(queue.exitCode).toBe(0);
     expect(queue.outputs.get('run-reused')).toBe('true');
     expect(queue.outputs.get('passed')).toBe('true');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type ActionOptions, calls, runAction, submits } from '../support/fakes/runner/action.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
 
-/** How long after the first signal the runner kills, in milliseconds. What nothing ends goes on for minutes here. */
+/** Milliseconds between the first signal and the runner's kill. Without an end, a run here takes minutes. */
 const RUNNER_KILLS_MS = 7_500;
 const good = submits({ passed: true, summary: 'all well' });
 const cancelled = {
@@ -35,7 +35,7 @@ async function interrupt(line: RegExp, signal: NodeJS.Signals, options: ActionOp
 
 describe('a signal', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)(
-    'E10 %s while the model is awaited: 130 before the runner kills, outputs and envelope written',
+    'E10 %s during a request ends with 130 before the runner kills, with outputs and envelope',
     async (signal) => {
       const { run, livedOn } = await interrupt(/^turn 1/u, signal, {
         script: () => new Promise<never>(() => undefined),
@@ -51,7 +51,7 @@ describe('a signal', () => {
   );
 
   it.each(['SIGINT', 'SIGTERM'] as const)(
-    'E10 %s while a command runs: 130 before the runner kills, and no child left',
+    'E10 %s during a command ends with 130 before the runner kills, and leaves no child',
     async (signal) => {
       const command = 'trap "" TERM INT; (setsid sleep 300 &); bash -c "exec -a SAMARK-e10 sleep 300"';
       const { run, livedOn } = await interrupt(/▸ shell/u, signal, { script: [calls('shell', { command })] });
@@ -63,7 +63,7 @@ describe('a signal', () => {
     },
   );
 
-  it('E11 after the payload was accepted: it is still published, and the exit code is 130', async () => {
+  it('E11 a signal after the payload was accepted publishes it and ends with 130', async () => {
     const { run, livedOn } = await interrupt(/structured_output · accepted/u, 'SIGTERM', { script: [good] });
     expect(run.exitCode).toBe(130);
     expect(livedOn).toBeLessThan(RUNNER_KILLS_MS);
@@ -76,22 +76,22 @@ describe('a signal', () => {
     expect(run.outputs.get('structured_output')).toBe('{"passed":true,"summary":"all well"}');
   });
 
-  it('E10 while the ending is being written: never green, everything whole', async () => {
+  it('E10 a signal while the reports are written leaves complete and consistent results', async () => {
     const { run } = await interrupt(/^─{5}/u, 'SIGTERM', { script: [good] });
-    // The signal may come before or after the last output is written: both are whole, and both agree with themselves.
+    // The signal may come before or after the last output. Either way the results are complete and consistent.
     expect([0, 130]).toContain(run.exitCode);
     expect(run.outputs.get('run-exit-code')).toBe(String(run.exitCode));
     expect(run.envelope?.['exit_code']).toBe(run.exitCode);
   });
 
-  it('E10 a signal before anything was read still ends in order', async () => {
+  it('E10 a signal before the inputs are read still ends the run in order', async () => {
     const { run } = await interrupt(/^::add-mask::/u, 'SIGTERM', { script: [good] });
     expect(run.exitCode).toBe(130);
     expect(run.outputs.get('run-exit-code')).toBe('130');
     expect(run.envelope).toMatchObject(cancelled);
   });
 
-  it('E10 a second signal does not cut the ending short', async () => {
+  it('E10 a second signal does not interrupt the shutdown', async () => {
     let sent = 0;
     const run = await runAction({
       script: () => new Promise<never>(() => undefined),

@@ -19,7 +19,7 @@ const commit = (workspace: string) =>
   );
 
 describe('the workspace', () => {
-  it('the patch leaves out files that hold a known secret, and the log says so', async () => {
+  it('the patch leaves out files that contain a known secret, and the log says so', async () => {
     let patch = '';
     const write = `echo 'key=${KEY}' > a.txt; printf 'x\\0%s' '${KEY}' > a.bin; echo '${KEY}' | base64 > b; echo fine > c`;
     const run = await runAction({
@@ -36,7 +36,7 @@ describe('the workspace', () => {
   });
 
   it.each([{}, { sandbox: 'off' }])(
-    'the checkout ends byte for byte as it was, and the patch applies to it (%o)',
+    'the checkout is unchanged at the end, and the patch applies to it (%o)',
     async (inputs) => {
       const state = (folder: string) =>
         execFileSync(
@@ -93,7 +93,7 @@ describe('the workspace', () => {
     },
   );
 
-  it('without a change there is no patch, and without a repository nobody can tell', async () => {
+  it('there is no patch without a change, and no count of changes without a repository', async () => {
     const clean = await runAction({
       script: [calls('shell', { command: 'true' }), good],
       prepare: ({ workspace }) => Promise.resolve(void commit(workspace)),
@@ -103,7 +103,7 @@ describe('the workspace', () => {
     expect([plain.outputs.get('run-changed-files'), plain.outputs.get('run-patch-file')]).toEqual(['', '']);
   });
 
-  it('a result file whose folder the agent takes away: exit 52, outputs, the envelope at its spare place, told once more', async () => {
+  it('a result file whose folder the agent removes ends with 52, and the envelope is at the spare path', async () => {
     const run = await runAction({
       script: [calls('shell', { command: 'rm -rf out; echo x > out' }), good],
       inputs: { 'result-file': 'out/r.json', 'workspace-access': 'in-place' },
@@ -118,7 +118,7 @@ describe('the workspace', () => {
     expect(run.log.trimEnd().split('\n').slice(-8).join('\n')).toContain('52');
   });
 
-  it('tampering with what later steps trust ends without an output that says pass', async () => {
+  it('tampering with files that later steps trust ends the run without a passing output', async () => {
     const forge =
       'cd ../../temp/_runner_file_commands; echo passed=true >> set_output; echo PATH=/evil >> set_env; cd - && echo x >> .git/config';
     const run: ActionRun = await runAction({
@@ -133,7 +133,7 @@ describe('the workspace', () => {
   });
 
   it.each(['set_output', 'set_env', 'add_path', 'save_state', 'step_summary'])(
-    'writing into %s is tampering, and what was written there is taken back',
+    'writing into %s is tampering, and the file is restored',
     async (name) => {
       let left = '';
       const run = await runAction({
@@ -155,7 +155,7 @@ describe('the workspace', () => {
     },
   );
 
-  it('a nested repository or a git of its own on PATH gains nothing outside the wall', async () => {
+  it('a nested repository or a fake git on PATH gains nothing outside the sandbox', async () => {
     if (!HAS_BWRAP) return;
     const steal = 'cat /proc/*/environ 2>/dev/null | tr "\\\\0" "\\\\n" > stolen.txt';
     const run = await runAction({
@@ -172,7 +172,7 @@ describe('the workspace', () => {
     expect(JSON.stringify(run.files)).not.toContain(KEY);
   });
 
-  it('a path of hundreds of thousands of hostile characters hangs nothing', async () => {
+  it('a path of hundreds of thousands of hostile characters does not hang the run', async () => {
     const hostile = '\u009d'.repeat(300_000);
     const run = await runAction({
       script: [
