@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { InputError } from '../../src/errors.ts';
 import { folder, isRoot, made, put, read } from './folder-world.ts';
 
-describe('the folder', () => {
+describe('the folder of envelopes', () => {
   const refused = async (at: string) => {
     const error: unknown = await read(null, { at, whenMissing: 'refuse' }).catch((reason: unknown) => reason);
     return error instanceof InputError ? [error.input, error.message] : error;
   };
 
-  it('that is not there is a mistake, or holds nothing, as the caller has it', async () => {
+  it('when missing is an input error or empty, as the caller chooses', async () => {
     const at = path.join(folder, 'no\nsuch');
     expect(await refused(at)).toEqual([
       'verdicts',
@@ -20,7 +20,7 @@ describe('the folder', () => {
     expect(await read()).toEqual([]);
   });
 
-  it('that is a file is a mistake', async () => {
+  it('is refused when it is a file', async () => {
     put('file.json', made());
     expect(await refused(path.join(folder, 'file.json'))).toMatchObject([
       'verdicts',
@@ -28,20 +28,20 @@ describe('the folder', () => {
     ]);
   });
 
-  it('may be eight levels deep and no deeper', async () => {
+  it('can be eight levels deep, and not deeper', async () => {
     put(`${'d/'.repeat(8)}x.json`, made());
     expect(await read()).toHaveLength(1);
     put(`${'d/'.repeat(9)}x.json`, made());
     expect(await refused(folder)).toMatchObject(['verdicts', expect.stringContaining('8 levels deep')]);
   });
 
-  it.runIf(!isRoot)('that may not be listed is a mistake, however deep it lies', async () => {
+  it.runIf(!isRoot)('is refused when any folder in it cannot be listed', async () => {
     mkdirSync(path.join(folder, 'closed'), { mode: 0 });
     expect(await refused(folder)).toMatchObject([
       'verdicts',
       expect.stringContaining('cannot be listed (EACCES)'),
     ]);
-    // Nobody else could remove it with what lies around it.
+    // The cleanup after the test could not remove it.
     rmdirSync(path.join(folder, 'closed'));
   });
 });

@@ -8,10 +8,10 @@ import { envelope } from '../../src/reporters/envelope.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { sampleMergedReport } from '../merge/sample-merged.ts';
 import { sampleReport, unpublished } from '../reporters/sample-report.ts';
-import { folder, isRoot, KEY, made, put, read, told } from './folder-world.ts';
+import { folder, isRoot, KEY, made, outcomes, put, read } from './folder-world.ts';
 
 describe('readEnvelopes', () => {
-  it('a name that no run has makes a file none: hundreds of them would fill the memory', async () => {
+  it('refuses an envelope with a name longer than any run’s, which would fill the memory', async () => {
     const { subject, judge, ...rest } = made();
     const long = 'x'.repeat(4_097);
     const names = ['repository', 'sha', 'ref', 'event', 'run_id'];
@@ -20,7 +20,7 @@ describe('readEnvelopes', () => {
     put('version.json', { ...rest, subject: subject ?? null, judge: { ...Object(judge), version: long } });
     for (const name of names)
       put(`${name}.json`, { ...rest, judge: judge ?? null, subject: { ...Object(subject), [name]: long } });
-    const { 'good.json': good, ...others } = await told();
+    const { 'good.json': good, ...others } = await outcomes();
     expect(good).toBe('ok');
     expect(Object.keys(others)).toEqual([...names, 'model', 'version'].map((name) => `${name}.json`).sort());
     expect(new Set(Object.values(others))).toEqual(
@@ -28,7 +28,7 @@ describe('readEnvelopes', () => {
     );
   });
 
-  it('gives a run as its envelope tells it', async () => {
+  it('returns the run that an envelope describes', async () => {
     const from = { run_id: '41', run_attempt: 2, session_id: 's' };
     const reuse = { key: 'a'.repeat(64), tree: 'b'.repeat(40), from };
     const findings = [{ path: 'packages/api/src/sum.js' }];
@@ -57,7 +57,7 @@ describe('readEnvelopes', () => {
     ]);
   });
 
-  it('takes no path of the evidence that this program would not write', async () => {
+  it('ignores evidence paths that this program would not write', async () => {
     const odd = '/etc/passwd ../index.js a/../index.js a//index.js ./index.js .git/config a\\index.js a\0b';
     const paths = ['packages/api/index.js', ...odd.split(' '), 'a\nb', '', null];
     const findings = paths.map((each) => ({ path: each }));
@@ -71,22 +71,22 @@ describe('readEnvelopes', () => {
 
   it.each([
     [
-      'a path longer than any',
+      'a path that is too long',
       { context: 'none', tool_calls: 1, findings: [{ path: 'x'.repeat(1_000_000) }] },
     ],
-    ['a path that is no text', { context: 'none', tool_calls: 1, findings: [{ path: 1 }] }],
-    ['a context that is not known', { context: 'most', tool_calls: 1, findings: [] }],
-    ['fewer calls than none', { context: 'none', tool_calls: -1, findings: [] }],
+    ['a path that is not a string', { context: 'none', tool_calls: 1, findings: [{ path: 1 }] }],
+    ['an unknown context', { context: 'most', tool_calls: 1, findings: [] }],
+    ['a negative number of tool calls', { context: 'none', tool_calls: -1, findings: [] }],
     ['no findings', { context: 'none', tool_calls: 1 }],
     ['a null', null],
-  ])('evidence with %s is no envelope of this action', async (_, evidence) => {
+  ])('refuses an envelope with evidence that has %s', async (_, evidence) => {
     put('result.json', { ...made(), evidence });
-    expect(await told()).toEqual({
+    expect(await outcomes()).toEqual({
       'result.json': expect.stringMatching(/^it is no envelope of this action: see \/evidence/u),
     });
   });
 
-  it('gives a run without a payload, one of an early version, and a merge', async () => {
+  it('reads a run without a payload, one of an earlier version, and a merge', async () => {
     put('1.json', made({ ...unpublished('No.'), subject: null, costUsd: null, leg: 'web' }));
     const { leg: _, vote: __, reuse: ___, ...early } = made();
     put('2.json', { ...early, new_field: 'of a later version' });
@@ -102,13 +102,13 @@ describe('readEnvelopes', () => {
     ]);
   });
 
-  it('finds files as artifacts are laid out, each in its folder, merged, or alone, in one order', async () => {
+  it('finds files of artifacts in separate folders, merged, or alone, in a fixed order', async () => {
     for (const file of ['b/result.json', 'a/deep/er/x.json', 'z.json', 'a.json/result.json', 'B/result.json'])
       put(file, made());
     put('a/notes.txt', 'no envelope');
     put('a/transcript.jsonl', '{}');
     mkdirSync(path.join(folder, 'empty.json'));
-    expect(Object.keys(await told())).toEqual([
+    expect(Object.keys(await outcomes())).toEqual([
       'B/result.json',
       'a.json/result.json',
       'a/deep/er/x.json',
@@ -117,23 +117,23 @@ describe('readEnvelopes', () => {
     ]);
   });
 
-  it('takes a mark before the text, and blanks around it', async () => {
+  it('accepts a BOM and surrounding whitespace', async () => {
     put('bom.json', `\ufeff  ${JSON.stringify(made())}\r\n`);
-    expect(await told()).toEqual({ 'bom.json': 'ok' });
+    expect(await outcomes()).toEqual({ 'bom.json': 'ok' });
   });
 
   const whole = JSON.stringify(made());
   it.each<[string, string | Buffer, RegExp]>([
     ['an empty file', '', /^it is not valid JSON, at line 1, column 1$/u],
-    ['a file that was cut off', whole.slice(0, -20), /^it is not valid JSON, at line 1, column \d+$/u],
-    ['two envelopes in one', `${whole}\n${whole}`, /^it is not valid JSON, at line 2, column 1$/u],
+    ['a truncated file', whole.slice(0, -20), /^it is not valid JSON, at line 1, column \d+$/u],
+    ['two envelopes in one file', `${whole}\n${whole}`, /^it is not valid JSON, at line 2, column 1$/u],
     [
-      'a key given twice',
+      'a duplicate key',
       `{"conclusion":"success",${whole.slice(1)}`,
       /^it gives a key twice in one object, at /u,
     ],
     [
-      'a key given twice in escapes',
+      'a duplicate key with escapes',
       whole.replace('"passed"', '"passe\\u0064":false,"passed"'),
       /^it gives a key twice/u,
     ],
@@ -143,52 +143,48 @@ describe('readEnvelopes', () => {
       /^it holds a number that cannot be represented exactly/u,
     ],
     [
-      'a number of the payload that JavaScript would round',
+      'a number in the payload that JavaScript would round',
       whole.replace('"passed":true', '"passed":true,"score":79.99999999999999999'),
       /^it holds a number that cannot be represented exactly, at line 1, column \d+$/u,
     ],
     ['deep nesting', `${'['.repeat(100_000)}`, /^it nests too deeply/u],
     ['half of a surrogate pair', whole.replace('All 12', '\\ud83d'), /^it holds half of a surrogate pair/u],
-    [
-      'bytes that are no text',
-      Buffer.from(whole.replace('All 12', '\u00ff'), 'latin1'),
-      /^it is not UTF-8 text$/u,
-    ],
+    ['invalid UTF-8', Buffer.from(whole.replace('All 12', '\u00ff'), 'latin1'), /^it is not UTF-8 text$/u],
     ['UTF-16', Buffer.from(whole, 'utf16le'), /^it is not/u],
     ['an array', `[${whole}]`, /^it holds no JSON object$/u],
     ['null', 'null', /^it holds no JSON object$/u],
     ['another object', '{"CANARY":"CANARY"}', /^it is no envelope of this action: its type is not result$/u],
     [
-      'an envelope that lacks several fields: each place is named once',
+      'an envelope without several fields, which names each path once',
       '{"type":"result","CANARY":"CANARY"}',
       /^it is no envelope of this action: see the root \(required\), the root \(anyOf\)$/u,
     ],
     ['a huge number of turns', whole.replace('"num_turns":2', '"num_turns":1e300'), /^ok$/u],
     [
-      'a word of another row',
+      'a reason of another kind of verdict',
       whole.replace('"reason":"accepted"', '"reason":"cancelled"'),
       /^it is no envelope/u,
     ],
     [
-      'the name of every object',
+      '__proto__ as a key',
       whole.replace('"conclusion":"success"', '"__proto__":{"conclusion":"success"}'),
       /\(required\)/u,
     ],
-  ])('%s is told for what it is, and nothing of it is quoted', async (_, content, why) => {
+  ])('reports %s without quoting it', async (_, content, why) => {
     put('file.json', content);
-    const { 'file.json': said = '' } = await told();
+    const { 'file.json': said = '' } = await outcomes();
     expect(said).toMatch(why);
     expect(said).not.toMatch(/CANARY|All|passed/u);
   });
 
-  it('a payload keeps its own __proto__, as data', async () => {
+  it('keeps a __proto__ key of a payload as data', async () => {
     put('file.json', whole.replaceAll('"passed":true', '"__proto__":{"passed":true}'));
     const [file] = await read();
     const payload = file?.ok === true ? (file.envelope.payload ?? {}) : {};
     expect([Object.hasOwn(payload, '__proto__'), 'passed' in payload]).toEqual([true, false]);
   });
 
-  it('never follows a link, waits for a pipe, or opens a device', async () => {
+  it('does not follow a symlink, wait for a pipe, or open a device', async () => {
     put('real/result.json', made());
     symlinkSync(path.join(folder, 'real', 'result.json'), path.join(folder, 'link.json'));
     symlinkSync('/dev/zero', path.join(folder, 'zero.json'));
@@ -196,7 +192,7 @@ describe('readEnvelopes', () => {
     symlinkSync(folder, path.join(folder, 'loop'));
     execFileSync('mkfifo', [path.join(folder, 'pipe.json')]);
     const why = 'it is not a regular file';
-    expect(await told()).toEqual({
+    expect(await outcomes()).toEqual({
       'folder.json': why,
       'link.json': why,
       'pipe.json': why,
@@ -205,27 +201,27 @@ describe('readEnvelopes', () => {
     });
   });
 
-  it('a file may be as large as 16 MiB and no larger', async () => {
+  it('accepts files of up to 16 MiB', async () => {
     const padded = (size: number) => whole + ' '.repeat(size - Buffer.byteLength(whole));
     put('fits.json', padded(16 * 1024 * 1024));
     put('large.json', padded(16 * 1024 * 1024 + 1));
-    expect(await told()).toEqual({ 'fits.json': 'ok', 'large.json': 'it is larger than 16 MiB' });
+    expect(await outcomes()).toEqual({ 'fits.json': 'ok', 'large.json': 'it is larger than 16 MiB' });
   });
 
-  it.runIf(!isRoot)('a file that may not be read is told with the system’s code', async () => {
+  it.runIf(!isRoot)('reports an unreadable file with the system’s error code', async () => {
     put('closed.json', made());
     chmodSync(path.join(folder, 'closed.json'), 0);
-    expect(await told()).toEqual({ 'closed.json': 'it cannot be read (EACCES)' });
+    expect(await outcomes()).toEqual({ 'closed.json': 'it cannot be read (EACCES)' });
   });
 
-  it('hostile names are names', async () => {
+  it('accepts hostile file names', async () => {
     for (const name of ['\x1b[31m::error::x\n', '-rf', '__proto__', '.', ' ', '\u202e'])
       put(`${name}.json`, made());
-    expect(new Set(Object.values(await told()))).toEqual(new Set(['ok']));
+    expect(new Set(Object.values(await outcomes()))).toEqual(new Set(['ok']));
     expect(await read()).toHaveLength(6);
   });
 
-  it('reads one file at a time, as it is asked', async () => {
+  it('reads one file at a time, on demand', async () => {
     for (const name of ['a', 'b']) put(`${name}.json`, made());
     const files = readEnvelopes(folder, { input: 'verdicts', signingKey: null, whenMissing: 'refuse' });
     expect((await files.next()).value).toMatchObject({ ok: true });
@@ -244,7 +240,7 @@ describe('readEnvelopes', () => {
 describe('with a signing key', () => {
   const signed = (value: JsonObject, key = KEY) => ({ ...value, signature: signEnvelope(value, key) });
 
-  it('only what that key signed is an envelope, and a signature does no harm without a key', async () => {
+  it('accepts only envelopes signed with the key, and ignores signatures without a key', async () => {
     put('good.json', signed(made({ leg: 'api' })));
     put('unsigned.json', made({ leg: 'api' }));
     put('other.json', signed(made({ leg: 'api' }), 'x'.repeat(32)));
@@ -252,7 +248,7 @@ describe('with a signing key', () => {
     put('copied.json', { ...made({ leg: 'web' }), signature: signEnvelope(made({ leg: 'api' }), KEY) });
     put('odd.json', { ...made(), signature: 'CANARY' });
     const wrong = 'its signature does not fit: made with another key, or changed after it was signed';
-    expect(await told(KEY)).toEqual({
+    expect(await outcomes(KEY)).toEqual({
       'changed.json': wrong,
       'copied.json': wrong,
       'good.json': 'ok',
@@ -260,10 +256,10 @@ describe('with a signing key', () => {
       'other.json': wrong,
       'unsigned.json': 'it is not signed: the step that writes it needs the same signing-key',
     });
-    expect(await told()).toMatchObject({ 'good.json': 'ok', 'other.json': 'ok', 'unsigned.json': 'ok' });
+    expect(await outcomes()).toMatchObject({ 'good.json': 'ok', 'other.json': 'ok', 'unsigned.json': 'ok' });
   });
 
-  it('what counts as none says all the same which vote it claims to be, where it can be read so far', async () => {
+  it('returns the leg, vote, run and attempt that a refused envelope claims, when they are readable', async () => {
     const subject = { run_id: '7', run_attempt: 2 };
     put('a.json', { leg: 'api', subject });
     put('b.json', { leg: 'api', vote: '1', subject, error: 'x' });
@@ -280,13 +276,13 @@ describe('with a signing key', () => {
     ]);
   });
 
-  it('what is signed is still held to the schema', async () => {
+  it('checks signed envelopes against the schema', async () => {
     put('file.json', signed({ conclusion: 'success' }));
-    expect(await told(KEY)).toMatchObject({ 'file.json': expect.stringMatching(/^it is no envelope/u) });
+    expect(await outcomes(KEY)).toMatchObject({ 'file.json': expect.stringMatching(/^it is no envelope/u) });
   });
 });
 
-describe('an envelope whose fields do not agree', () => {
+describe('an envelope with contradicting fields', () => {
   const contradiction = async (changes: JsonObject, content: JsonObject = made()) => {
     put('a.json', { ...content, ...changes });
     const [file] = await read();
@@ -297,13 +293,13 @@ describe('an envelope whose fields do not agree', () => {
 
   it.each<readonly [string, JsonObject, string]>([
     ['another result', { result: '{"passed":true}' }, 'result and structured_output'],
-    ['a result that is no JSON', { result: 'fine' }, 'result and structured_output'],
+    ['a result that is not JSON', { result: 'fine' }, 'result and structured_output'],
     ['a result that is a list', { result: '[]' }, 'result and structured_output'],
     ['another structured_result', { structured_result: {} }, 'structured_output and structured_result'],
     ['a gate that is met, with issues', gate('met', issue), 'the status of gate and its issues'],
     ['turns', { turns: 99 }, 'num_turns and turns'],
     ['tokens', { total_input_tokens: 9_999 }, 'usage and total_input_tokens'],
-  ])('names what does not agree: %s', async (_, changes, expected) => {
+  ])('names the contradicting fields: %s', async (_, changes, expected) => {
     expect(await contradiction(changes)).toBe(expected);
   });
 
@@ -313,7 +309,7 @@ describe('an envelope whose fields do not agree', () => {
     ['another reason', { reason: 'gate_not_met' }],
     ['another subtype', { subtype: 'gate_not_met' }],
     ['another conclusion', { conclusion: 'failure' }],
-    ['no conclusion', { conclusion: 'inconclusive' }],
+    ['no verdict as the conclusion', { conclusion: 'inconclusive' }],
     [
       'a failure whose gate is met',
       {
@@ -321,11 +317,11 @@ describe('an envelope whose fields do not agree', () => {
         ...{ exit_code: 1, is_error: true, ...gate('met') },
       },
     ],
-  ])('is none by the schema where it is about how the run ended: %s', async (_, changes) => {
+  ])('is refused by the schema when it contradicts itself about the verdict: %s', async (_, changes) => {
     expect(await contradiction(changes)).toMatch(/^it is no envelope of this action: see /u);
   });
 
-  it('is none where they do, in the order and with the fields of another version', async () => {
+  it('accepts consistent fields in any order, and those of another version', async () => {
     const { turns: _, ...older } = made();
     expect([await contradiction({}), await contradiction({}, older)]).toEqual([null, null]);
     const { structured_output } = older;

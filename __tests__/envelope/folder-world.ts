@@ -1,4 +1,4 @@
-/** A folder of envelopes, and what is read of it. */
+/** A folder of envelopes, and helpers that read it. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -38,8 +38,8 @@ export async function read(
   return files;
 }
 
-/** The names of the files that are envelopes, and why the others are none. */
-export async function told(signingKey: string | null = null): Promise<Readonly<Record<string, string>>> {
+/** For each file `ok`, or the reason why it is not an envelope. */
+export async function outcomes(signingKey: string | null = null): Promise<Readonly<Record<string, string>>> {
   const files = await read(signingKey);
   return Object.fromEntries(
     files.map((each) => (each.ok ? [each.envelope.file, 'ok'] : [each.file, each.why])),

@@ -14,7 +14,7 @@ for (const file of ['a/b/x.json', 'a/b/y.txt', 'a/y.json', 'z.txt'])
 const roomy = { depth: 8, files: 100, entries: 100 };
 
 describe('listCandidates', () => {
-  it('names JSON files at any depth, in the order of their paths', () => {
+  it('lists JSON files at any depth, in the order of their paths', () => {
     const found = [
       { file: 'a/b/x.json', regular: true },
       { file: 'a/y.json', regular: true },
@@ -30,13 +30,13 @@ describe('listCandidates', () => {
       /^verdicts: the folder ".+" holds more than 1 JSON files, or 100 in all\. Name /u,
     ],
     [{ ...roomy, entries: 5 }, /holds more than 100 JSON files, or 5 in all/u],
-  ])('a folder beyond %j is a mistake', (limits, why) => {
+  ])('throws for a folder beyond %j', (limits, why) => {
     const list = () => listCandidates(folder, 'verdicts', limits);
     expect(list).toThrow(InputError);
     expect(list).toThrow(why);
   });
 
-  it('a folder that is not there is none', () => {
+  it('returns null for a missing folder', () => {
     expect(listCandidates(path.join(folder, 'none'), 'verdicts')).toBeNull();
   });
 });

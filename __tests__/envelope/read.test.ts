@@ -10,7 +10,7 @@ const at = (name: string) => path.join(folder, name);
 writeFileSync(at('file'), '{"a":1}');
 
 describe('readObject', () => {
-  it('reads an object, and nothing that took the place of its file since the folder was listed', () => {
+  it('reads an object, and refuses anything that has replaced its file since the listing', () => {
     symlinkSync(at('file'), at('link'));
     mkdirSync(at('folder'));
     execFileSync('mkfifo', [at('pipe')]);

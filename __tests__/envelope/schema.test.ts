@@ -50,7 +50,7 @@ const made = (changes: Partial<Report> = {}) => envelope(sampleReport(changes), 
 const accepted = made();
 const lost = made(unpublished('No.'));
 
-/** What stands at a pointer of the schema. */
+/** The value at a path of the schema. */
 function at(...path: readonly (string | number)[]): Json {
   let value: Json = envelopeSchema;
   for (const name of path) {
@@ -66,7 +66,7 @@ function at(...path: readonly (string | number)[]): Json {
 }
 
 describe('the schema of the envelope', () => {
-  it('lists the very words of the program', () => {
+  it('lists exactly the words of the program', () => {
     expect(at('properties', 'subtype', 'enum')).toEqual(Object.keys(SUBTYPES));
     expect(at('properties', 'conclusion', 'enum')).toEqual(Object.keys(CONCLUSIONS));
     expect(at('properties', 'reason', 'enum')).toEqual(Object.keys(REASONS));
@@ -78,7 +78,7 @@ describe('the schema of the envelope', () => {
     expect(at('definitions', 'said_reason', 'enum')).toEqual([...Object.keys(REASONS), 'missing']);
   });
 
-  it('has one row for each reason and each subtype of the table of endings', () => {
+  it('has one row for each reason and each subtype', () => {
     const rows = at('anyOf');
     const words = (name: string): readonly (Json | undefined)[] =>
       (isArray(rows) ? rows : []).flatMap((_, index): readonly (Json | undefined)[] => {
@@ -91,7 +91,7 @@ describe('the schema of the envelope', () => {
     expect(words('subtype')).toHaveLength(Object.keys(SUBTYPES).length);
   });
 
-  it('explains every field', () => {
+  it('describes every field', () => {
     const fields = at('properties');
     const silent = Object.entries(isObject(fields) ? fields : {}).filter(
       ([, field]) => isObject(field) && typeof field['description'] !== 'string' && !('$ref' in field),
@@ -99,7 +99,7 @@ describe('the schema of the envelope', () => {
     expect(silent.map(([name]) => name)).toEqual(['type']);
   });
 
-  it('is a schema that any strict validator of draft-07 takes', () => {
+  it('is accepted by a strict draft-07 validator', () => {
     const validate = new Ajv({ strict: true, strictRequired: false, strictTypes: false }).compile(
       envelopeSchema,
     );
@@ -107,13 +107,13 @@ describe('the schema of the envelope', () => {
     expect(validate({ ...accepted, more: 1 })).toBe(false);
   });
 
-  it('takes what a run and a merge write, decided or not, signed or not', () => {
+  it('accepts the envelopes of runs and merges, decided or not, signed or not', () => {
     const from = { run_id: '41', run_attempt: 2, session_id: 's' };
     const cancelled = { reason: 'cancelled', subtype: 'error_cancelled', exitCode: 130 } as const;
     const merges = (['pass', 'fail', 'abstain'] as const).map((outcome) =>
       envelope(sampleMergedReport(sampleMerged({ legs: [sampleLeg(null, outcome)] })), same),
     );
-    for (const told of [
+    for (const each of [
       accepted,
       lost,
       made({ ...unpublished('It spoke.'), lastAssistantText: 'All is well.' }),
@@ -124,58 +124,52 @@ describe('the schema of the envelope', () => {
       { ...accepted, signature: `hmac-sha256:${'0'.repeat(64)}` },
       ...merges,
     ]) {
-      expect(issuesOf(told)).toEqual([]);
+      expect(issuesOf(each)).toEqual([]);
     }
   });
 
   const { structured_output: _, ...halfPublished } = accepted;
   it.each<[string, JsonObject]>([
-    ['a success with an exit code of its own', { ...accepted, exit_code: 1, is_error: true }],
+    ['a success with another exit code', { ...accepted, exit_code: 1, is_error: true }],
     ['a success whose gate is not met', { ...accepted, gate: { status: 'not_met', issues: [] } }],
     ['a success without a payload', { ...lost, ...ending('success', 'accepted', 'success', 0) }],
     ['a payload without a gate', { ...accepted, gate: null }],
     ['a payload beside an error', { ...accepted, error: 'No.' }],
-    ['half of a payload', halfPublished],
-    ['a payload that is no object', { ...accepted, structured_output: [] }],
+    ['half of a published payload', halfPublished],
+    ['a payload that is not an object', { ...accepted, structured_output: [] }],
     [
       'an inconclusive run with a payload',
       { ...accepted, ...ending('inconclusive', 'plain_text', 'error_plain_text', 1) },
     ],
     ['a gate without a payload', { ...lost, gate: { status: 'met', issues: [] } }],
     ['a reason of another row', { ...lost, reason: 'refusal' }],
-    [
-      'a failure that is told as green',
-      { ...accepted, ...ending('failure', 'gate_not_met', 'gate_not_met', 0) },
-    ],
-    ['an error that is none', { ...lost, is_error: false }],
-    ['a word that is none of ours', { ...lost, reason: 'bored' }],
-    ['the last words of a run that did not speak', { ...accepted, last_assistant_text: 'x' }],
-    ['too many last words', { ...lost, last_assistant_text: 'x'.repeat(201) }],
-    ['a replay that is none', { ...accepted, replayed: false }],
-    ['a name of every object', JSON.parse('{"__proto__":1}')],
+    ['a failure with exit code 0', { ...accepted, ...ending('failure', 'gate_not_met', 'gate_not_met', 0) }],
+    ['an error with is_error: false', { ...lost, is_error: false }],
+    ['an unknown reason', { ...lost, reason: 'bored' }],
+    ['last assistant text after an accepted payload', { ...accepted, last_assistant_text: 'x' }],
+    ['last assistant text that is too long', { ...lost, last_assistant_text: 'x'.repeat(201) }],
+    ['replayed: false', { ...accepted, replayed: false }],
+    ['a __proto__ key', JSON.parse('{"__proto__":1}')],
     ['a negative count', { ...accepted, num_turns: -1 }],
-    ['half a turn', { ...accepted, num_turns: 0.5 }],
-    ['a field that nobody wrote', { ...accepted, more: null }],
-    [
-      'a hash that is none',
-      { ...accepted, judge: { ...sampleReport().policy, gate_sha256: 'A'.repeat(64) } },
-    ],
-    ['a signature that is none', { ...accepted, signature: 'x' }],
-  ])('refuses %s', (_, told) => {
-    expect(issuesOf(told)).not.toEqual([]);
+    ['a fractional turn count', { ...accepted, num_turns: 0.5 }],
+    ['an unknown field', { ...accepted, more: null }],
+    ['an invalid hash', { ...accepted, judge: { ...sampleReport().policy, gate_sha256: 'A'.repeat(64) } }],
+    ['an invalid signature', { ...accepted, signature: 'x' }],
+  ])('refuses %s', (_, each) => {
+    expect(issuesOf(each)).not.toEqual([]);
   });
 });
 
-describe('the schema for reading', () => {
-  it('passes over what a later version added, at any depth, and takes what an earlier one did not have', async () => {
+describe('the schema for reading envelopes', () => {
+  it('ignores fields of a later version at any depth, and accepts missing fields of an earlier one', async () => {
     const { validate } = await readingSchema();
     const { leg, vote, reuse, ...early } = accepted;
     expect([leg, vote, reuse]).toEqual([null, null, null]);
     const later = { ...accepted, more: {}, judge: { ...sampleReport().policy, tools_sha256: 'x' } };
-    for (const told of [early, later, accepted]) expect(validate(told)).toEqual({ ok: true });
+    for (const each of [early, later, accepted]) expect(validate(each)).toEqual({ ok: true });
   });
 
-  it('misses whatever else every envelope has', async () => {
+  it('requires all other fields', async () => {
     const { validate } = await readingSchema();
     const added = ['leg', 'vote', 'reuse', 'turns', 'total_input_tokens', 'total_output_tokens'];
     const required = at('required');
@@ -186,7 +180,7 @@ describe('the schema for reading', () => {
     }
   });
 
-  it('takes no word that it does not know', async () => {
+  it('refuses unknown words', async () => {
     const { validate } = await readingSchema();
     for (const words of [{ reason: 'bored' }, { conclusion: 'maybe' }, { exit_code: 2 }, { type: 'system' }])
       expect(validate({ ...accepted, ...words })).toMatchObject({ ok: false });

@@ -15,7 +15,7 @@ const samples: readonly JsonObject[] = [
   envelope(sampleMergedReport(sampleMerged()), same),
 ];
 
-/** As a reader gets it: written as JSON and read strictly. */
+/** The envelope as a reader gets it: written as JSON and parsed strictly. */
 function written(value: JsonObject): JsonObject {
   const parsed = parseStrictJson(JSON.stringify(value));
   if (!parsed.ok || !isObject(parsed.value)) throw new Error('not an object');
@@ -26,7 +26,7 @@ function signed(value: JsonObject, key = KEY): JsonObject {
   return written({ ...value, signature: signEnvelope(value, key) });
 }
 
-/** The same value with one scalar in it changed, one for each scalar and one for each empty container. */
+/** The same value with one change, for each scalar and each container. */
 function* alterations(value: Json): Generator<Json> {
   if (isArray(value)) {
     yield [...value, null];
@@ -45,7 +45,7 @@ function* alterations(value: Json): Generator<Json> {
 }
 
 describe('signEnvelope', () => {
-  it('is HMAC-SHA256 over a line of context and the canonical JSON, as any other tool would make it', () => {
+  it('is HMAC-SHA256 over a context line and the canonical JSON, reproducible with openssl', () => {
     // printf 'structured-agent envelope v1\n{"a":[1e+21,0,"é\\n"],"b":true}' | openssl dgst -sha256 -hmac "$KEY"
     const value = { b: true, a: [1e21, -0, 'é\n'] };
     expect(signEnvelope(value, KEY)).toBe(
@@ -53,23 +53,23 @@ describe('signEnvelope', () => {
     );
   });
 
-  it('leaves a signature that is there already out', () => {
+  it('ignores an existing signature', () => {
     const value = { a: 1 };
     expect(signEnvelope({ ...value, signature: 'old' }, KEY)).toBe(signEnvelope(value, KEY));
   });
 
-  it('signs nothing that could not be read again', () => {
+  it('throws for a value that could not be read again', () => {
     expect(() => signEnvelope({ text: '\ud83d' }, KEY)).toThrow();
   });
 
-  it('signer is nothing without a key', () => {
+  it('signer returns null without a key', () => {
     expect(signer(null)).toBeNull();
     expect(signer(KEY)?.({ a: 1 })).toBe(signEnvelope({ a: 1 }, KEY));
   });
 });
 
 describe('verifyEnvelope', () => {
-  it.each(samples)('knows what was signed, in any order of fields and with any blanks', (sample) => {
+  it.each(samples)('accepts a signed envelope with any order of fields and any whitespace', (sample) => {
     const whole = signed(sample);
     expect(verifyEnvelope(whole, KEY)).toBe(true);
     const turned = Object.fromEntries(Object.entries(whole).toReversed());
@@ -77,7 +77,7 @@ describe('verifyEnvelope', () => {
     expect(parsed.ok && isObject(parsed.value) && verifyEnvelope(parsed.value, KEY)).toBe(true);
   });
 
-  it.each(samples)('refuses one that is altered in any place', (sample) => {
+  it.each(samples)('refuses an envelope with any single change', (sample) => {
     const { signature = null, ...rest } = signed(sample);
     let count = 0;
     for (const other of alterations(rest)) {
@@ -88,7 +88,7 @@ describe('verifyEnvelope', () => {
     expect(count).toBeGreaterThan(50);
   });
 
-  it('refuses any other key, and anything that is no signature of ours', () => {
+  it('refuses any other key and any malformed signature', () => {
     const whole = signed(samples[0] ?? {});
     const signature = String(whole['signature']);
     expect(verifyEnvelope(whole, `${KEY}k`)).toBe(false);
@@ -101,7 +101,7 @@ describe('verifyEnvelope', () => {
     expect(verifyEnvelope(unsigned, KEY)).toBe(false);
   });
 
-  it('tells values apart that look alike: names of every object, types, empty containers', () => {
+  it('distinguishes similar values: __proto__ keys, types, empty containers', () => {
     const values = '1 "1" [1] {} [] null {"__proto__":1} {"constructor":1} {"toJSON":1} "é" "e\\u0301"'.split(
       ' ',
     );
@@ -113,7 +113,7 @@ describe('verifyEnvelope', () => {
     expect(new Set(macs).size).toBe(texts.length);
   });
 
-  it('holds for any JSON that was written and read, however deep and odd', () => {
+  it('holds for any JSON that was written and parsed, however deep', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ maxDepth: 6 })), (value) => {
         const { signature: _, ...rest } = written(JSON.parse(JSON.stringify(value)));

@@ -1,4 +1,4 @@
-/** Which examples the script that runs them on act knows. */
+/** The examples that the act script runs. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { CASES } from '../support/act/cases.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const cases = [...new Set(CASES.map(({ workflow }) => workflow))].toSorted();
 
-it('every example has a case, and so has every example that the README says CI runs with act', () => {
+it('every example, and every one that the README lists as run with act, has a case', () => {
   const examples = readdirSync(path.join(ROOT, 'examples')).filter((name) => name.endsWith('.yml'));
   expect(cases).toEqual(examples.toSorted());
   const [, table = ''] = readFileSync(path.join(ROOT, 'README.md'), 'utf8').split('CI runs them with [act]');
@@ -19,9 +19,9 @@ it('every example has a case, and so has every example that the README says CI r
   expect(files.toSorted()).toEqual(cases);
 });
 
-it('a workflow without a case is an error that names those with one', () => {
+it('a workflow without a case is an error that lists those with one', () => {
   const script = path.join(ROOT, '__tests__/support/act/run.ts');
-  // With an act that cannot be started: the names are checked before anything is run.
+  // With an act that cannot start, because the names are checked before anything runs.
   const args = [script, path.join(ROOT, 'no-act'), 'gate.yml', 'nosuch.yml'];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   expect([status, stdout]).toEqual([1, '']);

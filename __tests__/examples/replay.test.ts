@@ -19,7 +19,7 @@ function inputs(): Readonly<Record<string, string>> {
   return workflow.jobs.wiring.steps.find(({ id }) => id === 'review')?.with ?? {};
 }
 
-it('the recording of examples/replay.yml fits its task; if not: npx node examples/demo/record.ts', async () => {
+it('the recording of examples/replay.yml fits its task; otherwise run npx node examples/demo/record.ts', async () => {
   const workspace = path.join(folder, 'cart');
   createRepository(workspace, []);
   const environment = { PATH: process.env['PATH'], HOME: folder };
@@ -44,7 +44,7 @@ it('the recording of examples/replay.yml fits its task; if not: npx node example
   });
   expect(report.verdict.error).toBeNull();
   expect(report).toMatchObject({
-    // The repository fails a test, and yet: a replay judges nothing.
+    // The repository fails a test, but a replay judges nothing.
     payload: { passed: true, failure_count: 0 },
     model: 'replay of claude-sonnet-4-5',
     replayed: true,

@@ -31,7 +31,7 @@ interface Job {
   readonly id: string;
   readonly outputs: readonly string[];
   readonly steps: readonly Step[];
-  /** The job's own, else the workflow's. */
+  /** Those of the job, or of the workflow. */
   readonly permissions: unknown;
   readonly condition: string;
 }
@@ -82,7 +82,7 @@ function readFolder(folder: string): readonly Workflow[] {
 const examples = readFolder('examples');
 const workflows = [...examples, ...readFolder('.github/workflows')];
 
-/** What a step of ours gives: the declared outputs about the run, and those of its schema. */
+/** The outputs of a step of ours: those about the run, and those of its schema. */
 function outputsOf(step: Step): readonly string[] {
   const about = Object.keys(OUTPUTS).filter(
     (name) => name.startsWith('run-') || name === 'structured_output',
@@ -97,7 +97,7 @@ function outputsOf(step: Step): readonly string[] {
 }
 
 describe('the example workflows', () => {
-  it('are there', () => {
+  it('exist', () => {
     expect(examples.length).toBeGreaterThan(10);
   });
 
@@ -117,7 +117,7 @@ describe('the example workflows', () => {
     const ours = steps.filter((step) => step.uses === OURS);
     const merges = steps.filter((step) => step.uses === MERGE);
 
-    it('uses the action once, with nothing but inputs that action.yml has', () => {
+    it('uses the action once, with inputs that action.yml declares', () => {
       expect(ours).toHaveLength(1);
       const known: readonly string[] = INPUTS.map((input) => input.name);
       for (const step of ours) expect(known).toEqual(expect.arrayContaining(Object.keys(step.with ?? {})));
@@ -125,7 +125,7 @@ describe('the example workflows', () => {
         expect(MERGE_NAMES).toEqual(expect.arrayContaining(Object.keys(given)));
     });
 
-    it('gives the action a configuration that it can mean', () => {
+    it('gives the action a valid configuration', () => {
       const values: Readonly<Record<string, string>> = {
         'secrets.ANTHROPIC_API_KEY': 'key',
         'vars.MODEL_BASE_URL': 'http://127.0.0.1:1/v1',
@@ -154,7 +154,7 @@ describe('the example workflows', () => {
       expect(JSON.stringify(configs)).not.toContain('unknown ');
     });
 
-    it('reads no output that nobody gives', () => {
+    it('reads only outputs that exist', () => {
       const read = [...workflow.text.matchAll(/steps\.([\w-]+)\.outputs\.([\w-]+)/gu)];
       expect(read).not.toEqual([]);
       for (const [expression, id, output] of read) {
@@ -169,21 +169,21 @@ describe('the example workflows', () => {
       }
     });
 
-    it('compares outputs with == alone, so that a run without a verdict does not pass', () => {
+    it('compares outputs with == only, so that a run without a verdict does not pass', () => {
       expect(workflow.text).not.toMatch(/outputs\.[\w-]+ *!=/u);
     });
   });
 });
 
-/** Events of a pull request: the agent is given its title, files and diff, which a private repository asks a right for. */
+/** Events of a pull request. Reading its files and diff in a private repository needs a permission. */
 const ABOUT_PULL_REQUESTS = new Set(['pull_request', 'merge_group', 'workflow_run', 'issue_comment']);
-/** Events that bring secrets and rights together with what a stranger wrote. */
+/** Events that combine secrets and permissions with untrusted content. */
 const PRIVILEGED = new Set(['pull_request_target', 'workflow_run', 'issue_comment']);
 
 describe('the example workflows of privileged triggers', () => {
   const privileged = examples.filter(({ events }) => events.some((event) => PRIVILEGED.has(event)));
 
-  it('are there', () => {
+  it('exist', () => {
     expect(privileged.map(({ name }) => name)).toEqual([
       'examples/after-ci.yml',
       'examples/review-command.yml',
@@ -191,7 +191,7 @@ describe('the example workflows of privileged triggers', () => {
   });
 
   it.each(privileged)(
-    '$name runs nothing of what it checks out, and judges by the base',
+    '$name runs nothing that it checks out, and uses the policy of the base',
     ({ jobs, events }) => {
       const [job, ...others] = jobs;
       expect(others).toEqual([]);
@@ -202,7 +202,7 @@ describe('the example workflows of privileged triggers', () => {
         uses: OURS,
         with: { 'trusted-files': 'base', sandbox: 'required', 'commit-status': 'Agent review' },
       });
-      // A commit, so that what is judged is what the status speaks of.
+      // A commit, so that the status is set on what was judged.
       expect(steps[checkout]?.with?.['ref']).toMatch(
         /^\$\{\{ (?:steps\.head\.outputs\.sha|github\.event\.workflow_run\.head_sha) \}\}$/u,
       );
@@ -217,7 +217,7 @@ describe('the example workflows of privileged triggers', () => {
 describe.each(workflows)('$name', (workflow) => {
   const steps = workflow.jobs.flatMap((job) => job.steps);
 
-  it('may read the repository, write what its inputs ask for, and nothing else', () => {
+  it('has the permissions that its inputs need, and no others', () => {
     const pulls = workflow.events.some((event) => ABOUT_PULL_REQUESTS.has(event));
     for (const job of workflow.jobs) {
       const uses = (test: (step: Step) => boolean) => job.steps.some(test);
@@ -235,13 +235,13 @@ describe.each(workflows)('$name', (workflow) => {
         expect(job.permissions).toEqual({ contents: 'write', 'id-token': 'write', attestations: 'write' });
         continue;
       }
-      // A job that checks nothing out may be given less.
+      // A job without a checkout may have fewer.
       const { contents = 'read', ...others } = members(job.permissions);
       expect([job.id, contents, others]).toEqual([job.id, 'read', needed]);
     }
   });
 
-  it('pins every action of others by commit, with its version beside it', () => {
+  it('pins every third-party action to a commit, with its version in a comment', () => {
     const lines = workflow.text
       .split('\n')
       .filter((line) => /^\s*(?:- )?uses: /u.test(line) && !line.includes(OURS) && !line.includes(MERGE));
@@ -256,7 +256,7 @@ describe.each(workflows)('$name', (workflow) => {
     for (const step of checkouts) expect(step.with).toMatchObject({ 'persist-credentials': false });
   });
 
-  it('puts no expression into a script', () => {
+  it('uses no expression in a script', () => {
     for (const step of steps) expect(step.run ?? '').not.toContain('${{');
   });
 });

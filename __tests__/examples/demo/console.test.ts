@@ -7,11 +7,11 @@ function show(...lines: readonly string[]): readonly (string | null)[] {
 }
 
 describe('the console of the demo', () => {
-  it('shows a line that is no command as it is', () => {
+  it('prints a line that is not a command unchanged', () => {
     expect(show('turn 1', ' ::not a command', '')).toEqual(['turn 1', ' ::not a command', '']);
   });
 
-  it('shows annotations with their text decoded', () => {
+  it('prints annotations with their text decoded', () => {
     expect(show('::error title=t::100%25 wrong%0Atwice', '::warning::w', '::notice file=a::n')).toEqual([
       'Error: 100% wrong\ntwice',
       'Warning: w',
@@ -19,11 +19,11 @@ describe('the console of the demo', () => {
     ]);
   });
 
-  it('never shows a value that is to be masked', () => {
+  it('never prints a value to mask', () => {
     expect(show('::add-mask::sk-secret')).toEqual([null]);
   });
 
-  it('opens groups and drops their ends', () => {
+  it('prints the title of a group and drops its end', () => {
     expect(show('::group::shell npm test', 'inside', '::endgroup::')).toEqual([
       '▼ shell npm test',
       'inside',
@@ -31,7 +31,7 @@ describe('the console of the demo', () => {
     ]);
   });
 
-  it('leaves commands alone while they are stopped', () => {
+  it('ignores commands while they are stopped', () => {
     expect(show('::stop-commands::t0ken', '::error::from the model', '::t0ken::', '::error::ours')).toEqual([
       null,
       '::error::from the model',

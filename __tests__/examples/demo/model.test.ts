@@ -28,7 +28,7 @@ not ok 2 - a broken test
 
 const VERDICT = { properties: { passed: {}, summary: {}, failure_count: {} } };
 
-/** A conversation in which each call got the result beside it. */
+/** A conversation in which each call has the given result. */
 function request(
   steps: readonly (readonly [name: string, input: unknown, result: string])[],
   schema: unknown = VERDICT,
@@ -48,13 +48,13 @@ function request(
   };
 }
 
-function calls(asked: ModelRequest): readonly (readonly [string, unknown])[] {
-  return (answer(asked).calls ?? []).map((call) => [call.name, JSON.parse(call.arguments)]);
+function calls(given: ModelRequest): readonly (readonly [string, unknown])[] {
+  return (answer(given).calls ?? []).map((call) => [call.name, JSON.parse(call.arguments)]);
 }
 
-/** The payload that is delivered. */
-function delivered(asked: ModelRequest): unknown {
-  const [[name, payload] = []] = calls(asked);
+/** The payload that is submitted. */
+function submittedBy(given: ModelRequest): unknown {
+  const [[name, payload] = []] = calls(given);
   expect(name).toBe('structured_output');
   return payload;
 }
@@ -85,13 +85,13 @@ describe('countTests', () => {
     });
   });
 
-  it('counts nothing where nothing was counted', () => {
+  it('returns null when the output has no counts', () => {
     expect(countTests('bash: npm: command not found')).toBeNull();
   });
 });
 
 describe('the scripted model', () => {
-  it('looks at the project first', () => {
+  it('reads the project first', () => {
     expect(calls(request([]))).toEqual([
       ['read_file', { path: 'package.json' }],
       ['read_file', { path: 'README.md' }],
@@ -109,35 +109,35 @@ describe('the scripted model', () => {
     expect(calls(request([MANIFEST, SOURCE]))).toEqual([['shell', { command: 'npm test' }]]);
   });
 
-  it('runs what package.json says by itself where the shell has no npm', () => {
+  it('runs the script of package.json when the shell has no npm', () => {
     const failed = ['shell', { command: 'npm test' }, 'npm: command not found\nexit code 127'] as const;
     expect(calls(request([MANIFEST, SOURCE, failed]))).toEqual([['shell', { command: 'node --test' }]]);
   });
 
-  it('delivers what the test output says', () => {
+  it('submits the results of the test output', () => {
     const summary = '2 of 9 tests fail: an order of exactly 100.00 gets the discount; another one.';
-    expect(delivered(request([MANIFEST, SOURCE, ['shell', {}, SPEC]]))).toEqual({
+    expect(submittedBy(request([MANIFEST, SOURCE, ['shell', {}, SPEC]]))).toEqual({
       passed: false,
       summary,
       failure_count: 2,
     });
   });
 
-  it('does not call a suite of no counts passed', () => {
+  it('does not report a pass without counts', () => {
     const summary = 'The test suite gave no counts, so nothing is known about it.';
-    expect(delivered(request([MANIFEST, SOURCE, ['shell', {}, 'exit code 1']]))).toEqual({
+    expect(submittedBy(request([MANIFEST, SOURCE, ['shell', {}, 'exit code 1']]))).toEqual({
       passed: false,
       summary,
       failure_count: 0,
     });
   });
 
-  it('answers with the properties that it is offered', () => {
-    const asked = request([MANIFEST, SOURCE, ['shell', {}, TAP]], {
+  it('submits the properties that the schema offers', () => {
+    const given = request([MANIFEST, SOURCE, ['shell', {}, TAP]], {
       properties: { findings: {}, passed: {} },
     });
     const place = { path: '/w/test/money.test.js', line: 18 };
     const findings = [{ severity: 'error', message: 'Failing: a broken test', ...place }];
-    expect(delivered(asked)).toEqual({ passed: false, findings });
+    expect(submittedBy(given)).toEqual({ passed: false, findings });
   });
 });
