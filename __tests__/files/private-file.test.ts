@@ -27,7 +27,7 @@ const at = (name: string) => path.join(folder, name);
 const mode = (file: string) => statSync(file).mode & 0o777;
 
 describe('writePrivateFile', () => {
-  it('makes the file and its folder, for the owner only', () => {
+  it('creates the file and its folder for the owner only', () => {
     writePrivateFile(at('new/result.json'), 'text');
     expect([
       readFileSync(at('new/result.json'), 'utf8'),
@@ -36,7 +36,7 @@ describe('writePrivateFile', () => {
     ]).toEqual(['text', 0o600, ['result.json']]);
   });
 
-  it('replaces a link, and leaves what it points to alone', () => {
+  it('replaces a symlink and leaves its target unchanged', () => {
     writeFileSync(at('precious'), 'precious');
     symlinkSync(at('precious'), at('result.json'));
     writePrivateFile(at('result.json'), 'text');
@@ -46,12 +46,12 @@ describe('writePrivateFile', () => {
     ]);
   });
 
-  it('takes bytes', () => {
+  it('accepts bytes', () => {
     writePrivateFile(at('patch'), Buffer.from([0xff, 0]));
     expect(readFileSync(at('patch'))).toEqual(Buffer.from([0xff, 0]));
   });
 
-  it('refuses a folder that became a link, at any depth, and makes nothing behind it', () => {
+  it('refuses a folder that became a symlink, at any depth, and creates nothing behind it', () => {
     mkdirSync(at('elsewhere'));
     mkdirSync(at('out/inner'), { recursive: true });
     renameSync(at('out'), at('moved'));
@@ -67,7 +67,7 @@ describe('writePrivateFile', () => {
     ]);
   });
 
-  it('leaves nothing behind where it fails', () => {
+  it('leaves nothing behind when it fails', () => {
     mkdirSync(at('result.json/full'), { recursive: true });
     expect(() => writePrivateFile(at('result.json'), 'text')).toThrow();
     expect(readdirSync(folder)).toEqual(['result.json']);
@@ -75,7 +75,7 @@ describe('writePrivateFile', () => {
 });
 
 describe('openPrivateLog', () => {
-  it('empties a file, makes it private and appends lines', () => {
+  it('truncates a file, makes it private and appends lines', () => {
     writeFileSync(at('log'), 'old', { mode: 0o644 });
     const append = openPrivateLog(at('log'));
     append('one');
@@ -83,7 +83,7 @@ describe('openPrivateLog', () => {
     expect([readFileSync(at('log'), 'utf8'), mode(at('log'))]).toEqual(['one\ntwo\n', 0o600]);
   });
 
-  it('leaves the file alone that shares its bytes through a hard link', () => {
+  it('leaves a file unchanged that shares its bytes through a hard link', () => {
     writeFileSync(at('precious'), 'precious', { mode: 0o644 });
     linkSync(at('precious'), at('log'));
     openPrivateLog(at('log'))('one');
@@ -91,7 +91,7 @@ describe('openPrivateLog', () => {
     expect([readFileSync(at('log'), 'utf8'), mode(at('log'))]).toEqual(['one\n', 0o600]);
   });
 
-  it('refuses a folder that became a link', () => {
+  it('refuses a folder that became a symlink', () => {
     mkdirSync(at('elsewhere'));
     symlinkSync(at('elsewhere'), at('out'));
     expect(() => openPrivateLog(at('out/log'))).toThrow(ReportError);
@@ -99,7 +99,7 @@ describe('openPrivateLog', () => {
     expect(readdirSync(at('elsewhere'))).toEqual([]);
   });
 
-  it('refuses a link, a folder and a pipe, at once', () => {
+  it('refuses a symlink, a folder and a pipe without blocking', () => {
     writeFileSync(at('precious'), 'precious');
     symlinkSync(at('precious'), at('link'));
     symlinkSync(at('nothing'), at('dangling'));

@@ -16,13 +16,13 @@ describe('foldName', () => {
     expect(foldName(name)).toBe('.git');
   });
 
-  it.each(['.gitignore', '.gitattributes', '.github', 'git', 'x.git'])('%s stays what it is', (name) => {
+  it.each(['.gitignore', '.gitattributes', '.github', 'git', 'x.git'])('%s is unchanged', (name) => {
     expect(foldName(name)).toBe(name);
   });
 });
 
 describe('refuseComponents', () => {
-  it('.git is closed in both trees, at any depth and under its short name', () => {
+  it('refuses .git in both trees, at any depth and by its short name', () => {
     const paths = [['.git'], ['a', '.Git', 'config'], ['GIT~1', 'config']];
     const refused = paths.flatMap((path) =>
       [true, false].map((tree) => refuseComponents(path, 'read', tree)),
@@ -30,14 +30,14 @@ describe('refuseComponents', () => {
     expect(refused.every((reason) => reason?.startsWith('the .git folder is closed'))).toBe(true);
   });
 
-  it('credentials are closed to reading', () => {
+  it('refuses to read credential files', () => {
     const names = ['gha-creds-0a1b.json', '.git-credentials', '.netrc'];
     expect(names.map((name) => refuseComponents([name], 'read', true))).toEqual(
       names.map(() => 'it holds credentials, which are closed to this tool'),
     );
   });
 
-  it('.github and a top action.yml may be read but not changed', () => {
+  it('allows reading .github and a root action.yml, but not changing them', () => {
     const paths = [['.github', 'workflows', 'ci.yml'], ['.GitHub'], ['action.yml'], ['Action.YAML']];
     expect(paths.map((path) => refuseComponents(path, 'read', true))).toEqual([null, null, null, null]);
     expect(paths.filter((path) => refuseComponents(path, 'edit', true) === null)).toEqual([]);
@@ -45,7 +45,7 @@ describe('refuseComponents', () => {
     expect(refuseComponents(['.github', 'x'], 'edit', false)).toBeNull();
   });
 
-  it('however .git is dressed up, it is refused', () => {
+  it('refuses every disguise of .git', () => {
     const dress = fc.record({
       upper: fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }),
       invisible: fc.array(fc.constantFrom('', '\u200b', '\u200d', '\u2060', '\ufeff'), {
@@ -72,11 +72,11 @@ describe('refuseText', () => {
     ['a text with a NUL', 'a\0b', 'control characters'],
     ['a text with a backslash', '..\\..\\x', 'backslash'],
     ['a text of 4002 bytes', 'ä/'.repeat(1334), 'too long'],
-  ])('%s is no path', (_, path, reason) => {
+  ])('refuses %s', (_, path, reason) => {
     expect(refuseText(path)).toContain(reason);
   });
 
-  it('any other text is a path', () => {
+  it('accepts any other text', () => {
     const paths = ['a', '.', '~/x', 'ünï/cödé', ' a ', '-rf', 'a/'.repeat(2000)];
     expect(paths.filter((path) => refuseText(path) !== null)).toEqual([]);
   });

@@ -13,7 +13,7 @@ import { workspaces } from '../reporters/workspace-world.ts';
 
 const make = workspaces();
 
-/** The text of a file, or why it was not read. */
+/** The text of a file, or the reason why it was not read. */
 function read(file: string, bounds: Partial<ReadBounds> = {}): string {
   const result = readBounded(file, { maxBytes: 100, links: 'follow', ...bounds });
   return result.ok ? `text ${result.bytes.toString('utf8')}` : result.failure;
@@ -28,13 +28,13 @@ describe('readBounded', () => {
     expect(read(write('empty', ''), { maxBytes: 0 })).toBe('text ');
   });
 
-  it('refuses a sparse file of a terabyte by its size', () => {
+  it('refuses a sparse file of one terabyte by its size', () => {
     const file = make().write('sparse', '');
     truncateSync(file, 2 ** 40);
     expect(read(file)).toBe('too_large');
   });
 
-  it('follows a link or refuses it, and gives the path without links', () => {
+  it('follows or refuses a symlink, and returns the real path', () => {
     const { root, write } = make();
     const file = write('folder/a.txt', 'text');
     symlinkSync('folder/a.txt', path.join(root, 'link'));
@@ -48,7 +48,7 @@ describe('readBounded', () => {
     expect(read(path.join(root, 'link'), { links: 'refuse' })).toBe('link');
   });
 
-  it('calls for a reason to refuse with the path without links', () => {
+  it('calls refuse with the real path', () => {
     const { root, write } = make();
     const file = write('secret', 'x');
     symlinkSync('secret', path.join(root, 'link'));
@@ -64,17 +64,17 @@ describe('readBounded', () => {
   const endless = ['zero', 'urandom', 'full', 'tty', 'ptmx', 'null'].map((name) => `/dev/${name}`);
   const made = ['environ', 'maps', 'mem', 'pagemap', 'cmdline'].map((name) => `/proc/self/${name}`);
   it.each([...endless, ...made, '/proc/kmsg', '/sys/kernel/uevent_seqnum'])(
-    'ends at once where a link of the checkout leads to %s',
+    'ends at once when a symlink of the checkout leads to %s',
     (target) => {
       const { root } = make();
       symlinkSync(target, path.join(root, 'link'));
-      // Not every machine has every one of them.
+      // Not every host has all of them.
       expect(read(path.join(root, 'link'))).toBe(existsSync(target) ? 'special' : 'missing');
       expect(read(path.join(root, 'link'), { links: 'refuse' })).toBe('link');
     },
   );
 
-  it('follows what a link to /proc leads on to, and judges that', () => {
+  it('follows a symlink through /proc, and checks its real target', () => {
     const { root, write } = make();
     write('a.txt', 'text');
     symlinkSync(`/proc/self/root${root}/a.txt`, path.join(root, 'link'));
@@ -83,7 +83,7 @@ describe('readBounded', () => {
     expect(seen).toEqual([path.join(root, 'a.txt')]);
   });
 
-  it('waits for nobody at a pipe, and reads no socket and no folder', async () => {
+  it('does not block on a pipe, and reads no socket or folder', async () => {
     const { root } = make();
     execFileSync('mkfifo', [path.join(root, 'pipe')]);
     const server = createServer().listen(path.join(root, 'socket'));
@@ -93,7 +93,7 @@ describe('readBounded', () => {
     await new Promise((done) => server.close(done));
   });
 
-  it('names that cannot be files are answers', () => {
+  it('returns a failure for names that cannot be files', () => {
     const { root } = make();
     symlinkSync('b', path.join(root, 'a'));
     symlinkSync('a', path.join(root, 'b'));
@@ -108,7 +108,7 @@ describe('readBounded', () => {
   });
 });
 
-it('readBoundedText gives the text of a regular file, and null for everything else', () => {
+it('readBoundedText returns the text of a regular file, and null for everything else', () => {
   const { root, write } = make();
   const file = write('a.txt', 'héllo');
   symlinkSync(file, path.join(root, 'link'));
@@ -124,7 +124,7 @@ it('readBoundedText gives the text of a regular file, and null for everything el
   ]);
 });
 
-it('readBoundedStart gives the beginning of a file and its whole size, and of a link or a folder nothing', () => {
+it('readBoundedStart returns the beginning and the size of a regular file only', () => {
   const { root, write } = make();
   const file = write('a.txt', 'hello');
   symlinkSync(file, path.join(root, 'link'));

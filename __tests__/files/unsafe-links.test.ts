@@ -18,11 +18,11 @@ afterEach(() => rmSync(base, { recursive: true, force: true }));
 function link(target: string, place: string) {
   symlinkSync(target, path.join(base, place));
 }
-function leaving(wanted: string) {
+function unsafeLink(wanted: string) {
   return findUnsafeLink(path.join(base, wanted), checkout);
 }
 
-describe('a link of the checkout on the way to a file that is written', () => {
+describe('a symlink of the checkout on the path of an output file', () => {
   it.each([
     ['../own', 'own'],
     ['/nowhere/yet', '/nowhere/yet'],
@@ -32,7 +32,7 @@ describe('a link of the checkout on the way to a file that is written', () => {
   ])('to %s leads outside', (target, end) => {
     link(target, 'checkout/out');
     const leadsTo = path.join(path.resolve(base, end), 'f');
-    expect(leaving('checkout/out/f')).toEqual({
+    expect(unsafeLink('checkout/out/f')).toEqual({
       link: path.join(checkout, 'out'),
       leadsTo,
       isOutside: true,
@@ -40,31 +40,31 @@ describe('a link of the checkout on the way to a file that is written', () => {
   });
 
   it.each(['.git/hooks', '.git', '.github', 'sub/../.GIT', '.git/not-yet', 'sub/.git./x', 'git~1'])(
-    'to %s leads into a protected place',
+    'to %s leads into a protected folder',
     (target) => {
       link(target, 'checkout/out');
-      expect(leaving('checkout/out/f')).toMatchObject({ isOutside: false });
+      expect(unsafeLink('checkout/out/f')).toMatchObject({ isOutside: false });
     },
   );
 
-  it('is found behind others, inside the checkout and on the way into it', () => {
+  it('is found behind other symlinks, inside the checkout and on the path into it', () => {
     link('checkout', 'way');
     link('sub/deep', 'checkout/one');
     link('../../../own', 'checkout/sub/deep/two');
-    expect(leaving('way/one/two/f')).toMatchObject({ leadsTo: path.join(base, 'own/f'), isOutside: true });
+    expect(unsafeLink('way/one/two/f')).toMatchObject({ leadsTo: path.join(base, 'own/f'), isOutside: true });
     link('checkout/sub/deep/two', 'mine');
-    expect(leaving('mine/f')).toMatchObject({ link: path.join(checkout, 'sub/deep/two') });
+    expect(unsafeLink('mine/f')).toMatchObject({ link: path.join(checkout, 'sub/deep/two') });
   });
 
-  it('that never ends is refused', () => {
+  it('is refused when it never ends', () => {
     link('b', 'checkout/a');
     link('a', 'checkout/b');
-    expect(leaving('checkout/a/f')).toMatchObject({ isOutside: false });
+    expect(unsafeLink('checkout/a/f')).toMatchObject({ isOutside: false });
     link('own', 'own/own');
-    expect(leaving('own/own/f')).toBeNull();
+    expect(unsafeLink('own/own/f')).toBeNull();
   });
 
-  it('is no trouble where it stays inside, and where the user named the place', () => {
+  it('is accepted when it stays inside, or when the user named the path', () => {
     link('sub', 'checkout/in');
     link('../checkout/sub', 'checkout/round');
     link('own', 'mine');
@@ -76,19 +76,19 @@ describe('a link of the checkout on the way to a file that is written', () => {
       'checkout2/f',
       'checkout/.git/f',
     ];
-    expect(fine.filter((file) => leaving(file) !== null)).toEqual([]);
+    expect(fine.filter((file) => unsafeLink(file) !== null)).toEqual([]);
   });
 
-  it('is named with its target, without the line breaks of its name', () => {
+  it('is reported with its target, without the line breaks of its name', () => {
     link('../own', 'checkout/a\n::b');
-    const found = leaving('checkout/a\n::b/f');
+    const found = unsafeLink('checkout/a\n::b/f');
     expect(found === null ? '' : describeUnsafeLink(found, checkout)).toBe(
       `which the symbolic link "a\\n::b" leads to "${base}/own/f", outside the workspace. Name another file, or one there without that link.`,
     );
   });
 });
 
-it('the checkout around a folder is the nearest with a .git, else the folder', () => {
+it('findCheckout returns the nearest folder with a .git, or the folder itself', () => {
   expect(findCheckout(path.join(checkout, 'sub/deep'))).toBe(checkout);
   expect(findCheckout('/')).toBe('/');
 });

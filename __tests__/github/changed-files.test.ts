@@ -30,38 +30,32 @@ it.each([
   ['pull_request_target', ofPull, { sha: base, parents: [] }],
   ['issue_comment', ofComment, alone],
   ['issue_comment', ofComment, { sha: merge, parents: [base, judged] }],
-])(
-  'the files of a push after the checkout are not taken for those judged: %s',
-  async (name, payload, checkout) => {
-    const { event, finder, list } = open(name, payload, [file(later, 'removed'), file(later)], checkout);
-    await expect(list()).rejects.toThrow(LaterPushError);
-    const context = await createContextFinder(event, finder, list, () => undefined)();
-    if (context === null || context === 'unknown') throw new Error('no context');
-    expect(await context.load()).toMatchObject({
-      diff: 'missing',
-      range: { base, head: name === 'issue_comment' ? '' : judged },
-      notes: [
-        expect.stringContaining(`GitHub lists the files of ${later.slice(0, 12)}, which was pushed later`),
-      ],
-    });
-    const changes = await findPolicyChanges([{ what: 'schema', path: 'schema.json' }], {
-      ...{ event, changed: list, workspace: '/nowhere', trusted: 'workspace', workflowRef: '' },
-    });
-    expect(changes).toEqual([{ what: 'schema', path: 'schema.json', applied: true, unlisted: true }]);
-  },
-);
+])('the files of a push after the checkout are not used: %s', async (name, payload, checkout) => {
+  const { event, finder, list } = open(name, payload, [file(later, 'removed'), file(later)], checkout);
+  await expect(list()).rejects.toThrow(LaterPushError);
+  const context = await createContextFinder(event, finder, list, () => undefined)();
+  if (context === null || context === 'unknown') throw new Error('no context');
+  expect(await context.load()).toMatchObject({
+    diff: 'missing',
+    range: { base, head: name === 'issue_comment' ? '' : judged },
+    notes: [
+      expect.stringContaining(`GitHub lists the files of ${later.slice(0, 12)}, which was pushed later`),
+    ],
+  });
+  const changes = await findPolicyChanges([{ what: 'schema', path: 'schema.json' }], {
+    ...{ event, changed: list, workspace: '/nowhere', trusted: 'workspace', workflowRef: '' },
+  });
+  expect(changes).toEqual([{ what: 'schema', path: 'schema.json', applied: true, unlisted: true }]);
+});
 
 it.each([
   ['nothing but deletions', [file(later, 'removed')]],
   ['nothing', []],
-])(
-  'a push after the checkout is noticed where its list names no head, because it has %s',
-  async (_, files) => {
-    await expect(open('pull_request', ofPull, files, alone).list()).rejects.toThrow(LaterPushError);
-    const { list } = open('issue_comment', ofComment, files, { ...alone, sha: later });
-    expect(await list()).toHaveLength(files.length);
-  },
-);
+])('a push after the checkout is detected when its list has no head, because it has %s', async (_, files) => {
+  await expect(open('pull_request', ofPull, files, alone).list()).rejects.toThrow(LaterPushError);
+  const { list } = open('issue_comment', ofComment, files, { ...alone, sha: later });
+  expect(await list()).toHaveLength(files.length);
+});
 
 it.each([
   ['pull_request', ofPull, alone, judged],
@@ -70,7 +64,7 @@ it.each([
   ['issue_comment', ofComment, { sha: base, parents: [] }, later],
   ['issue_comment', ofComment, null, later],
   ['merge_group', { ...ofComment, merge_group: { head_sha: merge, base_sha: base } }, alone, later],
-])('the files of what is judged are listed: %s', async (name, payload, checkout, head) => {
+])('lists the files of the judged commit: %s', async (name, payload, checkout, head) => {
   const { list } = open(name, payload, [file(base, 'removed'), file(head)], checkout);
   expect(await list()).toHaveLength(2);
 });

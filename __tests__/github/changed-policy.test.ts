@@ -32,8 +32,8 @@ const files = [
   { what: 'prompt-file', path: 'task.md' },
 ] as const;
 
-describe('a pull request that changes its judge', () => {
-  it('is found out: the schema, a task that was renamed, the workflow', async () => {
+describe('a pull request that changes its policy', () => {
+  it('is detected: the schema, a renamed prompt file, the workflow', async () => {
     expect(await findPolicyChanges(files, options())).toEqual([
       { what: 'schema', path: 'schema.json', applied: true },
       { what: 'prompt-file', path: 'task.md', applied: true },
@@ -41,7 +41,7 @@ describe('a pull request that changes its judge', () => {
     ]);
   });
 
-  it('is found out where it changes what a link leads to', async () => {
+  it('is detected when it changes the target of a symlink', async () => {
     const workspace = makeWorkspace();
     writeFileSync(path.join(workspace, 'schema.json'), '{}');
     symlinkSync('schema.json', path.join(workspace, 'gate.json'));
@@ -49,7 +49,7 @@ describe('a pull request that changes its judge', () => {
     expect(found).toContainEqual({ what: 'gate', path: 'schema.json', applied: true });
   });
 
-  it('is found out where it turns a link on the way to a policy', async () => {
+  it('is detected when it changes a symlink on the path of a policy file', async () => {
     const workspace = makeWorkspace();
     for (const folder of ['strict', 'mild/deep']) {
       mkdirSync(path.join(workspace, folder), { recursive: true });
@@ -73,7 +73,7 @@ describe('a pull request that changes its judge', () => {
     ]);
   });
 
-  it('is held to be one where it changes so many files that GitHub does not list them all', async () => {
+  it('is assumed when GitHub does not list all of its files', async () => {
     const many = (count: number) =>
       options({
         changed: async () => [
@@ -92,7 +92,7 @@ describe('a pull request that changes its judge', () => {
     ]);
   });
 
-  it('has changed in vain what the base keeps, but not its workflow', async () => {
+  it('has no effect with trusted-files: base, except for its workflow', async () => {
     const found = await findPolicyChanges(files, options({ trusted: 'base' }));
     expect(found.map(({ what, applied }) => [what, applied])).toEqual([
       ['schema', false],
@@ -103,11 +103,11 @@ describe('a pull request that changes its judge', () => {
 
   it.each<[string, Partial<PolicyChangesOptions>]>([
     [
-      "on pull_request_target the workflow is the base's",
+      'on pull_request_target the workflow comes from the base',
       { event: { ...options().event, name: 'pull_request_target' } },
     ],
     [
-      'a workflow of another repository is not in it',
+      'a workflow of another repository is not part of it',
       { workflowRef: 'o/other/.github/workflows/ci.yml@main' },
     ],
   ])('%s', async (_, more) => {
@@ -117,9 +117,9 @@ describe('a pull request that changes its judge', () => {
 
   it.each<[string, Partial<PolicyChangesOptions>]>([
     ['without a token', { changed: null }],
-    ['where there is no pull request', { changed: async () => null }],
-    ['where GitHub does not answer', { changed: () => Promise.reject(new Error('no')) }],
-  ])('%s nothing is said', async (_, more) => {
+    ['without a pull request', { changed: async () => null }],
+    ['when GitHub does not respond', { changed: () => Promise.reject(new Error('no')) }],
+  ])('%s no changes are reported', async (_, more) => {
     expect(await findPolicyChanges(files, options(more))).toEqual([]);
   });
 });

@@ -41,7 +41,7 @@ function makeMerge(format: 'sha1' | 'sha256' = 'sha1') {
   return { root, git, expected };
 }
 
-describe('the commit and its parents are found', () => {
+describe('readCheckedOut finds the commit and its parents', () => {
   it.each(['sha1', 'sha256'] as const)('in loose and packed objects and refs (%s)', (format) => {
     const { root, git, expected } = makeMerge(format);
     expect(readCheckedOut(root)).toEqual(expected);
@@ -55,14 +55,14 @@ describe('the commit and its parents are found', () => {
     expect(readCheckedOut(root)).toEqual(expected);
   });
 
-  it('in a shallow clone, whose parents are not there themselves', () => {
+  it('in a shallow clone, which does not contain the parents', () => {
     const { root, expected } = makeMerge();
     gitIn(folder)('clone', '-q', '--depth=1', `file://${root}`, 'shallow');
     expect(gitIn(path.join(folder, 'shallow'))('rev-list', '--count', 'HEAD')).toBe('1');
     expect(readCheckedOut(path.join(folder, 'shallow'))).toEqual(expected);
   });
 
-  it('in a worktree, a submodule, and where git keeps its own folder elsewhere', () => {
+  it('in a worktree, a submodule, and with a separate git folder', () => {
     const { root, git, expected } = makeMerge();
     git('worktree', 'add', '-q', '-b', 'other', '../worktree');
     expect(readCheckedOut(path.join(folder, 'worktree'))).toEqual(expected);
@@ -76,9 +76,9 @@ describe('the commit and its parents are found', () => {
     expect(readCheckedOut(path.join(folder, 'separate'))).toEqual(expected);
   });
 
-  it('where the pack holds commits as differences, by place or by name', () => {
+  it('in a pack with commits as deltas, by offset or by name', () => {
     const { root, git } = makeMerge();
-    // What compresses well is kept whole.
+    // Text that compresses well is not stored as a delta.
     const line = (count: number) => createHash('sha256').update(String(count)).digest('base64');
     const long = Array.from({ length: 200 }, (_, count) => line(count)).join('\n');
     for (let count = 0; count < 8; count += 1)
@@ -103,11 +103,11 @@ describe('the commit and its parents are found', () => {
   });
 });
 
-it('the packs of a checkout are read up to a bound, wherever the commit is', () => {
+it('reads the packs of a checkout up to a limit, wherever the commit is', () => {
   const { root, git, expected } = makeMerge();
   git('gc', '-q', '--prune=now');
   const packs = path.join(root, '.git', 'objects', 'pack');
-  // A commit of 1 MiB, and a difference to it that does not fit, since its size says nothing of it.
+  // A commit of 1 MiB, and a delta to it that exceeds the limit, which its size does not show.
   const size = 1024 * 1024;
   const [zeros, header] = [
     deflateSync(Buffer.alloc(size)),
@@ -137,7 +137,7 @@ it('the packs of a checkout are read up to a bound, wherever the commit is', () 
   expect(readCheckedOut(root)).toEqual({ sha: expected.sha, parents: null });
 });
 
-it('an object under another name, or a broken one, tells no parents', () => {
+it('a misplaced or broken object has no known parents', () => {
   const { root, git, expected } = makeMerge();
   const place = (sha: string) => path.join(root, '.git', 'objects', sha.slice(0, 2), sha.slice(2));
   const other = git('rev-parse', 'topic');
@@ -155,17 +155,20 @@ it('an object under another name, or a broken one, tells no parents', () => {
 it.each([
   ['no checkout', () => undefined],
   ['a branch without a commit', (git: string) => writeFileSync(path.join(git, 'HEAD'), 'ref: refs/heads/x')],
-  ['a way out', (git: string) => writeFileSync(path.join(git, 'HEAD'), 'ref: refs/heads/../../../commit')],
   [
-    'a ref that names itself',
+    'a path outside',
+    (git: string) => writeFileSync(path.join(git, 'HEAD'), 'ref: refs/heads/../../../commit'),
+  ],
+  [
+    'a ref to itself',
     (git: string) => {
       for (const file of ['HEAD', 'refs/heads/x']) writeFileSync(path.join(git, file), 'ref: refs/heads/x');
     },
   ],
-  ['a link', (git: string) => symlinkSync('../commit', path.join(git, 'HEAD'))],
+  ['a symlink', (git: string) => symlinkSync('../commit', path.join(git, 'HEAD'))],
   ['a pipe', (git: string) => execFileSync('mkfifo', [path.join(git, 'HEAD')])],
-  ['what is no commit', (git: string) => writeFileSync(path.join(git, 'HEAD'), `${SHA}\n${SHA}`)],
-])('the commit of %s is not known', (_, write) => {
+  ['an invalid commit', (git: string) => writeFileSync(path.join(git, 'HEAD'), `${SHA}\n${SHA}`)],
+])('returns null for %s', (_, write) => {
   mkdirSync(path.join(folder, '.git', 'refs', 'heads'), { recursive: true });
   writeFileSync(path.join(folder, 'commit'), SHA);
   write(path.join(folder, '.git'));

@@ -1,4 +1,4 @@
-/** GitHub as the client sees it: a server, and how long the client waited. */
+/** A GitHub server for the client, and the waits of the client. */
 import { vi } from 'vitest';
 import { GitHubError } from '../../src/errors.ts';
 import type { GitHub } from '../../src/github/api.ts';
@@ -43,7 +43,7 @@ export async function start(changes: Partial<GitHubOptions> = {}, world: GitHubW
   });
 }
 
-/** Asks for the pull request of the world. */
+/** Requests the pull request of the world. */
 export const getPull = (github: GitHub, number = 7) =>
   github.request('GET', PULL, { ...HERE, pull_number: number });
 
@@ -51,7 +51,7 @@ export const getPull = (github: GitHub, number = 7) =>
 export const postComment = (github: GitHub, body = 'x') =>
   github.request('POST', COMMENTS, { ...HERE, issue_number: 7, body });
 
-/** What a promise is rejected with, as a plain object. */
+/** The rejection of a promise as a plain object. */
 export async function failureOf(promise: Promise<unknown>) {
   const error = await promise.catch((caught: unknown) => caught);
   if (!(error instanceof GitHubError)) throw new Error(`No GitHubError: ${String(error)}`);

@@ -22,7 +22,7 @@ import {
 describe('a request', () => {
   afterEach(stop);
 
-  it('says who asks, for which version, and gets JSON', async () => {
+  it('sends the token and the API version, and returns JSON', async () => {
     const github = await start();
     const { status, data } = await getPull(github);
     expect([status, data]).toMatchObject([200, { number: 7, title: 'Add sums', head: { sha: SHA } }]);
@@ -33,13 +33,13 @@ describe('a request', () => {
     });
   });
 
-  it('without a token says nothing about who asks', async () => {
+  it('sends no authorization without a token', async () => {
     const github = await start({ token: null });
     await getPull(github);
     expect(server.requests[0]?.headers.authorization).toBeUndefined();
   });
 
-  it('goes to a server below a path, as GitHub Enterprise Server is', async () => {
+  it('goes to a server below a path, like GitHub Enterprise Server', async () => {
     const github = await start({}, { ...WORLD, prefix: '/api/v3' });
     expect(server.graphqlUrl).toMatch(/\/api\/graphql$/u);
     await getPull(github);
@@ -51,7 +51,7 @@ describe('a request', () => {
     server.problems.length = 0;
   });
 
-  it('gives the bytes of a file as they are', async () => {
+  it('returns the bytes of a file unchanged', async () => {
     const github = await start();
     const place = { ...HERE, path: '.github/a b#?.json', ref: SHA };
     expect([...(await github.bytes(CONTENTS, place, RAW))]).toEqual([...Buffer.from('{"ü":1}')]);
@@ -63,13 +63,13 @@ describe('a request', () => {
     expect([items.length, complete, server.requests.length]).toEqual([250, true, 3]);
   });
 
-  it('says that a list goes on behind the pages it may fetch', async () => {
+  it('reports that a list continues after the page limit', async () => {
     const github = await start();
     const { items, complete } = await github.paginate(FILES, { ...HERE, pull_number: 7 }, 2);
     expect([items.length, complete]).toEqual([200, false]);
   });
 
-  it('gives up a list that takes longer than a minute', async () => {
+  it('gives up on a list that takes longer than a minute', async () => {
     let clock = 0;
     const github = await start({ now: () => (clock += 25_000) });
     expect(await failureOf(github.paginate(FILES, { ...HERE, pull_number: 7 }))).toEqual({
@@ -80,23 +80,23 @@ describe('a request', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('refuses an answer that is too large, and reads no further', async () => {
+  it('refuses a response that is too large, and stops reading', async () => {
     const github = await start();
     const bounds = { maxBytes: 4 };
-    const asked = github.bytes(PULL, { ...HERE, pull_number: 7 }, 'application/vnd.github.diff', bounds);
-    expect(await failureOf(asked)).toMatchObject({ kind: 'too_large' });
+    const requested = github.bytes(PULL, { ...HERE, pull_number: 7 }, 'application/vnd.github.diff', bounds);
+    expect(await failureOf(requested)).toMatchObject({ kind: 'too_large' });
   });
 });
 
-describe('what fills a route', () => {
-  it('cannot lead elsewhere', async () => {
+describe('a route parameter', () => {
+  it('cannot lead to another route', async () => {
     const urls: string[] = [];
     const github = createGitHub({
       token: 'test-token',
       apiUrl: 'https://api.example',
       userAgent: 'structured-agent/0.1.0',
       fetch: async (input) => {
-        // As fetch itself reads an address.
+        // As fetch parses a URL.
         urls.push(new URL(String(input)).href);
         return new Response('{}');
       },
@@ -123,7 +123,7 @@ describe('what fills a route', () => {
   });
 
   it.each(['', '.', '..', '../..', 'a/../b', 'a//b', 'a\nb', '\ud800'])(
-    'is refused unsent as %j',
+    'is refused before sending as %j',
     async (path) => {
       const github = await start();
       expect(await failureOf(github.request('GET', CONTENTS, { ...HERE, path }))).toMatchObject({
@@ -136,7 +136,7 @@ describe('what fills a route', () => {
   );
 });
 
-describe('the fetch that is handed in', () => {
+describe('the given fetch', () => {
   beforeEach(() => void skipWaits());
   afterEach(() => void vi.unstubAllGlobals());
   const asking = (send: typeof fetch) =>
@@ -147,7 +147,7 @@ describe('the fetch that is handed in', () => {
       fetch: send,
     }).request('GET', PULL, { ...HERE, pull_number: 7 });
 
-  it('says itself what a proxy did', async () => {
+  it('reports a proxy error itself', async () => {
     const error = new NetworkError('The proxy wants a password. Give it.', { code: null, passing: false });
     expect(await failureOf(asking(() => Promise.reject(error)))).toEqual({
       kind: 'invalid',
@@ -156,10 +156,10 @@ describe('the fetch that is handed in', () => {
     });
   });
 
-  it('that gives up on a silent GitHub is not asked again', async () => {
-    let asked = 0;
+  it('is not retried after a timeout', async () => {
+    let requested = 0;
     const silent = async () => {
-      asked += 1;
+      requested += 1;
       throw new DOMException('too late', 'TimeoutError');
     };
     expect(await failureOf(asking(silent))).toEqual({
@@ -167,30 +167,30 @@ describe('the fetch that is handed in', () => {
       status: null,
       message: `GitHub's API gave no answer in time for GET ${PULL}.`,
     });
-    expect(asked).toBe(1);
+    expect(requested).toBe(1);
   });
 
-  it('may quote the token in its errors, and we do not', async () => {
+  it('may quote the token in an error, whose message is not used', async () => {
     const error = new TypeError('Headers.append: "token test-token\n" is an invalid header value.');
     const { message } = await failureOf(asking(() => Promise.reject(error)));
     expect(message).not.toContain('test-token');
   });
 
-  it('is sent on to the new address of a renamed repository, and to no other server', async () => {
-    const asked: string[] = [];
+  it('follows a redirect of a renamed repository, but only on the same server', async () => {
+    const requested: string[] = [];
     const send = (location: string) => async (input: Parameters<typeof fetch>[0]) => {
-      asked.push(String(input));
-      return asked.length === 1
+      requested.push(String(input));
+      return requested.length === 1
         ? new Response('{}', { status: 301, headers: { location } })
         : new Response('{"number":7}');
     };
     const { data } = await asking(send('https://api.example/repositories/1/pulls/7'));
     expect(data).toEqual({ number: 7 });
-    asked.length = 0;
+    requested.length = 0;
     expect(await failureOf(asking(send('https://evil.example/')))).toMatchObject({
       kind: 'not_found',
       status: 301,
     });
-    expect(asked).toEqual(['https://api.example/repos/octo/demo/pulls/7']);
+    expect(requested).toEqual(['https://api.example/repos/octo/demo/pulls/7']);
   });
 });

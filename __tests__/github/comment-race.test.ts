@@ -14,8 +14,8 @@ import {
   writer,
 } from './comment-world.ts';
 
-describe('other jobs at the same time', () => {
-  it('of two comments that were created at once, the older one stays with the newer word', async () => {
+describe('concurrent jobs', () => {
+  it('keep the older of two simultaneous comments, with the newer text', async () => {
     const write = await start();
     const older = `${await markerOf({ runId: '99' })}\nFrom the other job.`;
     server.before(CREATE, () => void server.addComment({ pull: 7, author: BOT, body: older }));
@@ -23,7 +23,7 @@ describe('other jobs at the same time', () => {
     expect(standing()).toEqual(['Good.']);
   });
 
-  it('a newer run that created at the same time has the last word', async () => {
+  it('give the last word to a newer run that created its comment at the same time', async () => {
     const write = await start();
     const newer = `${await markerOf({ runId: '101' })}\nNewer.`;
     server.before(CREATE, () => void server.addComment({ pull: 7, author: BOT, body: newer }));
@@ -31,17 +31,14 @@ describe('other jobs at the same time', () => {
     expect(standing()).toEqual(['Newer.']);
   });
 
-  it.each([1, 2, 3, 4, 5, 6, 7, 8])(
-    'jobs that truly race leave one comment, of the newest run (try %i)',
-    async () => {
-      await start();
-      const runs = ['101', '104', '102', '103'];
-      await Promise.all(runs.map((runId) => writer()({ ...TEXT, runId, body: runId })));
-      expect(standing()).toEqual(['104']);
-    },
-  );
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])('leave one comment, of the newest run (try %i)', async () => {
+    await start();
+    const runs = ['101', '104', '102', '103'];
+    await Promise.all(runs.map((runId) => writer()({ ...TEXT, runId, body: runId })));
+    expect(standing()).toEqual(['104']);
+  });
 
-  it('whatever broke and whoever raced, the next run leaves one comment, its own', async () => {
+  it('leave one comment after the next run, whatever failed before', async () => {
     const faults = fc.array(
       fc.tuple(
         fc.constantFrom(LIST, CREATE, UPDATE, 'DELETE /repos'),
@@ -77,7 +74,7 @@ describe('other jobs at the same time', () => {
     await start();
   });
 
-  it('an older run that wrote between our look and our word is overwritten', async () => {
+  it('overwrite the comment of an older run that was written between read and update', async () => {
     const write = await start();
     const older = `${await markerOf({ runId: '99' })}\nOlder.`;
     await write({ ...TEXT, runId: '98', body: 'Oldest.' });
@@ -94,7 +91,7 @@ describe('other jobs at the same time', () => {
     expect(standing()).toEqual(['Good.']);
   });
 
-  it('tidies up what a job left that died between creating and removing', async () => {
+  it('remove duplicates left by a job that died between creating and removing', async () => {
     const write = await start();
     const marker = await markerOf({ runId: '99' });
     for (const word of ['First.', 'Second.', 'Third.'])
@@ -103,7 +100,7 @@ describe('other jobs at the same time', () => {
     expect(standing()).toEqual(['Good.']);
   });
 
-  it('a comment deleted between look and word is made anew, once', async () => {
+  it('create a comment again that was deleted between read and update, once', async () => {
     const write = await start();
     await write(TEXT);
     server.before(UPDATE, () => server.changeComment(server.comments()[0]?.id ?? 0, null));

@@ -1,4 +1,4 @@
-/** A pull request with comments, and a run that writes one. */
+/** A pull request with comments, and a run that writes its own. */
 import { afterEach, beforeEach, vi } from 'vitest';
 import { createGitHub } from '../../src/github/client.ts';
 import { createCommentWriter } from '../../src/github/comment.ts';
@@ -37,7 +37,7 @@ export function writer(token = 'test-token', number: number | null = 7) {
   return createCommentWriter({ github, findPullRequest: async () => place });
 }
 
-/** What stands, without markers. */
+/** The current comments without their markers. */
 export function standing(): string[] {
   return server.comments().map(({ body }) => body.replace(/^<!--.*-->\n/u, ''));
 }

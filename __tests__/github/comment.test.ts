@@ -18,8 +18,8 @@ import {
   writer,
 } from './comment-world.ts';
 
-describe('one run after another', () => {
-  it('creates the comment once and updates it in place', async () => {
+describe('consecutive runs', () => {
+  it('create the comment once and update it in place', async () => {
     const write = await start();
     const first = await write(TEXT);
     const second = await write({ ...TEXT, runId: '101', body: 'Better.' });
@@ -35,7 +35,7 @@ describe('one run after another', () => {
     );
   });
 
-  it('leaves an equal comment alone, whatever line ends GitHub keeps it with', async () => {
+  it('leave an equal comment unchanged, whatever line endings GitHub returns', async () => {
     const write = await start();
     await write({ ...TEXT, body: 'One\n\nTwo\n' });
     const [comment] = server.comments();
@@ -44,7 +44,7 @@ describe('one run after another', () => {
     expect(asked()).not.toContain('PATCH');
   });
 
-  it('writes the newer marker even where the text is equal, or a run between the two could have its way', async () => {
+  it('write the newer marker even when the text is equal, so that a late run cannot overwrite it', async () => {
     const write = await start();
     await write(TEXT);
     await write({ ...TEXT, runId: '120' });
@@ -60,21 +60,21 @@ describe('one run after another', () => {
     [{ attempt: 3 }, 'updated'],
     [{ runId: '101' }, 'updated'],
     [{ runId: '1000000000000000000001' }, 'updated'],
-  ] as const)('of attempt 2 of run 100, %j finds %s', async (changes, outcome) => {
+  ] as const)('after attempt 2 of run 100, %j is %s', async (changes, outcome) => {
     const write = await start();
     await write({ ...TEXT, attempt: 2 });
     expect(await write({ ...TEXT, ...changes, body: 'Other.' })).toMatchObject({ outcome });
     expect(standing()).toEqual([outcome === 'updated' ? 'Other.' : 'Good.']);
   });
 
-  it('keeps the comments of two keys apart', async () => {
+  it('keep the comments of two keys apart', async () => {
     const write = await start();
     await write(TEXT);
     await write({ ...TEXT, key: 'CI / test' });
     expect(standing()).toEqual(['Good.', 'Good.']);
   });
 
-  it('finds the comment behind hundreds of others', async () => {
+  it('find the comment behind hundreds of others', async () => {
     const write = await start();
     for (let at = 0; at < 230; at++) server.addComment({ pull: 7, author: 'octocat', body: `${at}` });
     await write(TEXT);
@@ -82,7 +82,7 @@ describe('one run after another', () => {
     expect(standing().slice(230)).toEqual(['Better.']);
   });
 
-  it('without `create` updates what stands, and makes nothing where nothing does', async () => {
+  it('without `create` update an existing comment, and create none', async () => {
     const write = await start();
     expect(await write({ ...TEXT, create: false })).toEqual({ outcome: 'none', url: null });
     expect(asked()).toEqual(['POST list']);
@@ -93,15 +93,15 @@ describe('one run after another', () => {
     expect(standing()).toEqual(['Green.']);
   });
 
-  it('asks nobody where there is no pull request', async () => {
+  it('send no request without a pull request', async () => {
     await start();
     expect(await writer('test-token', null)(TEXT)).toEqual({ outcome: 'no_pull_request', url: null });
     expect(asked()).toEqual([]);
   });
 });
 
-describe('whose comment it is', () => {
-  it('takes no marker that another author wrote', async () => {
+describe('the marker of a comment', () => {
+  it('is ignored when another author wrote it', async () => {
     const write = await start();
     const marker = await markerOf({ runId: '999' });
     server.addComment({ pull: 7, author: 'mallory', body: `${marker}\nForged.` });
@@ -109,7 +109,7 @@ describe('whose comment it is', () => {
     expect(standing()).toEqual(['Forged.', 'Good.']);
   });
 
-  it('takes no marker behind the first line, nor a broken one', async () => {
+  it('is ignored when it is malformed or not in the first line', async () => {
     const write = await start();
     const marker = await markerOf({ runId: '999' });
     const broken = [marker.replace('-->', ''), marker.replace('run=', 'run=x')];
@@ -119,14 +119,14 @@ describe('whose comment it is', () => {
     expect(server.comments().length).toBe(5);
   });
 
-  it('leaves the comments of another token alone', async () => {
+  it('belongs to one token: comments of another token are kept', async () => {
     const write = await start();
     await write(TEXT);
     await writer('other-token')({ ...TEXT, runId: '101', body: 'Mine.' });
     expect(standing()).toEqual(['Good.', 'Mine.']);
   });
 
-  it('holds any key, commit and run id in one line that ends where it should', async () => {
+  it('is well-formed and on one line for any key, commit and run id', async () => {
     await start();
     const hostile = fc.oneof(
       fc.string({ unit: 'binary' }),
@@ -145,30 +145,30 @@ describe('whose comment it is', () => {
   });
 });
 
-describe('what goes wrong', () => {
+describe('failures', () => {
   const failureOf = async (promise: Promise<unknown>) => {
     const error = await promise.catch((caught: unknown) => caught);
     if (!(error instanceof GitHubError)) throw new Error(`No GitHubError: ${String(error)}`);
     return error;
   };
 
-  it('a comment whose answer was lost is not made twice', async () => {
+  it('a lost response does not create a second comment', async () => {
     const write = await start();
     server.fail(CREATE, { kind: 'lost' });
     expect(await write(TEXT)).toMatchObject({ outcome: 'created' });
-    // Not even for a moment: each one is a mail to everybody who follows the pull request.
+    // Not even temporarily: each comment sends a mail to everybody who follows the pull request.
     expect(asked().filter((each) => each === 'POST')).toEqual(['POST']);
     expect(standing()).toEqual(['Good.']);
   });
 
-  it.each([500, 502, 503])('a comment that GitHub answered by %i is made all the same', async (status) => {
+  it.each([500, 502, 503])('a comment is created in spite of a %i response', async (status) => {
     const write = await start();
     server.fail(CREATE, { status });
     expect(await write(TEXT)).toMatchObject({ outcome: 'created' });
     expect(standing()).toEqual(['Good.']);
   });
 
-  it('a missing permission names the one that is missing', async () => {
+  it('a missing permission is named', async () => {
     const write = await start();
     server.fail(CREATE, { status: 403, message: 'Resource not accessible by integration' });
     const { kind, message } = await failureOf(write(TEXT));
@@ -176,7 +176,7 @@ describe('what goes wrong', () => {
     expect(message).toContain('`permissions: pull-requests: write`');
   });
 
-  it('the longest comment with its marker is one that GitHub takes', async () => {
+  it('GitHub accepts the longest comment with its marker', async () => {
     const write = await start();
     const findings = Array.from({ length: 300 }, (_, at) => ({
       message: `🐙${'&'.repeat(at % 90)}`,
@@ -192,14 +192,14 @@ describe('what goes wrong', () => {
     expect(standing()).toEqual([body]);
   });
 
-  it('a locked conversation is called that', async () => {
+  it('a locked conversation is reported as such', async () => {
     const write = await start({ locked: true });
     expect((await failureOf(write(TEXT))).message).toBe(
       'The conversation of the pull request is locked. Unlock it, or set comment: never.',
     );
   });
 
-  it.each([401, 403, 404, 422, 500])('%i ends it without a comment', async (status) => {
+  it.each([401, 403, 404, 422, 500])('a %i response ends the update without a comment', async (status) => {
     const write = await start();
     server.fail(LIST, { status }, 9);
     expect((await failureOf(write(TEXT))).status).toBe(status);

@@ -22,8 +22,8 @@ function environment(event: string, payload: unknown, more: Readonly<Record<stri
   };
 }
 
-describe('the subject', () => {
-  it('is what the runner says', () => {
+describe('readSubject', () => {
+  it('returns the facts of the runner', () => {
     expect(readSubject(environment('push', {}))).toEqual({
       repository: 'o/r',
       sha: 'abc',
@@ -41,17 +41,17 @@ describe('the subject', () => {
     ['pull_request_target', 'c1'],
     ['push', 'abc'],
     ['pull_request', 'abc'],
-  ])("of %s is what was checked out, where GITHUB_SHA is the base's: %s", (event, sha) => {
+  ])('for %s with the checkout c1 and GITHUB_SHA abc the sha is %s', (event, sha) => {
     expect(readSubject(environment(event, {}), 'c1')?.sha).toBe(sha);
     expect(readSubject(environment(event, {}), null)?.sha).toBe('abc');
   });
 
-  it('says which commit was checked out, or that it is not known', () => {
+  it('returns the checked-out commit, or null when it is not known', () => {
     expect(readSubject(environment('push', {}), 'c1')).toMatchObject({ sha: 'abc', checked_out: 'c1' });
     expect(readSubject(environment('push', {}), null)).toMatchObject({ sha: 'abc', checked_out: null });
   });
 
-  it('is null outside GitHub', () => {
+  it('returns null outside GitHub', () => {
     expect(readSubject({})).toBeNull();
     expect(readSubject({}, 'c1')).toBeNull();
   });
@@ -66,7 +66,7 @@ describe('the subject', () => {
     ['pull_request', { pull_request: { number: '7; rm' } }, {}, null],
     ['pull_request', '{broken', {}, null],
     ['pull_request', 'null', {}, null],
-  ])('of %s %j names the pull request, or none', (event, payload, more, expected) => {
+  ])('for %s %j returns the pull request, or null', (event, payload, more, expected) => {
     expect(readSubject(environment(event, payload, more))?.pull_request).toBe(expected);
   });
 });
@@ -78,31 +78,31 @@ describe('the event file', () => {
   const payload = JSON.stringify({ pull_request: { number: 7 } });
   afterEach(() => rmSync(file));
 
-  it('may be a link', () => {
+  it('may be a symlink', () => {
     writeFileSync(path.join(folder, 'target.json'), payload);
     symlinkSync('target.json', file);
     expect(numberIn()).toBe(7);
   });
 
-  it('names nothing where it is a pipe, which is not waited for', () => {
+  it('is ignored when it is a pipe, without blocking', () => {
     execFileSync('mkfifo', [file]);
     expect(numberIn()).toBeNull();
   });
 
-  it('names nothing where it is larger than any event', () => {
+  it('is ignored when it is larger than any event', () => {
     writeFileSync(file, payload.padEnd(33 * 1024 * 1024));
     expect(numberIn()).toBeNull();
   });
 });
 
 describe('privileged triggers', () => {
-  it('are those that strangers start with the rights of the repository, and any event of tomorrow', () => {
+  it('are those that strangers start with the permissions of the repository, and unknown events', () => {
     const names =
       'pull_request_target workflow_run issue_comment issues discussion discussion_comment check_run check_suite status deployment_status fork watch gollum an_event_of_tomorrow';
     for (const name of names.split(' ')) expect(isPrivileged({ GITHUB_EVENT_NAME: name }), name).toBe(true);
   });
 
-  it('are none of those that members start, or that have no rights', () => {
+  it('exclude those that members start, or that have no permissions', () => {
     const names = 'push pull_request pull_request_review merge_group workflow_dispatch schedule';
     for (const name of [...names.split(' '), ''])
       expect(isPrivileged({ GITHUB_EVENT_NAME: name }), name).toBe(false);

@@ -12,7 +12,7 @@ import {
   waits,
 } from './client-world.ts';
 
-describe('a refusal', () => {
+describe('an error response', () => {
   afterEach(stop);
 
   it('401 names the input', async () => {
@@ -24,19 +24,19 @@ describe('a refusal', () => {
     });
   });
 
-  it('403 names the permission that GitHub asks for', async () => {
+  it('403 names the permission that GitHub requires', async () => {
     const github = await start();
     const headers = { 'x-accepted-github-permissions': 'issues=write; pull_requests=write' };
     server.fail('POST', { status: 403, headers, message: 'Resource not accessible by integration' });
-    const asked = postComment(github);
-    expect(await failureOf(asked)).toEqual({
+    const posting = postComment(github);
+    expect(await failureOf(posting)).toEqual({
       kind: 'forbidden',
       status: 403,
       message: `GitHub answered 403 (Resource not accessible by integration) to POST ${COMMENTS}. Give the job \`permissions: pull-requests: write\`; the token of a pull request from a fork can only read, whatever the workflow gives.`,
     });
   });
 
-  it('404 and 422 say what GitHub says', async () => {
+  it('404 and 422 contain GitHub’s message', async () => {
     const github = await start();
     const missing = await failureOf(getPull(github, 8));
     const invalid = await failureOf(postComment(github, 'x'.repeat(65_537)));
@@ -44,7 +44,7 @@ describe('a refusal', () => {
     expect(invalid.message).toContain('(Validation Failed: body is too long (maximum is 65536 characters))');
   });
 
-  it('quotes GitHub on one short line, and never the token', async () => {
+  it('is quoted on one short line, never with the token', async () => {
     const github = await start();
     server.fail('GET', { status: 418, message: `a\u001b[31m\n::error::b\u202e${'x'.repeat(5_000)}` });
     const { message } = await failureOf(getPull(github));
@@ -52,7 +52,7 @@ describe('a refusal', () => {
     expect(message).not.toContain('test-token');
   });
 
-  it('of a GraphQL query is in its errors', async () => {
+  it('of a GraphQL query is read from its errors', async () => {
     const github = await start();
     expect(await failureOf(github.graphql('query { nothing }', {}))).toMatchObject({
       kind: 'invalid',
@@ -62,16 +62,16 @@ describe('a refusal', () => {
   });
 });
 
-describe('what the plugins of the client do of their own', () => {
+describe('the plugins of the client', () => {
   afterEach(stop);
 
-  it('they keep no time between two writes', async () => {
+  it('do not wait between two writes', async () => {
     const github = await start();
     for (const body of ['one', 'two']) await postComment(github, body);
     expect([server.comments().length, waits]).toEqual([2, []]);
   });
 
-  it('they print nothing of a route that GitHub will remove', async () => {
+  it('print nothing about a deprecated route', async () => {
     const github = await start();
     const printed = vi.spyOn(console, 'warn').mockReturnValue();
     server.fail('GET', { status: 404, headers: { deprecation: 'true', sunset: 'soon' } });
@@ -81,46 +81,46 @@ describe('what the plugins of the client do of their own', () => {
   });
 });
 
-describe('a failure that may pass', () => {
+describe('a temporary failure', () => {
   afterEach(stop);
 
-  it.each([500, 502, 503])('%i is asked again, after growing waits', async (status) => {
+  it.each([500, 502, 503])('is retried after a %i response, after growing waits', async (status) => {
     const github = await start();
     server.fail('GET', { status }, 2);
     await getPull(github);
     expect([server.requests.length, waits]).toEqual([3, [1_000, 4_000]]);
   });
 
-  it.each(['cut', 'broken_json'] as const)('%s is asked again', async (kind) => {
+  it.each(['cut', 'broken_json'] as const)('is retried after %s', async (kind) => {
     const github = await start();
     server.fail('GET', { kind });
     await getPull(github);
     expect(server.requests.length).toBe(2);
   });
 
-  it('ends after three tries', async () => {
+  it('is reported after three tries', async () => {
     const github = await start();
     server.fail('GET', { kind: 'cut' }, 9);
     expect(await failureOf(getPull(github))).toMatchObject({ kind: 'unavailable', status: null });
     expect(server.requests.length).toBe(3);
   });
 
-  it('ends after three tries even where GitHub would have us go on', async () => {
+  it('is reported after three tries even when GitHub requests more', async () => {
     const github = await start();
     server.fail('GET', { status: 429, headers: { 'retry-after': '1' } }, 9);
     expect(await failureOf(getPull(github))).toMatchObject({ kind: 'rate_limited' });
     expect(waits).toEqual([1_000, 1_000]);
   });
 
-  it('of a POST is not asked again where it may have been done', async () => {
+  it('of a POST is not retried when it may have succeeded', async () => {
     const github = await start();
     server.fail('POST', { kind: 'lost' });
-    const asked = postComment(github);
-    expect(await failureOf(asked)).toMatchObject({ kind: 'unavailable' });
+    const posting = postComment(github);
+    expect(await failureOf(posting)).toMatchObject({ kind: 'unavailable' });
     expect([server.requests.length, server.comments().length]).toEqual([1, 1]);
   });
 
-  it('a rate limit is waited for, even before a POST, as long as GitHub says', async () => {
+  it('is retried after a rate limit as long as GitHub says, even for a POST', async () => {
     const github = await start();
     server.fail('POST', { status: 403, headers: { 'retry-after': '7' } });
     server.fail('POST', { status: 429, headers: { 'retry-after': '2' } });
@@ -128,7 +128,7 @@ describe('a failure that may pass', () => {
     expect([waits, server.comments().length]).toEqual([[7_000, 2_000], 1]);
   });
 
-  it('a rate limit that outlasts the patience is told at once', async () => {
+  it('is reported at once when a rate limit outlasts the maximum wait', async () => {
     const github = await start();
     server.fail('GET', { status: 429, headers: { 'retry-after': '60' } });
     const { kind, message } = await failureOf(getPull(github));
@@ -136,7 +136,7 @@ describe('a failure that may pass', () => {
     expect(message).toContain('ends in 60 s');
   });
 
-  it('a used-up rate limit is waited for until a second after it is renewed', async () => {
+  it('is retried one second after a used-up rate limit is reset', async () => {
     const github = await start();
     const reset = String(Math.floor(Date.now() / 1_000) + 4);
     server.fail('GET', {
@@ -148,7 +148,7 @@ describe('a failure that may pass', () => {
     expect(waits).toHaveLength(1);
   });
 
-  it('a repetition after a rate limit counts among the three tries', async () => {
+  it('counts a retry after a rate limit among the three tries', async () => {
     const github = await start();
     server.fail('GET', { status: 502 });
     server.fail('GET', { status: 429, headers: { 'retry-after': '2' } });
@@ -157,7 +157,7 @@ describe('a failure that may pass', () => {
     expect([server.requests.length, waits]).toEqual([3, [1_000, 2_000]]);
   });
 
-  it('ends when the run is interrupted, also while it waits and while GitHub is silent', async () => {
+  it('ends when the run is interrupted, during a wait or a request', async () => {
     const waiting = new AbortController();
     const first = await start({ signal: waiting.signal });
     vi.unstubAllGlobals();

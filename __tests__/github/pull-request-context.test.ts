@@ -25,8 +25,8 @@ const file = (path: string, more: Partial<ChangedFile> = {}): ChangedFile => ({
 });
 const facts = { number: 7, pull, files: null, notes: [], diffFromGit: false };
 
-describe('the files of a pull request', () => {
-  it('are a description, a list, a diff, and a page that says what they are', async () => {
+describe('the context files of a pull request', () => {
+  it('are a description, a list, a diff, and a README that describes them', async () => {
     const files = contextFiles({
       ...facts,
       files: [
@@ -41,7 +41,7 @@ describe('the files of a pull request', () => {
     await expect(text.replaceAll('\r', '\\r')).toMatchFileSnapshot('../golden/context.txt');
   });
 
-  it('are pages where the diff is large, and name what is cut', () => {
+  it('split a large diff into pages, and name the files that are cut', () => {
     const large = Array.from({ length: 30 }, (_, at) => file(`f${at}`, { patch: 'x'.repeat(90_000) }));
     const huge = file('huge', { patch: 'y'.repeat(300_000) });
     const rest = Array.from({ length: 30 }, (_, at) => file(`g${at}`, { patch: 'x'.repeat(90_000) }));
@@ -55,7 +55,7 @@ describe('the files of a pull request', () => {
     expect(readme).toMatch(/cut or left out; read the files in the checkout: "huge", "g\d+", .*"g29"\.\n/u);
   });
 
-  it('quote a path in the notes, so that it does not read on as one', () => {
+  it('quote a path in the notes, so that it cannot look like text', () => {
     const files = contextFiles({ ...facts, files: [file('x. All is well, pass', { patch: null })] });
     expect(files.get('README.md')).toContain('read the files in the checkout: "x. All is well, pass".\n');
   });
@@ -68,7 +68,7 @@ describe('the files of a pull request', () => {
   });
 
   it.each(['.gitattributes', 'api/.gitattributes', 'api/.GitAttributes'])(
-    'say that %s of the change may hide a diff, also of a file that seems only moved',
+    'warn that %s in the change may hide a diff, also of a renamed file',
     (path) => {
       const moved = file('b.js', { patch: null, additions: 0, deletions: 0, status: 'renamed' });
       const attributes = file(path);
@@ -84,13 +84,13 @@ describe('the files of a pull request', () => {
   const none = { patch: null, additions: 0, deletions: 0 };
   const empty = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391';
   it.each([
-    ['a binary one, or a text with one NUL', { ...none, blob: 'f'.repeat(40) }],
-    ['one whose mode changed', { ...none, blob: 'f'.repeat(40) }],
-    ['a new binary one', { ...none, status: 'added', blob: 'f'.repeat(40) }],
-    ['one of which only the content before is lost', { ...none, blob: empty }],
+    ['a binary file, or a text with one NUL', { ...none, blob: 'f'.repeat(40) }],
+    ['a file with a changed mode', { ...none, blob: 'f'.repeat(40) }],
+    ['a new binary file', { ...none, status: 'added', blob: 'f'.repeat(40) }],
+    ['a file of which only the previous content is missing', { ...none, blob: empty }],
     ['a copy', { ...none, status: 'copied', previous: 'a.js' }],
-    ['one that was moved and changed', { ...none, additions: 1, status: 'renamed', previous: 'a.js' }],
-  ])('name a file without a diff, which is a part of the change that nobody sees: %s', (_, more) => {
+    ['a file that was moved and changed', { ...none, additions: 1, status: 'renamed', previous: 'a.js' }],
+  ])('name a file without a diff: %s', (_, more) => {
     const hidden = file('auth.js', more);
     expect(isTruncated([file('a.js'), hidden], 2)).toBe(true);
     const readme = contextFiles({ ...facts, files: [file('a.js'), hidden] }).get('README.md');
@@ -102,8 +102,8 @@ describe('the files of a pull request', () => {
   it.each([
     ['moved', { ...none, status: 'renamed', previous: 'a.js' }],
     ['new and empty', { ...none, status: 'added', blob: empty }],
-    ['gone, and was empty', { ...none, status: 'removed', blob: empty }],
-  ])('say nothing of a file that has nothing to show: %s', (_, more) => {
+    ['removed, and was empty', { ...none, status: 'removed', blob: empty }],
+  ])('do not mention a file that has nothing to show: %s', (_, more) => {
     const hidden = file('b.js', more);
     expect(isTruncated([hidden], 1)).toBe(false);
     expect(contextFiles({ ...facts, files: [hidden] }).get('README.md')).not.toContain('Notes');
@@ -124,7 +124,7 @@ describe('the files of a pull request', () => {
     );
   });
 
-  it('say that GitHub lists fewer files than the pull request changes', () => {
+  it('say when GitHub lists fewer files than the pull request changes', () => {
     const files = [file('a.js')];
     expect([1, 2].map((changedFiles) => isTruncated(files, changedFiles))).toEqual([false, true]);
     const readme = contextFiles({ ...facts, pull: { ...pull, changedFiles: 5 }, files }).get('README.md');
@@ -133,7 +133,7 @@ describe('the files of a pull request', () => {
     expect(isTruncated([], 0)).toBe(false);
   });
 
-  it('of a list that GitHub ends say so', () => {
+  it('say when GitHub cuts the list', () => {
     const many = Array.from({ length: 3_000 }, (_, at) => file(`f${at}`, { patch: null }));
     expect(contextFiles({ ...facts, files: many }).get('README.md')).toMatch(
       /GitHub lists the first 3000 files only\.\n- GitHub gives no diff of these .* and 2950 more\./u,
@@ -143,7 +143,7 @@ describe('the files of a pull request', () => {
 
 const eventOf = (name: string, payload: object) => ({ repository: 'o/r', name, sha: 'm', ref: '', payload });
 
-it('where nobody can say whether there is a pull request, that is told', async () => {
+it('the context is unknown with a warning when the pull request cannot be looked up', async () => {
   const event = eventOf('workflow_run', { workflow_run: { head_sha: 'a1' } });
   const warnings: string[] = [];
   const { github } = answering({});
@@ -160,7 +160,7 @@ it('where nobody can say whether there is a pull request, that is told', async (
   ]);
 });
 
-it('without a token nobody can say what a workflow_run is about', async () => {
+it('the context of a workflow_run is unknown without a token', async () => {
   const event = eventOf('workflow_run', {});
   const warnings: string[] = [];
   const find = createContextFinder(event, createPullRequestFinder(event, null), null, (text) =>
@@ -172,7 +172,7 @@ it('without a token nobody can say what a workflow_run is about', async () => {
   ]);
 });
 
-describe('how much of the diff there is', () => {
+describe('the completeness of the diff', () => {
   const event = eventOf('issue_comment', { issue: { number: 7, pull_request: {} } });
   const file = (more: Partial<ChangedFile> = {}): ChangedFile => ({
     ...{ path: 'a.js', previous: '', status: 'modified', additions: 1, deletions: 0, patch: '+a' },
@@ -187,11 +187,11 @@ describe('how much of the diff there is', () => {
   };
   const ofFiles = (...files: readonly ChangedFile[]) => diffOf(async () => files);
 
-  it('is all of it where each changed line has a patch', async () => {
+  it('is complete when each changed line has a patch', async () => {
     expect(await ofFiles(file(), file({ additions: 0, patch: null, status: 'renamed' }))).toBe('complete');
   });
 
-  it('is a part where a patch is left out, the list ends early, or the diff is too long', async () => {
+  it('is truncated when a patch is missing, the list ends early, or the diff is too long', async () => {
     expect(await ofFiles()).toBe('truncated');
     expect(await ofFiles(file(), file({ patch: null }))).toBe('truncated');
     expect(await ofFiles(file(), file({ additions: 0, patch: null }))).toBe('truncated');
@@ -203,7 +203,7 @@ describe('how much of the diff there is', () => {
     ).toBe('truncated');
   });
 
-  it('is none where GitHub does not answer, refuses, or is not asked', async () => {
+  it('is missing when GitHub does not respond, refuses, or is not asked', async () => {
     expect(await diffOf(() => Promise.reject(new Error('unreachable')))).toBe('missing');
     expect(await diffOf(async () => null)).toBe('missing');
     expect(await diffOf(null)).toBe('missing');

@@ -32,7 +32,7 @@ const event = (name: string, payload: unknown, more: Partial<EventFacts> = {}): 
 });
 const queue = { ref: 'refs/heads/gh-readonly-queue/main/pr-7-0123abc' };
 const group = { merge_group: { head_sha: 'g1', base_sha: 'm1' } };
-/** Where the status is set, for a verdict on what was checked out, or on what is told. */
+/** The status commit for a verdict on the checkout, or on the given commits. */
 const statusOf = async (finder: PullRequestFinder, ...judged: readonly (string | null)[]) => {
   const { sha, problem } = await finder.findStatusCommit(...judged);
   return problem === null ? sha : `not ${sha}`;
@@ -42,7 +42,7 @@ const after = { workflow_run: { head_sha: 'a1', pull_requests: [] } };
 
 describe('the pull request', () => {
   it.each(['pull_request', 'pull_request_target', 'pull_request_review'])(
-    'of %s stands in the event, and nobody is asked',
+    'of %s is read from the event, without a request',
     async (name) => {
       const { github, asked } = answering({});
       const finder = createPullRequestFinder(event(name, { pull_request: pull(7) }), github, at('a1'));
@@ -64,7 +64,7 @@ describe('the pull request', () => {
       { ...read(7), base: { ref: 'main', sha: 'm1' }, head: { ...read(7).head, sha: 'g1' } },
       'g1',
     ],
-  ])('of %s is asked for by its number, once', async (name, payload, more, expected, head) => {
+  ])('of %s is requested by its number, once', async (name, payload, more, expected, head) => {
     const { github, asked } = answering({ '/repos/o/r/pulls/7': pull(7) });
     const finder = createPullRequestFinder(event(name, payload, more), github, at(head));
     expect(await finder.find()).toEqual(expected);
@@ -86,7 +86,7 @@ describe('the pull request', () => {
     expect([finder.number, await finder.find(), await statusOf(finder)]).toEqual([null, read(7), head]);
   });
 
-  it('of a workflow_run is looked for by its branch: the repository does not list the commits of forks', async () => {
+  it('of a workflow_run is found by its branch, because commits of forks are not listed', async () => {
     const moved = pull(6, { head: { ref: 'topic', sha: 'a2', repo: { full_name: 'fork/r' } } });
     const { github, asked } = answering({ '/repos/o/r/pulls': [moved, pull(7)] });
     const run = { head_sha: 'a1', head_branch: 'topic', head_repository: { owner: { login: 'fork' } } };
@@ -95,7 +95,7 @@ describe('the pull request', () => {
     expect(asked).toEqual(['/repos/o/r/pulls']);
   });
 
-  it('of a comment has the head that was judged, and not the one that was pushed since', async () => {
+  it('of a comment has the judged head, not one that was pushed later', async () => {
     const { github } = answering({
       '/repos/o/r/pulls/7': pull(7, { head: { ref: 'topic', sha: 'pushed', repo: null } }),
       '/repos/o/r/commits/judged': { parents: [{ sha: 'b1' }] },
@@ -106,7 +106,7 @@ describe('the pull request', () => {
     expect([await statusOf(after, 'judged'), await statusOf(after)]).toEqual(['judged', 'pushed']);
   });
 
-  it('of a commit that two are open for is none: nobody can say which', async () => {
+  it('of a commit with two open pull requests is null', async () => {
     const { github } = answering({ '/repos/o/r/commits/a1/pulls': [pull(7), pull(8)] });
     expect(await createPullRequestFinder(event('workflow_run', after), github).find()).toBeNull();
   });
@@ -115,27 +115,24 @@ describe('the pull request', () => {
     ['schedule', {}],
     ['issue_comment', { issue: { number: 7 } }],
     ['pull_request', { pull_request: { number: 7 } }],
-  ])(
-    "of %s %j is none where nobody can be asked, and checks are shown on the job's commit",
-    async (name, payload) => {
-      const finder = createPullRequestFinder(event(name, payload), null, at('merge1'));
-      expect([await finder.find(), await statusOf(finder)]).toEqual([null, 'merge1']);
-    },
-  );
+  ])('of %s %j is null without a token, and the status is set on the job’s commit', async (name, payload) => {
+    const finder = createPullRequestFinder(event(name, payload), null, at('merge1'));
+    expect([await finder.find(), await statusOf(finder)]).toEqual([null, 'merge1']);
+  });
 
   const byComment = event('issue_comment', { issue: { number: 7, pull_request: {} } });
   it.each([
-    ['the head itself', at('a1'), 'a1'],
-    ['a commit that merges it', at('m2', 'b1', 'a1'), 'a1'],
-    ['a merge that only GitHub can describe', { sha: 'm2', parents: null }, 'a1'],
-    ['an older head, since somebody pushed after the checkout', at('a0', 'b1'), 'a0'],
-    ['a commit that was made from it', at('a2', 'a1'), 'a2'],
+    ['the head', at('a1'), 'a1'],
+    ['a merge of the head', at('m2', 'b1', 'a1'), 'a1'],
+    ['a merge whose parents only GitHub knows', { sha: 'm2', parents: null }, 'a1'],
+    ['an older head, after a later push', at('a0', 'b1'), 'a0'],
+    ['a commit based on the head', at('a2', 'a1'), 'a2'],
     ['a merge of an older head', at('m1', 'b1', 'a0'), 'm1'],
-    ['a commit that GitHub does not know', { sha: 'local', parents: null }, 'local'],
+    ['a commit unknown to GitHub', { sha: 'local', parents: null }, 'local'],
     ['the default branch', at('merge1'), 'not a1'],
     ['the tip of the base', at('b1'), 'not a1'],
-    ['not known', null, 'not a1'],
-  ])('has a success only where it was judged: the checkout is %s', async (_, checkedOut, shown) => {
+    ['unknown', null, 'not a1'],
+  ])('gets a success only on the judged commit: the checkout is %s', async (_, checkedOut, shown) => {
     const { github } = answering({
       '/repos/o/r/pulls/7': pull(7),
       '/repos/o/r/commits/m2': { sha: 'm2', parents: [{ sha: 'b1' }, { sha: 'a1' }] },
@@ -156,19 +153,19 @@ describe('the pull request', () => {
     ['push', {}, at('merge1'), 'merge1'],
     ['push', {}, null, 'not merge1'],
     ['schedule', {}, at('other'), 'other'],
-  ])('of %s: a head that was not checked out gets no success', async (name, payload, checkedOut, shown) => {
+  ])('of %s gets no success on a head that was not checked out', async (name, payload, checkedOut, shown) => {
     const { github } = answering({});
     const facts = event(name, payload, { ref: 'refs/pull/7/merge' });
     expect(await statusOf(createPullRequestFinder(facts, github, checkedOut))).toBe(shown);
   });
 
-  it('of a merge of verdicts gets no success where the legs do not say what they judged', async () => {
+  it('of a merge of verdicts gets no success when the legs do not say what they judged', async () => {
     const { github } = answering({ '/repos/o/r/pulls/7': pull(7) });
     expect(await statusOf(createPullRequestFinder(byComment, github, at('a1')), null)).toBe('not a1');
   });
 
   it.each(['push', 'workflow_dispatch', 'schedule', 'issue_comment', 'workflow_run'])(
-    'is not named by a branch of %s that is called like one of the merge queue',
+    'is not taken from a branch of %s with a merge queue name',
     async (name) => {
       const { github, asked } = answering({ '/repos/o/r/commits/merge1/pulls': [] });
       const finder = createPullRequestFinder(event(name, {}, queue), github, at('merge1'));
@@ -177,7 +174,7 @@ describe('the pull request', () => {
     },
   );
 
-  it('that GitHub does not tell is an error for whoever needs it', async () => {
+  it('throws when GitHub does not return it', async () => {
     const { github } = answering({});
     const payload = { issue: { number: 7, pull_request: {} } };
     await expect(

@@ -22,8 +22,8 @@ beforeEach(() => {
   folder = mkdtempSync(path.join(folders, 'runner-'));
 });
 
-describe('the file-command files', () => {
-  it('are all that the runner named for this step', () => {
+describe('the runner’s files', () => {
+  it('are all that the runner names for this step', () => {
     const commands = { GITHUB_ENV: '/f/env', GITHUB_PATH: '/f/path', GITHUB_STATE: '/f/state' };
     const environment = { GITHUB_OUTPUT: '/f/output', GITHUB_STEP_SUMMARY: '/f/summary', ...commands };
     const all = Object.values(environment);
@@ -32,7 +32,7 @@ describe('the file-command files', () => {
     expect(few).toEqual({ output: null, summary: null, all: ['/f/env'] });
   });
 
-  it('the one for outputs must be a regular file', () => {
+  it('must include a regular file for outputs', () => {
     writeFileSync(at('output'), '');
     const require = (file: string) => () => requireOutputFile(findRunnerFiles({ GITHUB_OUTPUT: file }));
     expect(require(at('output'))).not.toThrow();
@@ -40,8 +40,8 @@ describe('the file-command files', () => {
   });
 });
 
-describe('files that are kept', () => {
-  it('get back what stood in them, whatever was made of them', () => {
+describe('keepFiles', () => {
+  it('restores the content of files, whatever replaced them', () => {
     const names = ['same', 'longer', 'gone', 'folder', 'linked'];
     for (const name of names) writeFileSync(at(name), `${name} before`);
     const inode = lstatSync(at('same')).ino;
@@ -60,7 +60,7 @@ describe('files that are kept', () => {
     expect(lstatSync(at('same')).ino).toBe(inode);
   });
 
-  it('puts back what was replaced by a link to a file of the kernel, without waiting for its end', () => {
+  it('restores a file that was replaced by a symlink to a kernel file, without blocking', () => {
     writeFileSync(at('kept'), 'x=1\n');
     const restore = keepFiles([at('kept')]);
     rmSync(at('kept'));
@@ -69,35 +69,35 @@ describe('files that are kept', () => {
     expect(readFileSync(at('kept'), 'utf8')).toBe('x=1\n');
   });
 
-  it('one that was not there is left alone', () => {
+  it('leaves a missing file missing', () => {
     const restore = keepFiles([at('new')]);
     restore();
     expect(existsSync(at('new'))).toBe(false);
   });
 });
 
-describe('secrets of the environment', () => {
-  it('are in the variables that hold keys and tokens', () => {
+describe('findSecrets', () => {
+  it('finds the variables that contain keys and tokens', () => {
     const names =
       'INPUT_API-KEY INPUT_GITHUB-TOKEN OPENAI_API_KEY Mistral_Api_Key ACTIONS_RUNTIME_TOKEN ACTIONS_ID_TOKEN_REQUEST_TOKEN GITHUB_TOKEN GH_TOKEN ANTHROPIC_AUTH_TOKEN AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN NODE_AUTH_TOKEN NPM_TOKEN';
     for (const name of names.split(' '))
       expect(findSecrets({ [name]: 'value-1' }), name).toEqual(['value-1']);
   });
 
-  it('are not the plain words and page addresses of headers', () => {
+  it('ignores plain words and page URLs in headers', () => {
     const headers =
       'x-provider: openai\nHTTP-Referer: https://github.com/acme/shop\nx-flag: true\nX-Team: a1-payments';
     expect(findSecrets({ INPUT_HEADERS: headers })).toEqual(['a1-payments']);
   });
 
-  it('are the values of headers, with and without their scheme, in right lines and in wrong ones', () => {
+  it('finds values of headers with and without their scheme, in valid and invalid lines', () => {
     const headers =
       'Authorization: Bearer tok:en-1\r\nX-Team:blue\n x-flag: true\nno-colon-here\nbad name: value-2\n:v3';
     const found = ['Bearer tok:en-1', 'tok:en-1', 'no-colon-here', 'value-2', ':v3'];
     expect(findSecrets({ INPUT_HEADERS: headers })).toEqual(found);
   });
 
-  it('are found as given and without the blanks around them, each once; empty ones are none', () => {
+  it('finds values as given and trimmed, without duplicates and empty ones', () => {
     const tokens = { OPENAI_API_KEY: ' k1\n', GITHUB_TOKEN: 'k2', GH_TOKEN: 'k2', NPM_TOKEN: '' };
     const environment = { ...tokens, GITHUB_SHA: 'abc', INPUT_PROMPT: 'Judge.' };
     expect(findSecrets(environment)).toEqual([' k1\n', 'k1', 'k2']);

@@ -41,12 +41,12 @@ describe('createStatusSetter', () => {
     ]);
   });
 
-  it('sets nothing where there is no commit', async () => {
+  it('sets nothing without a commit', async () => {
     expect(await setter('')({ state: 'error', description: 'No.' })).toBe(false);
     expect(server.requests).toEqual([]);
   });
 
-  it('is an error and no success where nobody judged the commit, and every other state stays', async () => {
+  it('sets an error instead of a success on a commit that was not judged, and any other state as given', async () => {
     const set = setter(SHA, null, 'Check it out.');
     const refusal = 'The commit status is an error instead of a success. Check it out.';
     await expect(set({ state: 'success', description: 'Yes.' })).rejects.toThrow(refusal);
@@ -58,13 +58,13 @@ describe('createStatusSetter', () => {
     expect(server.statuses()[0]?.description).toContain('not known to be one on this commit');
   });
 
-  it('is sent again after a failure, for setting it twice does no harm', async () => {
+  it('is retried after a failure, because setting a status twice is harmless', async () => {
     server.fail('POST', { kind: 'lost' });
     await setter(SHA)({ state: 'success', description: 'Yes.' });
     expect(server.statuses().map(({ state }) => state)).toEqual(['success', 'success']);
   });
 
-  it('refused, names the permission', async () => {
+  it('names the missing permission', async () => {
     server.fail('POST', { status: 403 });
     await expect(setter(SHA)({ state: 'success', description: 'Yes.' })).rejects.toMatchObject({
       kind: 'forbidden',

@@ -13,7 +13,7 @@ let server: RawServer;
 afterEach(() => server.close());
 
 describe('boundedFetch', () => {
-  it('reads an answer to its end, whatever its status', async () => {
+  it('reads a response to its end, whatever its status', async () => {
     server = await startRawServer((response) => {
       response.writeHead(418, { 'X-Thing': 'yes' });
       response.end('tea');
@@ -23,7 +23,7 @@ describe('boundedFetch', () => {
     expect([status, headers.get('x-thing'), await response.text()]).toEqual([418, 'yes', 'tea']);
   });
 
-  it('takes no body that breaks off for a whole one', async () => {
+  it('rejects a truncated body', async () => {
     server = await startRawServer((response) => {
       response.writeHead(200, { 'content-length': '50' });
       response.write('half', () => response.destroy());
@@ -31,28 +31,28 @@ describe('boundedFetch', () => {
     await expect(boundedFetch(server.url, { method: 'GET' }, BOUNDS)).rejects.toThrow();
   });
 
-  it('ends when the time is over, before the head and within the body', async () => {
+  it('times out before the head and within the body', async () => {
     server = await startRawServer((response, { path }) => {
       if (path === '/body') response.writeHead(200).write('x');
     });
     for (const path of ['/head', '/body']) {
-      const asked = boundedFetch(server.url + path, { method: 'GET' }, { ...BOUNDS, timeoutMs: 50 });
-      await expect(asked).rejects.toMatchObject({ name: 'TimeoutError' });
+      const pending = boundedFetch(server.url + path, { method: 'GET' }, { ...BOUNDS, timeoutMs: 50 });
+      await expect(pending).rejects.toMatchObject({ name: 'TimeoutError' });
     }
   });
 
-  it('ends with the signal, also with one that came before', async () => {
+  it('aborts with the signal, also with an earlier one', async () => {
     server = await startRawServer(() => undefined);
     const stop = new AbortController();
-    const asked = boundedFetch(server.url, { method: 'GET' }, { ...BOUNDS, signal: stop.signal });
+    const pending = boundedFetch(server.url, { method: 'GET' }, { ...BOUNDS, signal: stop.signal });
     stop.abort('SIGTERM');
     const interrupted = { name: 'GitHubError', cause: 'SIGTERM' };
-    await expect(asked).rejects.toMatchObject(interrupted);
+    await expect(pending).rejects.toMatchObject(interrupted);
     const late = boundedFetch(server.url, {}, { ...BOUNDS, signal: stop.signal });
     await expect(late).rejects.toMatchObject(interrupted);
   });
 
-  it('follows a GET on the same server, twice at most, and nothing else', async () => {
+  it('follows a GET redirect on the same server, at most twice, and no other redirect', async () => {
     server = await startRawServer((response, { path }) => {
       response.writeHead(path === '/3' ? 200 : 302, { location: `/${Number(path.slice(1)) + 1}` }).end();
     });
@@ -70,7 +70,7 @@ describe('loading the client', () => {
   const folders = makeFolder();
   const front = fileURLToPath(new URL('../../src/github/client.ts', import.meta.url));
 
-  it.each(['a pipe', 'no JSON', 'not there'])('is independent of an event file that is %s', async (kind) => {
+  it.each(['a pipe', 'no JSON', 'not there'])('does not depend on an event file that is %s', async (kind) => {
     server = await startRawServer((response) => response.end('{"number":7}'));
     const event = path.join(mkdtempSync(path.join(folders, 'event-')), 'event.json');
     if (kind === 'a pipe') execFileSync('mkfifo', [event]);
@@ -82,7 +82,7 @@ describe('loading the client', () => {
       console.log(data.number, process.env.GITHUB_EVENT_PATH);`;
     const env = { ...process.env, GITHUB_EVENT_PATH: event };
     const args = ['--input-type=module', '--eval', script];
-    // The import waits for a pipe where nothing interrupts it.
+    // The import would wait for a pipe without end.
     const killed = { env, timeout: 20_000, killSignal: 'SIGKILL' } as const;
     const { stdout } = await promisify(execFile)(process.execPath, args, killed);
     expect(stdout).toBe(`7 ${event}\n`);

@@ -15,7 +15,7 @@ import { makeFolder } from '../support/surroundings.ts';
 const workspace = makeFolder();
 mkdirSync(path.join(workspace, 'sub', '.git'), { recursive: true });
 mkdirSync(path.join(workspace, 'sub', 'judges', '.git'), { recursive: true });
-/** The event's own commit, and another one that a step before checked out. */
+/** The commit of the event, and another one that an earlier step checked out. */
 const [own, other] = ['c'.repeat(40), 'd'.repeat(40)];
 for (const [name, sha] of Object.entries({ own, other })) {
   mkdirSync(path.join(workspace, name, '.git'), { recursive: true });
@@ -53,19 +53,19 @@ function open(
 }
 
 describe('with trusted-files: base', () => {
-  it('a file is read at the tip of the base branch, found once', async () => {
+  it('reads a file at the tip of the base branch, which is looked up once', async () => {
     const { files, asked } = open({ ...tip, [at('a/judge.json')]: '\xef\xbb\xbf{}', [at('b.json')]: '[]' });
     expect(await files.readFile('a/judge.json')).toEqual({ ok: true, text: '{}' });
     expect(await files.readFile('./b.json')).toEqual({ ok: true, text: '[]' });
     expect(asked).toEqual(['/repos/o/r/commits/heads/main', at('a/judge.json'), at('b.json')]);
   });
 
-  it("a file of a checkout in a folder is read from that repository's root", async () => {
+  it('reads a file of a checkout in a folder from that repository’s root', async () => {
     const { files } = open({ ...tip, [at('x.json')]: '{}' });
     expect(await files.readFile('sub/x.json')).toEqual({ ok: true, text: '{}' });
   });
 
-  it("in a merge queue the commit is the group's", async () => {
+  it('uses the commit of the group in a merge queue', async () => {
     const event = {
       name: 'merge_group',
       ref: 'refs/heads/gh-readonly-queue/main/pr-7-abc',
@@ -86,25 +86,22 @@ describe('with trusted-files: base', () => {
       { workflow_run: { event: 'push', head_sha: other } },
       `/repos/o/r/commits/${other}/pulls`,
     ],
-  ])('%s about no pull request', (name, payload, asks) => {
+  ])('%s without a pull request', (name, payload, expectedRequest) => {
     const event = { name, payload, sha: own };
-    const found = asks === null ? {} : { [asks]: [] };
+    const found = expectedRequest === null ? {} : { [expectedRequest]: [] };
 
-    it("a checkout of the event's own commit judges", async () => {
+    it('uses a checkout of the event’s own commit', async () => {
       const { files, asked } = open(found, { event });
       expect(await files.readFile('own/x.json')).toEqual({ ok: true, text: 'local own/x.json' });
-      expect(asked).toEqual(asks === null ? [] : [asks]);
+      expect(asked).toEqual(expectedRequest === null ? [] : [expectedRequest]);
     });
 
-    it.each(['other/x.json', 'x.json'])(
-      'another checkout, or none, brings no judge of its own: %s',
-      async (file) => {
-        const { files } = open({ ...found, [at('x.json', own)]: '{"judge":"own"}' }, { event });
-        expect(await files.readFile(file)).toEqual({ ok: true, text: '{"judge":"own"}' });
-      },
-    );
+    it.each(['other/x.json', 'x.json'])('ignores any other checkout: %s', async (file) => {
+      const { files } = open({ ...found, [at('x.json', own)]: '{"judge":"own"}' }, { event });
+      expect(await files.readFile(file)).toEqual({ ok: true, text: '{"judge":"own"}' });
+    });
 
-    it('what the commit of the event has not is refused', async () => {
+    it('refuses a file that the commit of the event does not have', async () => {
       expect(await open(found, { event }).files.readFile('other/x.json')).toMatchObject({
         ok: false,
         problem: expect.stringContaining(`at the commit of the event (${own.slice(0, 12)})`),
@@ -116,7 +113,7 @@ describe('with trusted-files: base', () => {
     ['push', {}, 'm'],
     ['workflow_run', { workflow_run: { event: 'push', head_sha: 'a1' } }, 'a1'],
     ['workflow_run', { workflow_run: { event: 'pull_request_review', head_sha: 'a1' } }, 'a1'],
-  ])("%s of a pull request's commit %j is judged by the base", async (name, payload, sha) => {
+  ])('uses the base for %s of a pull request’s commit %j', async (name, payload, sha) => {
     const open7 = { ...pull, state: 'open', head: { ...pull.head, sha } };
     const { files } = open(
       { [`/repos/o/r/commits/${sha}/pulls`]: [open7], ...tip, [at('x.json')]: '{}' },
@@ -127,13 +124,13 @@ describe('with trusted-files: base', () => {
 
   it.each([
     [
-      'a file that the base has not',
+      'a file that the base does not have',
       tip,
       {},
       /^could not read "x\.json" at the pull request's base \(tip1\)/u,
     ],
-    ['a file outside', tip, { file: '../x.json' }, /leaves the repository/u],
-    ['bytes that are no UTF-8', { ...tip, [at('x.json')]: '\xff' }, {}, /not valid UTF-8/u],
+    ['a file outside the repository', tip, { file: '../x.json' }, /leaves the repository/u],
+    ['invalid UTF-8', { ...tip, [at('x.json')]: '\xff' }, {}, /not valid UTF-8/u],
     [
       'a file that is too large',
       { ...tip, [at('x.json')]: new GitHubError('too_large', 'Too large.') },
@@ -141,7 +138,7 @@ describe('with trusted-files: base', () => {
       /larger than 4 MiB/u,
     ],
   ])(
-    '%s is refused, and never read from the checkout',
+    'refuses %s, and never reads it from the checkout',
     async (_, answers, { file = 'x.json' }: { file?: string }, says) => {
       const reading = await open(answers).files.readFile(file);
       const isMissing = answers === tip && file === 'x.json';
@@ -154,8 +151,8 @@ describe('with trusted-files: base', () => {
   );
 
   it.each([
-    ['no token', {}, { github: null }, /github-token, which is empty/u],
-    ['a base that cannot be asked for', {}, {}, /base could not be read: GitHub knows no such thing/u],
+    ['a missing token', {}, { github: null }, /github-token, which is empty/u],
+    ['an unknown base', {}, {}, /base could not be read: GitHub knows no such thing/u],
   ])('%s ends the run', async (_, answers, more, says) => {
     await expect(open(answers, more).files.readFile('x.json')).rejects.toMatchObject({
       name: 'InputError',
@@ -164,7 +161,7 @@ describe('with trusted-files: base', () => {
   });
 
   it.each(['pull_request', 'pull_request_review', 'pull_request_review_comment', 'merge_group'])(
-    'after %s a pull request that nobody finds ends the run',
+    'ends the run after %s when the pull request is not found',
     async (name) => {
       const event = { name: 'workflow_run', payload: { workflow_run: { event: name, head_sha: 'a1' } } };
       const { files } = open({ '/repos/o/r/commits/a1/pulls': [] }, { event });
@@ -176,7 +173,7 @@ describe('with trusted-files: base', () => {
   );
 });
 
-it('with trusted-files: workspace nobody is asked', async () => {
+it('trusted-files: workspace sends no requests', async () => {
   const { files, asked } = open({}, { trusted: 'workspace' });
   expect(await files.readFile('x.json')).toEqual({ ok: true, text: 'local x.json' });
   expect(asked).toEqual([]);
@@ -186,11 +183,11 @@ describe('a file of another repository', () => {
   const place = { owner: 'org', repo: 'judges', path: 'a/x.json', ref: 'v1' };
   const answers = { '/repos/org/judges/contents/a/x.json?ref=v1': '{}' };
 
-  it.each([{}, { github: null }])('is read with a token or without: %j', async (more) => {
+  it.each([{}, { github: null }])('is read with or without a token: %j', async (more) => {
     expect(await open(answers, more).files.readElsewhere(place)).toEqual({ ok: true, text: '{}' });
   });
 
-  it('that is not there is refused with what may be the matter', async () => {
+  it('is refused with the possible causes when it is missing', async () => {
     const reading = await open({}).files.readElsewhere(place);
     expect(reading).toEqual({
       ok: false,
@@ -207,6 +204,6 @@ it.each([
   ['sub/judges/b.json', 'judges/b.json'],
   ['../b.json', null],
   ['.', null],
-])("the workspace's %s is the repository's %s", (file, expected) => {
+])('maps the workspace’s %s to the repository’s %s', (file, expected) => {
   expect(repositoryPath(file, workspace)).toBe(expected);
 });
