@@ -10,8 +10,8 @@ const parse = mergeConfigFrom;
 
 const refusal = (inputs: Inputs) => refusalOf(() => parse(inputs));
 
-describe('the configuration of a merge', () => {
-  it('has a default for everything but the folder and the legs', () => {
+describe('parseMergeConfig', () => {
+  it('has a default for everything except the folder and the legs', () => {
     expect(parse(least)).toEqual({
       verdicts: 'verdicts',
       expect: { kind: 'legs', names: ['api', 'web'] },
@@ -34,11 +34,11 @@ describe('the configuration of a merge', () => {
     });
   });
 
-  it('is told in full where the runner debugs', () => {
+  it('logs in full when the runner is in debug mode', () => {
     expect(parse(least, { RUNNER_DEBUG: '1' }).logLevel).toBe('full');
   });
 
-  it('takes weighted rules of legs and of votes together', () => {
+  it('accepts weighted rules for legs and votes together', () => {
     const config = parse({
       ...least,
       rule: 'Weighted:1.5',
@@ -97,20 +97,20 @@ describe('the configuration of a merge', () => {
     [{ ...least, comment: 'yes' }, 'comment is "yes". Use never, always or on-failure.'],
     [{ ...least, prompt: 'Judge.' }, 'There is no input "prompt".'],
     [{ ...least, vote: 'majority of 3' }, 'Did you mean votes or gate?'],
-  ])('%j is refused', (inputs, message) => {
+  ])('refuses %j', (inputs, message) => {
     expect(refusal(inputs).message).toContain(message);
   });
 
-  it('names all that is wrong at once, and nothing that may follow from it', () => {
+  it('reports all problems at once, without consequential ones', () => {
     const wrong = { expect: '0', rule: 'most', weights: 'api', 'signing-key': 'short', comment: 'yes' };
     expect(refusal(wrong).message).toMatch(
       /^6 problems to fix: \(1\) verdicts is not given.* \(2\) expect is "0".* \(3\) rule is "most".* \(4\) weights has .* \(5\) signing-key has .* \(6\) comment is "yes"/u,
     );
-    // Weights that no rule reads are a problem of their own, once the rule is right.
+    // Unused weights are a separate problem, reported once the rule is valid.
     expect(refusal({ ...least, rule: 'most', weights: 'api: 2' }).input).toBe('rule');
   });
 
-  it('refuses more legs and votes than a merge reads envelopes, by name too', () => {
+  it('refuses more legs and votes than the limit for envelopes, also with named legs', () => {
     const legs = (count: number) => Array.from({ length: count }, (_, at) => `leg ${at}`).join();
     expect(refusal({ ...least, expect: legs(101), votes: 'all of 199' })).toMatchObject({
       input: 'expect',

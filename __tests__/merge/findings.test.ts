@@ -26,7 +26,7 @@ const pair = (one: JsonObject, other: JsonObject) =>
   counts(found('api', '1', row(one)), found('api', '2', row(other)));
 
 describe('findings of several runs', () => {
-  it('are one where file and rule are the same and the lines are near, with the legs that agree', () => {
+  it('are merged when file and rule are the same and the lines are near, with the legs that agree', () => {
     expect(
       merged(
         found('web', '1', row({ line: 12, severity: 'low', message: 'Perhaps.' })),
@@ -49,7 +49,7 @@ describe('findings of several runs', () => {
     ]);
   });
 
-  it('are told as severe as the gravest, in its words', () => {
+  it('have the severity and the message of the most severe one', () => {
     const [one] = merged(
       found('api', '1', row({ line: 9, severity: 'low', message: 'A remark.' })),
       found('api', '2', row({ line: 11, severity: 'critical', message: 'A hole.' })),
@@ -60,11 +60,11 @@ describe('findings of several runs', () => {
   it.each([
     [3, [2]],
     [4, [1, 1]],
-  ])('%i lines apart count %j', (apart, expected) => {
+  ])('%i lines apart have the vote counts %j', (apart, expected) => {
     expect(pair({ line: 10 }, { line: 10 + apart })).toEqual(expected);
   });
 
-  it('do not chain: the third of three lines that are each near the next is another one', () => {
+  it('are not merged in chains: the last of three lines can be too far from the first', () => {
     expect(
       counts(
         found('a', '1', row({ line: 10 })),
@@ -84,18 +84,18 @@ describe('findings of several runs', () => {
     '.\\src\\a.ts',
     `${WORKSPACE}/src/a.ts`,
     'src/a.ts:10',
-  ])('name one file as %s', (file) => {
+  ])('refer to the same file as %s', (file) => {
     expect(pair({}, { file })).toEqual([2]);
   });
 
   it.each(['src/b.ts', '/src/a.ts', '../src/a.ts', 'SRC/a.ts', `${WORKSPACE}-other/src/a.ts`])(
-    'name another file as %s',
+    'refer to another file as %s',
     (file) => {
       expect(pair({}, { file })).toEqual([1, 1]);
     },
   );
 
-  it('are read against a workspace of Windows too', () => {
+  it('resolve paths in a Windows workspace', () => {
     const { findings } = mergeFindings(
       [found('a', '1', row({ file: 'D:\\a\\demo\\src\\a.ts' })), found('b', '1', row())],
       'D:\\a\\demo',
@@ -103,12 +103,12 @@ describe('findings of several runs', () => {
     expect(findings.map(({ path, votes }) => [path, votes])).toEqual([['src/a.ts', 2]]);
   });
 
-  it('have a rule as its words say, however they are written', () => {
+  it('compare rules by their words, in any spelling', () => {
     expect(pair({ rule: 'SQL_Injection' }, { rule: 'sql injection' })).toEqual([2]);
     expect(pair({ rule: 'sql-injection' }, { rule: 'xss' })).toEqual([1, 1]);
   });
 
-  it('without a rule are the same where their titles are, or else their messages', () => {
+  it('without a rule are merged by equal titles, or else by equal messages', () => {
     const bare = (message: string, title: string | null) => {
       const { rule: _, ...rest } = row({ message });
       return title === null ? rest : { ...rest, title };
@@ -120,12 +120,12 @@ describe('findings of several runs', () => {
     expect(both(bare('injection', null), row({ rule: 'injection' }))).toEqual([1, 1]);
   });
 
-  it('without a line are one with others without a line, never with those that have one', () => {
+  it('without a line are merged only with others without a line', () => {
     expect(pair({ line: null }, { line: null })).toEqual([2]);
     expect(pair({ line: null }, { line: 1 })).toEqual([1, 1]);
   });
 
-  it('of one kind, which is no rule, are told in the words of the gravest, and nothing that another says is lost', () => {
+  it('of one category keep the message of the most severe one and list the other titles', () => {
     const kind = (title: string | null, changes: JsonObject = {}) => {
       const { rule: _, ...rest } = row({
         category: 'correctness',
@@ -152,18 +152,18 @@ describe('findings of several runs', () => {
     ).toBe('The query is built of text.');
   });
 
-  it('are agreed with where they are nearest', () => {
-    const told = merged(
+  it('are merged with the nearest ones', () => {
+    const shown = merged(
       found('a', '1', row({ line: 10, message: 'X' }), row({ line: 12, message: 'Y' })),
       found('b', '1', row({ line: 12, message: 'Y' })),
     );
-    expect(told.map(({ message, votes }) => [message, votes])).toEqual([
+    expect(shown.map(({ message, votes }) => [message, votes])).toEqual([
       ['Y', 2],
       ['X', 1],
     ]);
   });
 
-  it('of one run stay as many as they were', () => {
+  it('of one run are never merged', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 12 }), (lines) => {
         expect(counts(found('a', '1', ...lines.map((line) => row({ line }))))).toEqual(lines.map(() => 1));
@@ -171,7 +171,7 @@ describe('findings of several runs', () => {
     );
   });
 
-  it('do not depend on which run was read first, are all counted, and no run agrees with itself', () => {
+  it('do not depend on the order of runs, are all counted, and count each run once', () => {
     const rows = fc.array(
       fc.record({
         line: fc.constantFrom<number | null>(null, 1, 2, 4, 5, 8),
@@ -193,11 +193,11 @@ describe('findings of several runs', () => {
       fc.property(
         runs.chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length }))),
         ([all, shuffled]) => {
-          const told = merged(...all);
-          expect(merged(...shuffled)).toEqual(told);
+          const shown = merged(...all);
+          expect(merged(...shuffled)).toEqual(shown);
           const rowsThere = all.reduce((sum, { findings }) => sum + findings.length, 0);
-          expect(told.reduce((sum, { votes }) => sum + votes, 0)).toBe(rowsThere);
-          for (const { votes, legs } of told) {
+          expect(shown.reduce((sum, { votes }) => sum + votes, 0)).toBe(rowsThere);
+          for (const { votes, legs } of shown) {
             expect(votes).toBeLessThanOrEqual(all.length);
             expect(legs.length).toBeLessThanOrEqual(votes);
           }
@@ -207,8 +207,8 @@ describe('findings of several runs', () => {
     );
   });
 
-  it('are told the gravest first, and then those on which most agree', () => {
-    const told = merged(
+  it('are sorted by severity and then by votes', () => {
+    const shown = merged(
       found(
         'a',
         '1',
@@ -218,12 +218,12 @@ describe('findings of several runs', () => {
       ),
       found('b', '1', row({ rule: 'shared' }), row({ rule: 'minor', severity: 'low' })),
     );
-    expect(told.map(({ rule }) => rule)).toEqual(['shared', 'lonely', 'minor']);
+    expect(shown.map(({ rule }) => rule)).toEqual(['shared', 'lonely', 'minor']);
   });
 });
 
-describe('more findings than anybody reads', () => {
-  it('are left out and counted: of one run, and of all', () => {
+describe('too many findings', () => {
+  it('are left out and counted, for one run and for all runs', () => {
     const one = found('a', '1', ...Array.from({ length: 1_000 }, (_, at) => row({ line: at + 1 })));
     const { findings, leftOut } = mergeFindings([one], null);
     expect([findings.length, leftOut]).toEqual([300, 700]);
@@ -235,7 +235,7 @@ describe('more findings than anybody reads', () => {
     expect(all.findings.length).toBeLessThanOrEqual(2_000);
   });
 
-  it('fit into an output of a step, and long texts are cut', () => {
+  it('fit into a step output, and long texts are truncated', () => {
     const message = 'so long '.repeat(5_000);
     const long = Array.from({ length: 300 }, (_, at) =>
       row({ rule: `rule-${at} ${message}`, message, title: message }),
@@ -247,7 +247,7 @@ describe('more findings than anybody reads', () => {
     expect(findings[0]?.message).toMatch(/^so long .*…$/u);
   });
 
-  it('are counted in time, however many agree on one line', () => {
+  it('are counted in reasonable time when many agree on one line', () => {
     const runs = Array.from({ length: 100 }, (_, run) =>
       found('a', `${run}`, ...Array.from({ length: 100 }, () => row())),
     );

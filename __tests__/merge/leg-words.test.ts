@@ -30,12 +30,12 @@ describe('tallyWords', () => {
     [['pass', 'fail'], '1 of 2 legs passes, 1 fails'],
     [['pass', 'pass', 'abstain'], '2 of 3 legs pass, 1 is missing'],
     [['abstain', 'abstain'], '0 of 2 legs pass, 2 are missing'],
-  ] as const)('of %j is %j', (outcomes, words) => {
+  ] as const)('describes %j as %j', (outcomes, words) => {
     const legs = outcomes.map((outcome, at) => sampleLeg(`leg ${at}`, outcome));
     expect(tallyWords(sampleMerged({ legs }))).toBe(words);
   });
 
-  it('tells legs of which nothing came from those that came to nothing', () => {
+  it('distinguishes missing legs from undecided legs', () => {
     const legs = [
       sampleLeg('a', 'abstain'),
       sampleLeg('b', 'abstain', [cutOff]),
@@ -47,7 +47,7 @@ describe('tallyWords', () => {
 });
 
 describe('gravestLegs', () => {
-  it('has first what holds the verdict up', () => {
+  it('sorts the legs that prevent a pass first', () => {
     const legs = [
       sampleLeg('a', 'pass'),
       sampleLeg('b', 'abstain'),
@@ -63,7 +63,7 @@ describe('gravestLegs', () => {
 });
 
 describe('legReasons', () => {
-  it('are those of the votes that say what the leg says, with the names of those votes', () => {
+  it('lists the reasons of the votes with the outcome of the leg, with their names', () => {
     const fail = (vote: string, why: string) => sampleVote('fail', { vote, why });
     const votes = [fail('1', 'A.'), sampleVote('pass', { vote: '2', why: 'not told' }), fail('3', 'A.')];
     expect(legReasons(sampleLeg('x', 'fail', votes))).toEqual(['votes 1, 3: A.']);
@@ -81,14 +81,14 @@ describe('legReasons', () => {
   });
 });
 
-describe('a merge', () => {
-  it('counts the runs that were there, and those that asked no model', () => {
+describe('runWords', () => {
+  it('counts the runs that exist, and those that were reused', () => {
     const legs = [sampleLeg('a', 'pass', [sampleVote('pass', { reused: true })]), sampleLeg('b', 'abstain')];
     expect([runWords(sampleMerged()), runWords({ legs })]).toEqual(['9 runs', '1 run, 1 of them reused']);
   });
 });
 
-describe('what the runs of a merge are told to rest on', () => {
+describe('evidence warnings', () => {
   const vote = (context: ContextStatus, toolCalls: number, changes: Partial<MergedVote> = {}) =>
     sampleVote('pass', { evidence: { context, toolCalls }, ...changes });
   const legs = [
@@ -101,7 +101,7 @@ describe('what the runs of a merge are told to rest on', () => {
     ]),
   ];
 
-  it('is how many of them, and of which legs', () => {
+  it('count the runs, and name their legs', () => {
     expect(evidenceWarnings(sampleMergedReport(sampleMerged({ legs })))).toEqual([
       '3 of 7 runs judged the pull request without its diff: api, web.',
       '1 of 7 runs judged the pull request with a part of its diff: ui.',
@@ -114,7 +114,7 @@ describe('what the runs of a merge are told to rest on', () => {
     expect(evidenceWarnings(sampleMergedReport())).toEqual([]);
   });
 
-  it('is said of all votes of a leg, or of how many', () => {
+  it('apply to all votes of a leg, or to a number of them', () => {
     const [api, web, ui, docs] = legs.map(({ votes }) => voteWarnings(votes));
     expect([api, web, ui, docs]).toEqual([
       [
@@ -127,7 +127,7 @@ describe('what the runs of a merge are told to rest on', () => {
     ]);
   });
 
-  it('has a mark and a line in the tables of legs and votes', () => {
+  it('have a mark and a line in the tables of legs and votes', () => {
     const sanitizer = createMarkdownSanitizer(createSecrets());
     const merged = sampleMerged({ legs, votes: 'all of 2' });
     const table = legTables(merged, { maxReason: 400, maxLegs: 500, passing: true }, sanitizer);

@@ -12,13 +12,13 @@ const two = {
   anyCommit: false,
 } as const;
 
-describe('names', () => {
-  it('stand in the order of people: numbers by their value', () => {
+describe('byName', () => {
+  it('sorts numbers in names by their value', () => {
     const sorted = ['leg-10', 'b', 'leg-2', 'a', 'leg-1'].toSorted(byName);
     expect(sorted).toEqual(['a', 'b', 'leg-1', 'leg-2', 'leg-10']);
   });
 
-  it('are in a total order, also where they look alike', () => {
+  it('is a total order, also for names that look alike', () => {
     const name = fc.oneof(
       fc.constantFrom('1', '01', '٠١', 'é', 'e\u0301', 'A', 'a', '', '\u200b'),
       fc.string(),
@@ -33,8 +33,8 @@ describe('names', () => {
   });
 });
 
-describe('votes', () => {
-  it('are sorted into legs by name, each with its last attempt', () => {
+describe('groupLegs', () => {
+  it('groups votes by leg name, each with its last attempt', () => {
     const at = (run_attempt: number) => ({
       subject: { ...SUBJECT, run_attempt },
       file: `${run_attempt}.json`,
@@ -51,7 +51,7 @@ describe('votes', () => {
     expect(shown).toEqual(['api null pass', 'web 2 fail', 'web 10 pass']);
   });
 
-  it('of names that every object has are names like any other', () => {
+  it('accepts names such as __proto__', () => {
     const names = ['__proto__', 'constructor', 'toString'];
     const casts = names.map((leg) => legVote(leg, null, 'pass'));
     const expected = { ...two, expect: { kind: 'legs', names } } as const;
@@ -60,14 +60,14 @@ describe('votes', () => {
     expect(() => groupLegs(casts.slice(0, 1), two)).toThrow(InputError);
   });
 
-  it('are held against the first of them where the merge itself knows no subject', () => {
+  it('compares votes with the first one when the merge has no subject', () => {
     const off = ['api', 'web'].map((leg) => legVote(leg, null, 'pass', { subject: null }));
     expect(groupLegs(off, { ...two, subject: null }).length).toBe(2);
     const mixed = [legVote('api', null, 'pass'), ...off.slice(1)];
     expect(() => groupLegs(mixed, { ...two, subject: null })).toThrow(InputError);
   });
 
-  it('are refused alike whichever was read first', () => {
+  it('refuses votes with the same message in any order', () => {
     const all = ['a', 'b', 'c', 'd'].map((leg) => legVote(leg, null, 'pass'));
     const message = (casts: typeof all) => refusalOf(() => groupLegs(casts, two)).message;
     fc.assert(
@@ -77,7 +77,7 @@ describe('votes', () => {
     );
   });
 
-  it('name no more files than anybody reads, and no long names whole', () => {
+  it('limits the number of files and the length of names in a message', () => {
     const casts = Array.from({ length: 40 }, (_, at) =>
       legVote(`leg-${at}`, null, 'pass', { file: `${'f'.repeat(3_000)}-${at}` }),
     );
@@ -85,7 +85,7 @@ describe('votes', () => {
     expect(refusalOf(() => groupLegs(casts, expected)).message.length).toBeLessThan(2_500);
   });
 
-  it('say how a stranger may have come there: a slip in a name, names without commas', () => {
+  it('suggests a fix for an unexpected leg: a misspelled name, missing commas', () => {
     const message = (leg: string, names: readonly string[]) =>
       refusalOf(() => groupLegs([legVote(leg, null, 'pass')], { ...two, expect: { kind: 'legs', names } }))
         .message;
@@ -94,7 +94,7 @@ describe('votes', () => {
     expect(message('api', ['web'])).toContain('Add it to expect, or give that step another leg.');
   });
 
-  it('name a leg whole, so that a secret in it is found and masked', () => {
+  it('shows a leg name in full, so that a secret in it is masked', () => {
     const leg = `${'x'.repeat(90)}sk-${'s'.repeat(40)}`;
     expect(() => groupLegs([legVote(leg, null, 'pass')], two)).toThrow(leg);
   });

@@ -6,7 +6,7 @@ import { type ENDINGS, envelopes, legs, legVote, majorityOf, options, SUBJECT } 
 
 const attempt = (run_attempt: number) => ({ subject: { ...SUBJECT, run_attempt } });
 
-describe('any folder', () => {
+describe('a merge of any envelopes', () => {
   const NAMES = ['leg-1', 'leg-2', 'leg-10', 'ünï', 'a b'];
   const there = fc
     .uniqueArray(
@@ -30,7 +30,7 @@ describe('any folder', () => {
   const kinds = fc.constantFrom('all', 'any', 'majority');
   const expected = fc.constantFrom(legs(...NAMES), envelopes(15));
 
-  it('comes to the same in any order', () => {
+  it('has the same result in any order', () => {
     fc.assert(
       fc.property(shuffled, kinds, kinds, expected, ([all, other], across, within, names) => {
         const own = options({
@@ -43,7 +43,7 @@ describe('any folder', () => {
     );
   });
 
-  it('is tallied whole, passes only with legs enough, and fails only beyond doubt', () => {
+  it('counts every leg, passes only with enough legs, and fails only when it is certain', () => {
     fc.assert(
       fc.property(there, kinds, kinds, expected, (all, across, within, names) => {
         const merged = merge(all, {
@@ -63,7 +63,7 @@ describe('any folder', () => {
     );
   });
 
-  it('never turns better by one more leg that fails, under all or a majority', () => {
+  it('is not improved by one more failing leg under all or majority', () => {
     const order = ['fail', 'abstain', 'pass'];
     fc.assert(
       fc.property(there, fc.constantFrom('all', 'majority'), (all, kind) => {
@@ -77,7 +77,7 @@ describe('any folder', () => {
     );
   });
 
-  it('tells sums that JSON can hold, whatever a file claims', () => {
+  it('has sums that JSON can represent, whatever a file claims', () => {
     const huge = { costUsd: 1e300, turns: Number.MAX_SAFE_INTEGER };
     const usage = { inputTokens: 1e308, outputTokens: 1e308, cachedInputTokens: 0, cacheWriteTokens: 0 };
     const casts = ['api', 'web'].map((leg) => legVote(leg, null, 'pass', { ...huge, usage }));

@@ -26,7 +26,7 @@ function refusal(casts: readonly Vote[], changes: Options = {}): string {
 }
 
 describe('a merge', () => {
-  it('of legs that all pass passes, and adds up what they took', () => {
+  it('passes when all legs pass, and sums their usage', () => {
     const merged = merge([legVote('web', null, 'pass'), legVote('api', null, 'pass')], options());
     expect(merged).toMatchObject({
       outcome: 'pass',
@@ -43,7 +43,7 @@ describe('a merge', () => {
     ]);
   });
 
-  it('keeps findings apart that legs have in files of one name, and finds those together that are in one file', () => {
+  it('separates findings in different files of the same name, and merges those in one file', () => {
     const finding = { severity: 'high', path: 'index.js', line: 1, rule: 'r', message: 'It leaks.' };
     const found = (leg: string, path: string | null) => {
       const evidence = { context: 'none', toolCalls: 1, findings: [{ path }] } as const;
@@ -61,7 +61,7 @@ describe('a merge', () => {
     expect(paths(found('api', null), found('web', null))).toEqual([['index.js', ['api', 'web']]]);
   });
 
-  it('counts a leg by its name that has no envelope as abstaining', () => {
+  it('counts a named leg without an envelope as abstaining', () => {
     const merged = merge([legVote('web', null, 'pass')], options());
     expect(merged.outcome).toBe('abstain');
     expect(merged.legs[0]).toMatchObject({
@@ -71,7 +71,7 @@ describe('a merge', () => {
     });
   });
 
-  it('counts what a number of envelopes lacks as legs without a name, behind the others', () => {
+  it('counts missing envelopes of a number as unnamed legs, after the others', () => {
     const merged = merge([legVote('web', '1', 'pass'), legVote('web', '2', 'pass')], {
       ...options({ expect: envelopes(6), votes: majorityOf(2) }),
     });
@@ -84,7 +84,7 @@ describe('a merge', () => {
     expect(merged.tally).toEqual({ pass: 1, fail: 0, abstain: 2, expected: 3 });
   });
 
-  it('is decided without what is missing where that could not change it', () => {
+  it('is decided without the missing legs when they cannot change it', () => {
     const casts = [legVote('api', null, 'fail')];
     expect(merge(casts, options()).outcome).toBe('fail');
     expect(merge(casts, options({ rule: { kind: 'any' } })).outcome).toBe('abstain');
@@ -93,7 +93,7 @@ describe('a merge', () => {
     expect(merge(two, options({ expect: legs('api'), votes: majorityOf(3) })).outcome).toBe('pass');
   });
 
-  it('names the votes that a leg lacks where other legs cast them', () => {
+  it('names the missing votes of a leg after the votes of other legs', () => {
     const casts = [legVote('api', 'a', 'pass'), legVote('api', 'b', 'pass'), legVote('web', 'b', 'pass')];
     const merged = merge(casts, options({ votes: majorityOf(2) }));
     expect(merged.legs[1]?.votes.map(({ vote, conclusion }) => [vote, conclusion])).toEqual([
@@ -102,7 +102,7 @@ describe('a merge', () => {
     ]);
   });
 
-  it('weighs legs by name, the missing ones too', () => {
+  it('weighs legs by name, including missing ones', () => {
     const weights = new Map([
       ['api', 3 * WEIGHT_UNIT],
       ['web', WEIGHT_UNIT],
@@ -127,7 +127,7 @@ describe('a merge', () => {
     expect(all(legVote('api', 'haiku', 'fail'), legVote('api', 'sonnet', 'fail'))).toBe('fail');
   });
 
-  it('puts the findings of all votes together', () => {
+  it('merges the findings of all votes', () => {
     const payload = findingPayload({ severity: 'high', file: 'a.ts', line: 1, rule: 'r', message: 'No.' });
     const merged = merge(
       [legVote('web', null, 'pass', { payload }), legVote('api', null, 'pass', { payload })],
@@ -136,7 +136,7 @@ describe('a merge', () => {
     expect(merged.findings).toMatchObject([{ legs: ['api', 'web'], votes: 2 }]);
   });
 
-  describe('says of a finding that it was outvoted', () => {
+  describe('marks a finding as outvoted', () => {
     const FINDING = { severity: 'high', file: 'a.ts', line: 1, rule: 'r', message: 'No.' } as const;
     const failing = { payload: { ...findingPayload(FINDING), passed: false } };
     const passing = { payload: findingPayload(FINDING) };
@@ -152,13 +152,13 @@ describe('a merge', () => {
     const alone = { expect: legs('api') };
     const majority = { rule: { kind: 'majority' }, expect: legs('api', 'web', 'docs') } as const;
 
-    it('where each run that has it fails and its leg passes', () => {
+    it('when every run with it fails and its leg passes', () => {
       expect(outvoted(vote('api', ['fail', 'pass', 'pass']), alone)).toEqual(['pass', [true]]);
       expect(outvoted(vote('api', ['fail', 'fail', 'pass']), alone)).toEqual(['fail', [false]]);
       expect(outvoted(vote('api', ['fail', 'pass', 'abstain']), alone)).toEqual(['abstain', [false]]);
     });
 
-    it('also where other legs make the merge fail, or leave it undecided', () => {
+    it('also when other legs make the merge fail or leave it undecided', () => {
       const casts = vote('api', ['fail', 'pass', 'pass']);
       const silent = ['0', '1', '2'].map((name) => legVote('web', name, 'fail'));
       expect(outvoted(casts)).toEqual(['abstain', [true]]);
@@ -166,7 +166,7 @@ describe('a merge', () => {
       expect(outvoted([...casts, ...vote('web', ['fail', 'fail', 'pass'])])).toEqual(['fail', [false]]);
     });
 
-    it('where its leg fails and the legs together pass', () => {
+    it('when its leg fails and the legs together pass', () => {
       const casts = [
         ...vote('api', ['fail', 'fail', 'fail']),
         ...vote('web', ['pass', 'pass', 'pass']),
@@ -175,21 +175,21 @@ describe('a merge', () => {
       expect(outvoted(casts, majority)).toEqual(['pass', [true]]);
     });
 
-    it('but not where a run that passes has it too', () => {
+    it('but not when a passing run has it too', () => {
       expect(outvoted(vote('api', ['fail', 'nit', 'pass']), alone)).toEqual(['pass', [false]]);
       expect(outvoted(vote('api', ['nit', 'fail', 'fail']), alone)).toEqual(['fail', [false]]);
       expect(outvoted(vote('api', ['nit', 'pass', 'pass']), alone)).toEqual(['pass', [false]]);
     });
   });
 
-  it('knows no cost where one is not known', () => {
+  it('has no cost when one cost is unknown', () => {
     const casts = [legVote('web', null, 'pass', { costUsd: null }), legVote('api', null, 'pass')];
     expect(merge(casts, options()).costUsd).toBe(null);
   });
 });
 
 describe('attempts', () => {
-  it('the later one replaces the earlier, better or worse, and what that took', () => {
+  it('replace earlier attempts, better or worse, including their usage', () => {
     const one = legVote('api', null, 'abstain', { ...attempt(1), file: 'one' });
     const two = legVote('api', null, 'pass', { ...attempt(2), file: 'two' });
     const web = legVote('web', null, 'pass');
@@ -205,7 +205,7 @@ describe('attempts', () => {
     expect(merge(worse, options()).outcome).toBe('fail');
   });
 
-  it('two envelopes of one vote in the same attempt are two runs: the later one of one of them replaces neither', () => {
+  it('in the same attempt are two runs: a second envelope of one vote is refused', () => {
     const clash = (number: number) => [
       legVote('api', null, 'fail', { ...attempt(number), file: 'x.json' }),
       legVote('api', null, 'abstain', { ...attempt(number), file: 'y.json' }),
@@ -219,19 +219,19 @@ describe('attempts', () => {
       );
   });
 
-  it('of the future are refused', () => {
+  it('in the future are refused', () => {
     expect(refusal([legVote('api', null, 'pass', { ...attempt(4), file: 'x' })])).toContain(
       '"x" is of attempt 4, and this is attempt 3',
     );
   });
 });
 
-describe('a folder that cannot be believed', () => {
+describe('an inconsistent folder', () => {
   it.each([
     ['repository', { repository: 'octo/other' }],
     ['workflow run', { run_id: '41' }],
     ['commit', { sha: 'b'.repeat(40) }],
-  ])('holds an envelope of another %s, passing or not', (what, changes) => {
+  ])('with an envelope of another %s is refused, passing or not', (what, changes) => {
     for (const outcome of ['pass', 'fail', 'abstain'] as const) {
       const casts = [
         legVote('api', null, 'pass'),
@@ -242,11 +242,11 @@ describe('a folder that cannot be believed', () => {
     }
   });
 
-  it('holds an envelope that was made outside GitHub', () => {
+  it('with an envelope from outside GitHub is refused', () => {
     expect(refusal([legVote('api', null, 'pass', { subject: null })])).toContain('made outside GitHub');
   });
 
-  it('may be of another commit than this job where legs check out what they judge, but of one', () => {
+  it('of another commit than this job is accepted with anyCommit, if all legs have the same commit', () => {
     const other = of({ sha: 'b'.repeat(40) });
     const both = [legVote('api', null, 'pass', other), legVote('web', null, 'pass', other)];
     expect(refusal(both)).toContain('another commit');
@@ -255,14 +255,14 @@ describe('a folder that cannot be believed', () => {
     expect(refusal(mixed, { anyCommit: true })).toContain('another commit');
   });
 
-  it('holds a leg that nobody expects', () => {
+  it('with an unexpected leg is refused', () => {
     const casts = [legVote('api', null, 'pass'), legVote('docs', null, 'abstain', { file: 'd.json' })];
     expect(refusal(casts)).toBe(
       'expect: "d.json" is of leg "docs", which is not expected. Add it to expect, or give that step another leg.',
     );
   });
 
-  it('holds more legs than the number says, or more votes', () => {
+  it('with more legs or votes than expected is refused', () => {
     const casts = ['a', 'b', 'c'].map((leg) => legVote(leg, null, 'pass', { file: `${leg}.json` }));
     expect(refusal(casts, { expect: envelopes(2) })).toBe(
       'expect: There are 3 legs, "a" ("a.json"), "b" ("b.json"), "c" ("c.json"), and expect: 2 is a number of envelopes: 2 legs. Correct expect, or the download.',
@@ -280,7 +280,7 @@ describe('a folder that cannot be believed', () => {
     ['gate', { gate_sha256: 'other' }],
     ['prompt', { prompt_sha256: 'other' }],
     ['version of structured-agent', { version: '0.2.0' }],
-  ])('holds votes of one leg by judges that differ in their %s', (what, changes) => {
+  ])('with votes of one leg that differ in their %s is refused', (what, changes) => {
     const judge = { schema_sha256: 's', gate_sha256: null, prompt_sha256: 'p', version: '0.1.0', ...changes };
     const first = legVote('api', '1', 'pass', { file: 'one.json' });
     const casts = [first, legVote('api', '2', 'fail', { file: 'two.json', policy: judge })];
@@ -291,7 +291,7 @@ describe('a folder that cannot be believed', () => {
     expect(merge(open, options(own)).outcome).toBe('abstain');
   });
 
-  it('has a weight for a leg and a vote of the same name, under two weighted rules', () => {
+  it('with a weight for a leg and a vote of the same name is refused under two weighted rules', () => {
     const casts = [legVote('1', '1', 'pass'), legVote('2', '1', 'pass')];
     const rule = { kind: 'weighted', threshold: WEIGHT_UNIT } as const;
     const votes = { rule: { kind: 'weighted', threshold: 1.5 * WEIGHT_UNIT } as const, count: 3 };
@@ -303,7 +303,7 @@ describe('a folder that cannot be believed', () => {
     expect(merge(casts, options({ expect: legs('1', '2'), rule: all, votes, weights })).outcome).toBe('pass');
   });
 
-  it('has votes under other names than the weights', () => {
+  it('with votes under other names than the weights is refused', () => {
     const casts = [legVote('api', 'opus', 'pass'), legVote('api', 'haiku', 'pass')];
     const votes = { rule: { kind: 'weighted', threshold: 0.5 * WEIGHT_UNIT } as const, count: 2 };
     expect(

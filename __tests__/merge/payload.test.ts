@@ -5,8 +5,8 @@ import { shellSafeJson } from '../../src/text/sanitize.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { sampleLeg, sampleMerged, sampleVote } from './sample-merged.ts';
 
-describe('the payload of a merge', () => {
-  it('tells the verdict, what was counted, the findings and what it took', () => {
+describe('buildPayload', () => {
+  it('contains the verdict, the counts, the findings and the usage', () => {
     const merged = sampleMerged({ findingsLeftOut: 4 });
     expect(buildPayload(merged)).toMatchObject({
       passed: true,
@@ -19,7 +19,7 @@ describe('the payload of a merge', () => {
     });
   });
 
-  it('leaves out what a finding does not say', () => {
+  it('omits absent fields of a finding', () => {
     expect(buildPayload(sampleMerged())['findings']).toEqual([
       {
         severity: 'error',
@@ -35,7 +35,7 @@ describe('the payload of a merge', () => {
     ]);
   });
 
-  it('says of a finding that it was outvoted only where it was', () => {
+  it('marks a finding as outvoted only when it was', () => {
     const findings = sampleMerged().findings.map((each, at) => ({ ...each, outvoted: at === 1 }));
     expect(buildPayload(sampleMerged({ findings }))['findings']).toEqual([
       expect.not.objectContaining({ outvoted: expect.anything() }),
@@ -43,23 +43,23 @@ describe('the payload of a merge', () => {
     ]);
   });
 
-  it('passes only where the legs together pass', () => {
+  it('passes only when the legs together pass', () => {
     for (const outcome of ['fail', 'abstain'] as const)
       expect(buildPayload(sampleMerged({ outcome, legs: [sampleLeg('api', outcome)] }))['passed']).toBe(
         false,
       );
   });
 
-  it('tells no cost where one is not known', () => {
+  it('has no cost when one cost is unknown', () => {
     expect(buildPayload(sampleMerged({ costUsd: null }))['total']).toMatchObject({ cost_usd: null });
   });
 });
 
-describe('the payload of a large merge', () => {
+describe('a large payload', () => {
   const LIMIT = 1_048_576;
   const CJK = '这个函数没有检查输入所以可能会出错';
   const text = (part: string, length: number) => part.repeat(length).slice(0, length);
-  const bytes = (told: JsonObject) => Buffer.byteLength(shellSafeJson(told));
+  const bytes = (payload: JsonObject) => Buffer.byteLength(shellSafeJson(payload));
   const findings = (count: number, message: string) =>
     sampleMerged().findings.flatMap((first) =>
       Array.from({ length: count / 2 }, (_, line) => ({ ...first, line, message })),
@@ -71,72 +71,72 @@ describe('the payload of a large merge', () => {
       );
       return sampleLeg(text(`${leg}${name}`, 200), 'fail', votes);
     });
-  const votesIn = (told: JsonObject) =>
-    JSON.parse(JSON.stringify(told['legs'])).flatMap(
+  const votesIn = (payload: JsonObject) =>
+    JSON.parse(JSON.stringify(payload['legs'])).flatMap(
       ({ votes }: { readonly votes: readonly { readonly why: string | null; readonly model: string }[] }) =>
         votes,
     );
-  const leftOut = (told: JsonObject) => Number(told['findings_left_out']);
-  const shown = (told: JsonObject) => JSON.parse(JSON.stringify(told['findings']));
+  const leftOut = (payload: JsonObject) => Number(payload['findings_left_out']);
+  const shown = (payload: JsonObject) => JSON.parse(JSON.stringify(payload['findings']));
 
   it.each([
-    ['of ASCII', 'plain text '],
-    ['of Chinese', CJK],
-    ['of what a shell acts on', "`<'&>'`"],
-    ['of control characters', '\u0001'],
-    ['of halves of pairs', '\ud800'],
-  ])('has as many findings %s as fit into an output of a step, and counts the others', (_, part) => {
-    const told = buildPayload(
+    ['in ASCII', 'plain text '],
+    ['in Chinese', CJK],
+    ['with shell characters', "`<'&>'`"],
+    ['with control characters', '\u0001'],
+    ['with unpaired surrogates', '\ud800'],
+  ])('%s has as many findings as fit into a step output, and counts the others', (_, part) => {
+    const payload = buildPayload(
       sampleMerged({ findings: findings(2_000, text(part, 700)), findingsLeftOut: 7 }),
     );
-    expect(bytes(told)).toBeLessThanOrEqual(LIMIT);
-    expect(bytes(told)).toBeGreaterThan(LIMIT - 6_000);
-    expect(shown(told).length + leftOut(told)).toBe(2_007);
-    expect(shown(told)).toEqual(
+    expect(bytes(payload)).toBeLessThanOrEqual(LIMIT);
+    expect(bytes(payload)).toBeGreaterThan(LIMIT - 6_000);
+    expect(shown(payload).length + leftOut(payload)).toBe(2_007);
+    expect(shown(payload)).toEqual(
       shown(buildPayload(sampleMerged({ findings: findings(2_000, text(part, 700)) }))),
     );
   });
 
-  it('has the gravest findings, and not later ones that are shorter', () => {
+  it('keeps the most severe findings, not later ones that are shorter', () => {
     const [first, last] = sampleMerged().findings;
     if (first === undefined || last === undefined) throw new Error('The sample has two findings.');
-    const told = buildPayload(
+    const payload = buildPayload(
       sampleMerged({ findings: [first, { ...first, message: text('x', LIMIT) }, last], findingsLeftOut: 1 }),
     );
-    expect([shown(told).length, leftOut(told)]).toEqual([1, 3]);
+    expect([shown(payload).length, leftOut(payload)]).toEqual([1, 3]);
   });
 
-  it('keeps every text of the votes where findings have room beside them', () => {
+  it('keeps every text of the votes when the findings have enough space', () => {
     const why = text('It says so. ', 500);
-    const told = buildPayload(
+    const payload = buildPayload(
       sampleMerged({ legs: legsOf('leg', why).slice(0, 100), findings: findings(300, 'x') }),
     );
-    expect(new Set(votesIn(told).map((vote: { why: string }) => vote.why))).toEqual(new Set([why]));
-    expect(leftOut(told)).toBe(0);
+    expect(new Set(votesIn(payload).map((vote: { why: string }) => vote.why))).toEqual(new Set([why]));
+    expect(leftOut(payload)).toBe(0);
   });
 
-  it('names 256 legs in full, without their votes where those leave findings less than a quarter of it', () => {
+  it('keeps the names of 256 legs, without their votes when findings would get less than a quarter', () => {
     for (const [name, why] of [
       ['leg', 'It says so. '],
       [CJK, CJK],
       ["'", "'"],
     ] as const) {
       const legs = legsOf(name, text(why, 500), text(why, 500));
-      const told = buildPayload(sampleMerged({ legs, findings: findings(2_000, text(why, 480)) }));
-      expect(bytes(told)).toBeLessThanOrEqual(LIMIT);
-      expect(told['legs']).toEqual(
+      const payload = buildPayload(sampleMerged({ legs, findings: findings(2_000, text(why, 480)) }));
+      expect(bytes(payload)).toBeLessThanOrEqual(LIMIT);
+      expect(payload['legs']).toEqual(
         legs.map(({ leg }) => expect.objectContaining({ leg, passed: false, votes: [] })),
       );
-      expect(shown(told).length).toBeGreaterThan(100);
+      expect(shown(payload).length).toBeGreaterThan(100);
     }
   });
 });
 
-describe('what a merge counted, as JSON', () => {
+describe('mergedJson', () => {
   const legOf = (leg: MergedLeg) =>
     mergedJson(sampleMerged({ legs: [leg], votes: 'majority of 3' }), (each) => each).legs[0];
 
-  it('knows no cost of a leg where that of one vote is not known, and adds up the others exactly', () => {
+  it('has no cost for a leg when one vote has none, and otherwise an exact sum', () => {
     const costs = (...all: readonly (number | null)[]) =>
       legOf(
         sampleLeg(
@@ -149,7 +149,7 @@ describe('what a merge counted, as JSON', () => {
     expect(costs(0.1, 0.2)).toMatchObject({ total_cost_usd: 0.3 });
   });
 
-  it('tells a leg in the words of its vote, and one of several in those of the rule unless all are missing', () => {
+  it('describes a leg by its only vote, or by the rule unless all votes are missing', () => {
     const cutOff = sampleVote('abstain', { conclusion: 'inconclusive', reason: 'timeout' });
     const missing = sampleVote('abstain', { conclusion: 'missing', reason: 'missing' });
     const words = (...votes: Parameters<typeof sampleLeg>[2] & {}) =>

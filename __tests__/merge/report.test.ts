@@ -15,7 +15,7 @@ const summary = (merged: Merged, changes: Partial<Report> = {}) =>
   summaryMarkdown(sampleMergedReport(merged, changes), facts, MIB);
 const comment = (merged: Merged) => commentBody(sampleMergedReport(merged), 'key', facts);
 
-/** Where every text is `text`. */
+/** A merge in which every text is `text`. */
 function saying(text: string, outcome: Outcome): Merged {
   const vote = (said: Outcome) =>
     sampleVote(said, { vote: text, why: text, model: text, url: text, reused: true });
@@ -44,7 +44,7 @@ function saying(text: string, outcome: Outcome): Merged {
   });
 }
 
-/** As many legs and votes as a matrix has, all of their texts as long as they may be. */
+/** The largest number of legs and votes of a matrix, with the longest texts. */
 function huge(text: string, outcome: Outcome): Merged {
   const votes = [1, 2, 3].map((vote) =>
     sampleVote(outcome, { vote: `${vote}${text}`, why: `${vote}${text}` }),
@@ -68,7 +68,7 @@ function huge(text: string, outcome: Outcome): Merged {
 }
 
 describe('a merge in the job summary', () => {
-  it('says a title once, and a range of lines only where it is one', () => {
+  it('shows a title once, and a line range only for several lines', () => {
     const finding = { severity: 'error', path: 'a.ts', line: 7, endLine: 7, rule: null } as const;
     const said = { title: 'It leaks', message: 'It leaks: close it.' };
     const one = { ...finding, ...said, legs: ['api'], votes: 1, outvoted: false };
@@ -79,14 +79,14 @@ describe('a merge in the job summary', () => {
     expect(text).toContain('| It leaks: close it. |');
   });
 
-  it.each(['pass', 'fail', 'abstain'] as const)('says nothing of an agent’s own run: %s', (outcome) => {
+  it.each(['pass', 'fail', 'abstain'] as const)('contains nothing about an agent run: %s', (outcome) => {
     const legs = [sampleLeg('api', outcome), sampleLeg('web', 'pass')];
     const merged = sampleMerged({ legs });
     for (const text of [summary(merged), comment(merged)])
       expect(text).not.toMatch(/sandbox|timeline|no gate|gate `|0 turns|the model/i);
   });
 
-  it('names the files that did not count, few of them openly', () => {
+  it('lists the files that did not count, and collapses a long list', () => {
     const refused = (count: number) =>
       Array.from({ length: count }, (_, at) => ({ file: `f${at}.json`, why: 'It is no JSON.' }));
     expect(summary(sampleMerged({ refused: refused(1) }))).toContain(
@@ -101,7 +101,7 @@ describe('a merge in the job summary', () => {
     expect(many).toContain('- … and 20 more files\n');
   });
 
-  it('links a finding to its lines, says who agrees, and counts those that are left out', () => {
+  it('links a finding to its lines, names the agreeing legs, and counts omitted findings', () => {
     const [finding] = sampleMerged().findings;
     if (finding === undefined) throw new Error('no finding');
     const legs = ['a', 'b', 'c', 'd', 'e'];
@@ -113,7 +113,7 @@ describe('a merge in the job summary', () => {
     expect(text).toContain('… and 12 more findings: the envelopes of the legs hold them all.');
   });
 
-  it('says of a finding that was outvoted that it was, and what that means once', () => {
+  it('marks an outvoted finding, and explains it once', () => {
     const [finding] = sampleMerged().findings;
     if (finding === undefined) throw new Error('no finding');
     const outvoted = { ...finding, legs: ['api'], votes: 1, outvoted: true };
@@ -127,7 +127,7 @@ describe('a merge in the job summary', () => {
     }
   });
 
-  it('any text keeps the shape of the page', () => {
+  it('keeps its page structure with any text', () => {
     const shape = (text: string) =>
       tagsOf(render(summary(saying(text, 'abstain')))).filter((tag) =>
         ['h2', 'h3', 'table', 'tr', 'td', 'details', 'li'].includes(tag),
@@ -141,20 +141,23 @@ describe('a merge in the job summary', () => {
     );
   });
 
-  it.each(['pass', 'fail', 'abstain'] as const)('of 256 legs of 3 votes fits, legs first: %s', (outcome) => {
-    for (const text of ['', '&'.repeat(400), '界'.repeat(400)]) {
-      const merged = huge(text, outcome);
-      const whole = summary(merged);
-      const short = comment(merged);
-      expect(Buffer.byteLength(whole)).toBeLessThanOrEqual(MIB);
-      expect(Buffer.byteLength(short)).toBeLessThanOrEqual(65_000);
-      for (const page of [whole, short]) {
-        expect(page).toMatch(/^## /);
-        expect(page).not.toMatch(/Too large[^\n]*the legs/);
-        expect(page).toMatch(outcome === 'pass' ? /256 legs pass/ : /\*\*0/);
+  it.each(['pass', 'fail', 'abstain'] as const)(
+    'fits with 256 legs of 3 votes, and keeps the legs: %s',
+    (outcome) => {
+      for (const text of ['', '&'.repeat(400), '界'.repeat(400)]) {
+        const merged = huge(text, outcome);
+        const whole = summary(merged);
+        const short = comment(merged);
+        expect(Buffer.byteLength(whole)).toBeLessThanOrEqual(MIB);
+        expect(Buffer.byteLength(short)).toBeLessThanOrEqual(65_000);
+        for (const page of [whole, short]) {
+          expect(page).toMatch(/^## /);
+          expect(page).not.toMatch(/Too large[^\n]*the legs/);
+          expect(page).toMatch(outcome === 'pass' ? /256 legs pass/ : /\*\*0/);
+        }
       }
-    }
-  });
+    },
+  );
 });
 
 const { log } = captureLog(knowSecrets('sk-canary-1'));
@@ -163,8 +166,8 @@ const lines = (merged: Merged): readonly string[] => {
   return report.view?.logLines?.(report, log.excerpt) ?? [];
 };
 
-describe('the lines of the log', () => {
-  it('tell the tally, every leg that does not pass, what did not count and what it took', () => {
+describe('the log lines of a merge', () => {
+  it('contain the tally, each leg that does not pass, ignored files and the usage', () => {
     const legs = [
       sampleLeg('api', 'pass'),
       sampleLeg('ui', 'abstain'),
@@ -185,13 +188,13 @@ describe('the lines of the log', () => {
   it('are few, however many legs and files there are', () => {
     const legs = Array.from({ length: 256 }, (_, at) => sampleLeg(`leg-${at}`, 'fail'));
     const refused = Array.from({ length: 30 }, () => ({ file: 'f', why: 'w' }));
-    const told = lines(sampleMerged({ legs, refused }));
-    expect(told).toHaveLength(1 + 21 + 21 + 1);
-    expect(told).toContain('… and 236 more legs');
-    expect(told).toContain('… and 10 more files');
+    const shown = lines(sampleMerged({ legs, refused }));
+    expect(shown).toHaveLength(1 + 21 + 21 + 1);
+    expect(shown).toContain('… and 236 more legs');
+    expect(shown).toContain('… and 10 more files');
   });
 
-  it('hold no secret and no line break of other jobs', () => {
+  it('contain no secret and no line break of other jobs', () => {
     const evil = 'a\n::error::sk-canary-1\u001b[31m';
     const legs = [sampleLeg(evil, 'fail', [sampleVote('fail', { why: evil })])];
     const text = lines(sampleMerged({ legs, refused: [{ file: evil, why: evil }], rule: evil })).join('|');

@@ -4,7 +4,7 @@ import { refusalOf } from '../support/surroundings.ts';
 
 const refusal = (parse: () => unknown): string => refusalOf(parse).message;
 
-describe('a rule', () => {
+describe('parseRule', () => {
   it.each([
     ['all', { kind: 'all' }],
     [' Any ', { kind: 'any' }],
@@ -12,7 +12,7 @@ describe('a rule', () => {
     ['weighted:2', { kind: 'weighted', threshold: 2_000_000 }],
     ['weighted : 0.3', { kind: 'weighted', threshold: 300_000 }],
     ['weighted:0', { kind: 'weighted', threshold: 0 }],
-  ])('%s is read', (text, rule) => {
+  ])('accepts %s', (text, rule) => {
     expect(parseRule('rule', text)).toEqual(rule);
   });
 
@@ -27,21 +27,24 @@ describe('a rule', () => {
       'weighted',
       'rule is "weighted". A weighted rule says how much is needed, as in weighted:1.5; the weights of those that pass must add up to more than that.',
     ],
-  ])('%s is refused', (text, message) => {
+  ])('refuses %s', (text, message) => {
     expect(refusal(() => parseRule('rule', text))).toBe(message);
   });
 
-  it.each(['-1', '1e3', '.5', '0.1234567', 'NaN', '9999999'])('weighted:%s has no threshold', (threshold) => {
-    expect(refusal(() => parseRule('rule', `weighted:${threshold}`))).toContain('as in weighted:1.5');
-  });
+  it.each(['-1', '1e3', '.5', '0.1234567', 'NaN', '9999999'])(
+    'refuses the threshold weighted:%s',
+    (threshold) => {
+      expect(refusal(() => parseRule('rule', `weighted:${threshold}`))).toContain('as in weighted:1.5');
+    },
+  );
 });
 
-describe('votes', () => {
+describe('parseVotes', () => {
   it.each([
     ['majority of 3', { rule: { kind: 'majority' }, count: 3 }],
     ['All  OF 1', { rule: { kind: 'all' }, count: 1 }],
     ['weighted:1.5 of 3', { rule: { kind: 'weighted', threshold: 1_500_000 }, count: 3 }],
-  ])('%s is read', (text, votes) => {
+  ])('accepts %s', (text, votes) => {
     expect(parseVotes(text)).toEqual(votes);
   });
 
@@ -57,12 +60,12 @@ describe('votes', () => {
     ['all of 1001', 'A leg has from 1 to 1000 votes.'],
     ['majority of three', 'Use all, any, majority or weighted:T.'],
     ['most of 3', 'votes is "most". Use all, any, majority or weighted:T.'],
-  ])('%s is refused', (text, message) => {
+  ])('refuses %s', (text, message) => {
     expect(refusal(() => parseVotes(text))).toContain(message);
   });
 });
 
-describe('expect', () => {
+describe('parseExpectation', () => {
   it.each([
     ['9', { kind: 'envelopes', count: 9 }],
     ['007', { kind: 'envelopes', count: 7 }],
@@ -74,7 +77,7 @@ describe('expect', () => {
     ['["api","web, too", " a  b "]', { kind: 'legs', names: ['api', 'web, too', 'a b'] }],
     ['[18, 20]', { kind: 'legs', names: ['18', '20'] }],
     ['["3"]', { kind: 'legs', names: ['3'] }],
-  ])('%j is read', (text, expected) => {
+  ])('accepts %j', (text, expected) => {
     expect(parseExpectation(text)).toEqual(expected);
   });
 
@@ -101,13 +104,13 @@ describe('expect', () => {
     ['api, web, api', 'expect names "api" twice. Name each leg once.'],
     ['["a  b", "a b"]', 'expect names "a b" twice.'],
     ['x'.repeat(201), "A leg's name has at most 200 characters."],
-  ])('%j is refused', (text, message) => {
+  ])('refuses %j', (text, message) => {
     expect(refusal(() => parseExpectation(text))).toContain(message);
   });
 });
 
-describe('weights', () => {
-  it('are read in millionths, one a line, also of names with blanks and colons', () => {
+describe('parseWeights', () => {
+  it('parses millionths, one per line, also for names with spaces and colons', () => {
     expect([...parseWeights(['api: 2', 'web  app = 0.5', 'a:b:0.000001', 'none: 0'])]).toEqual([
       ['api', 2_000_000],
       ['web app', 500_000],
@@ -117,7 +120,7 @@ describe('weights', () => {
   });
 
   it.each(['api', 'api:', ': 2', 'api: -1', 'api: two', 'api: 1e2', 'api: 100001', 'api: 0.0000001'])(
-    '%s is refused',
+    'refuses %s',
     (text) => {
       expect(refusal(() => parseWeights([text]))).toContain(
         'Write NAME: NUMBER, with a number from 0 to 100000 of at most six decimals.',
@@ -125,7 +128,7 @@ describe('weights', () => {
     },
   );
 
-  it('name each but once', () => {
+  it('refuses a name that is given twice', () => {
     expect(refusal(() => parseWeights(['a b: 1', 'a  b: 2']))).toBe(
       'weights names "a b" twice. Keep one line.',
     );

@@ -13,7 +13,7 @@ const rule = fc.oneof(
   fc.integer({ min: 0, max: 14 }).map((threshold): Rule => ({ kind: 'weighted', threshold })),
 );
 
-/** What each rule means, said once more and by nothing of the code under test. */
+/** A second implementation of each rule, independent of the code under test. */
 function holds(rule: Rule, sure: readonly Weighed[]): boolean {
   const passing = sure.filter((each) => each.outcome === 'pass');
   if (rule.kind === 'weighted') {
@@ -26,7 +26,7 @@ function holds(rule: Rule, sure: readonly Weighed[]): boolean {
   return passing.length > sure.length - passing.length;
 }
 
-/** Every way in which those that abstain might have voted. */
+/** Every possible vote of those that abstain. */
 function assignments(open: readonly Weighed[]): readonly (readonly Weighed[])[] {
   let made: Weighed[][] = [[]];
   for (const each of open) {
@@ -41,7 +41,7 @@ function agreed(results: readonly boolean[]): Outcome {
   return results.some(Boolean) ? 'abstain' : 'fail';
 }
 
-/** Whether no vote that is still open can save it. */
+/** Whether no open vote can turn it into a pass. */
 function isLost(rule: Rule, all: readonly Weighed[]): boolean {
   const count = (wanted: Outcome) => all.filter((each) => each.outcome === wanted).length;
   const weights = (wanted: Outcome) =>
@@ -56,8 +56,8 @@ const ORDER: readonly Outcome[] = ['fail', 'abstain', 'pass'];
 const grade = (each: Outcome) => ORDER.indexOf(each);
 const plain = (...list: readonly Outcome[]) => list.map((each) => ({ outcome: each, weight: 1 }));
 
-describe('a rule over outcomes, some of which abstain', () => {
-  it('decides exactly where every assignment of those that abstain comes to the same', () => {
+describe('a rule over outcomes with abstentions', () => {
+  it('decides exactly when every assignment of the abstentions gives the same result', () => {
     fc.assert(
       fc.property(rule, outcomes, (each, all) => {
         expect(decide(each, all)).toBe(agreed(assignments(all).map((sure) => holds(each, sure))));
@@ -66,7 +66,7 @@ describe('a rule over outcomes, some of which abstain', () => {
     );
   });
 
-  it('decides over legs of votes as every assignment of all votes does', () => {
+  it('decides over legs of votes like every assignment of all votes', () => {
     const legs = fc.array(
       fc.record({ votes: fc.array(weighed, { minLength: 1, maxLength: 3 }), weight: fc.nat(3) }),
       { minLength: 1, maxLength: 3 },
@@ -94,7 +94,7 @@ describe('a rule over outcomes, some of which abstain', () => {
     );
   });
 
-  it('is monotone: a better outcome never makes it worse', () => {
+  it('is monotone: a better outcome never gives a worse result', () => {
     fc.assert(
       fc.property(rule, outcomes, fc.nat(), outcome, (each, all, seed, better) => {
         const at = seed % all.length;
@@ -106,7 +106,7 @@ describe('a rule over outcomes, some of which abstain', () => {
     );
   });
 
-  it('with a decisive failure is never a pass, and always a fail', () => {
+  it('always fails after a decisive failure, and never fails otherwise', () => {
     fc.assert(
       fc.property(rule, outcomes, (each, all) => {
         if (isLost(each, all)) expect(decide(each, all)).toBe('fail');
@@ -130,7 +130,7 @@ describe('a rule over outcomes, some of which abstain', () => {
     );
   });
 
-  it('of all or a majority never turns better by one more leg that fails', () => {
+  it('gives no better result after one more failing leg, for all and majority', () => {
     fc.assert(
       fc.property(fc.constantFrom<Rule>({ kind: 'all' }, { kind: 'majority' }), outcomes, (each, all) => {
         const more = [...all, { outcome: 'fail', weight: 1 } as const];
@@ -148,7 +148,7 @@ describe('ties', () => {
     expect(decide({ kind: 'majority' }, plain('fail', 'abstain'))).toBe('fail');
   });
 
-  it('of weights fail: 0.1 + 0.2 is not more than 0.3, and a millionth more is', () => {
+  it('of weights fail: 0.1 + 0.2 is not more than 0.3', () => {
     const legs = [
       { outcome: 'pass', weight: 100_000 },
       { outcome: 'pass', weight: 200_000 },
@@ -157,13 +157,13 @@ describe('ties', () => {
     expect(decide({ kind: 'weighted', threshold: 299_999 }, legs)).toBe('pass');
   });
 
-  it('of nothing at all fail: weights of 0 do not outweigh 0', () => {
+  it('of zero weights fail', () => {
     expect(decide({ kind: 'weighted', threshold: 0 }, [{ outcome: 'pass', weight: 0 }])).toBe('fail');
   });
 });
 
-describe('one outcome', () => {
-  it.each(['all', 'any', 'majority'] as const)('under %s is the verdict', (kind) => {
+describe('a single outcome', () => {
+  it.each(['all', 'any', 'majority'] as const)('is the verdict under %s', (kind) => {
     for (const each of ORDER) expect(decide({ kind }, plain(each))).toBe(each);
   });
 });

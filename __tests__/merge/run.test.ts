@@ -48,16 +48,16 @@ function keep(name: string, content: JsonObject | string): Promise<void> {
   );
 }
 
-/** What the envelope of a merge says of its legs; undefined where it failed before it could count. */
+/** The merge data in the envelope; undefined when the merge failed before it could count. */
 function mergedIn(report: Report): unknown {
   return report.view?.envelope?.((text) => text)['merged'];
 }
 
 interface Merging {
   readonly report: Report;
-  /** The envelope as it is written, masked. */
-  readonly told: JsonObject;
-  /** What was done at the end, in order. */
+  /** The written envelope, with secrets masked. */
+  readonly written: JsonObject;
+  /** The final steps, in order. */
   readonly steps: readonly string[];
   readonly warnings: readonly string[];
 }
@@ -98,7 +98,7 @@ async function merge(inputs: Inputs, more: Partial<MergeWorld> = {}): Promise<Me
     warn: (text) => void warnings.push(text),
     ...more,
   });
-  return { report, told: envelope(report, secrets.mask), steps, warnings };
+  return { report, written: envelope(report, secrets.mask), steps, warnings };
 }
 
 const UNDECIDED = [1, 'inconclusive', 'undecided', false];
@@ -112,7 +112,7 @@ const ending = ({ report: { verdict } }: Merging) => [
 ];
 
 describe('a merge', () => {
-  it('tells its reporters, then writes the envelope, and last the outputs, however it ends', async () => {
+  it('reports, then writes the envelope, and last the outputs, whatever its verdict', async () => {
     const ends = async (inputs: Inputs = {}) => {
       const run = await merge(inputs);
       expect(run.steps).toEqual(['reporter', 'envelope', 'outputs']);
@@ -127,7 +127,7 @@ describe('a merge', () => {
     expect(await ends()).toEqual(PASSED);
   });
 
-  it('a later attempt whose envelope does not count replaces the earlier one all the same', async () => {
+  it('replaces an earlier attempt even when the envelope of a later one does not count', async () => {
     const subject = { ...SUBJECT, run_attempt: 2 };
     const later = { subject, payload: { passed: false } };
     const signed = (each: JsonObject) => ({ ...each, signature: signEnvelope(each, KEY) });
@@ -145,39 +145,39 @@ describe('a merge', () => {
       await ends({ leg: 'api', vote: null, subject: { run_id: SUBJECT.run_id, run_attempt: 2 } }),
     ).toEqual(undecided);
     const accepted = ['success', 'accepted'];
-    // Not signed, and of the same attempt: nobody asked that run again.
+    // An unsigned envelope of the same attempt: the run was not repeated.
     expect(await ends(passing('api'), signing)).toEqual(accepted);
     await keep('third', signed(passing('api', { subject })));
     expect(await ends(passing('api', later), signing)).toEqual(accepted);
   });
 
   it.each<[string, JsonObject | string]>([
-    ['nothing', ''],
-    ['the beginning of an envelope', '{"type":"result","leg":"api"'],
-    ['an object that claims nothing', '{"type":"result"}'],
-    ['a leg and no run', { leg: 'api', vote: null, subject: null }],
+    ['an empty file', ''],
+    ['a truncated envelope', '{"type":"result","leg":"api"'],
+    ['an object without any claim', '{"type":"result"}'],
+    ['a leg without a run', { leg: 'api', vote: null, subject: null }],
     ['a leg of another run', { leg: 'api', vote: null, subject: { run_id: '999', run_attempt: 2 } }],
-    ['a leg of an attempt to come', { leg: 'api', vote: null, subject: { run_id: '42', run_attempt: 3 } }],
-    ['a leg that there is not', { leg: 'zzz', vote: null, subject: { run_id: '42', run_attempt: 2 } }],
-    ['a vote that there is not', { leg: 'api', vote: '2', subject: { run_id: '42', run_attempt: 2 } }],
-  ])('an earlier pass does not come back by %s in the place of the later failure', async (_, content) => {
+    ['a leg of a future attempt', { leg: 'api', vote: null, subject: { run_id: '42', run_attempt: 3 } }],
+    ['an unknown leg', { leg: 'zzz', vote: null, subject: { run_id: '42', run_attempt: 2 } }],
+    ['an unknown vote', { leg: 'api', vote: '2', subject: { run_id: '42', run_attempt: 2 } }],
+  ])('does not fall back to an earlier pass when the later failure is replaced by %s', async (_, content) => {
     const second = { ...SUBJECT, run_attempt: 2 };
     await keep('api-1', passing('api'));
     await keep('web-2', passing('web', { subject: second }));
-    // "Re-run failed jobs": what passed has no second envelope.
+    // "Re-run failed jobs": a passing leg has no second envelope.
     expect(ending(await merge({}, { subject: second })).slice(1, 3)).toEqual(['success', 'accepted']);
     await keep('api-2', content);
     const run = await merge({}, { subject: second });
     expect(ending(run)).toEqual(UNDECIDED);
     expect(mergedIn(run.report)).toMatchObject({ tally: { pass: 1, abstain: 1 } });
     expect(run.warnings).toEqual([expect.stringMatching(/"api-2\.json".*"Re-run all jobs"/u)]);
-    // In the attempt that it is about, and after "Re-run all jobs", everything that counts is there.
+    // In its own attempt, and after "Re-run all jobs", every counted envelope exists.
     expect(ending(await merge({ expect: 'api' }, { subject: SUBJECT }))[2]).toBe('config');
     await keep('api-2-again', passing('api', { subject: second }));
     expect(ending(await merge({}, { subject: second })).slice(1, 3)).toEqual(['success', 'accepted']);
   });
 
-  it('junk in the place of an envelope of the last attempt never makes a merge pass', async () => {
+  it('never passes because of junk in place of an envelope of the last attempt', async () => {
     const legs = fc.record({
       first: fc.constantFrom(true, false),
       second: fc.constantFrom(true, false, null),
@@ -198,7 +198,7 @@ describe('a merge', () => {
           ending(await merge({ rule: name, gate: 'passed' }, { subject: second }))[1];
         const before = await decide();
         const leg = isApi ? 'api' : 'web';
-        // Of a leg that was not asked again nothing of the last attempt can be replaced.
+        // A leg that did not run again has no envelope of the last attempt to replace.
         if ((isApi ? api : web).second === null) return;
         await keep(`${leg}-2`, text);
         const after = await decide();
@@ -208,7 +208,7 @@ describe('a merge', () => {
     );
   });
 
-  it('of two envelopes of one vote in one attempt neither counts where one is unfit', async () => {
+  it('counts neither of two envelopes of one vote in one attempt when one is invalid', async () => {
     await keep('a', passing('api'));
     await keep('b', { ...passing('api'), reason: 'of a version to come' });
     await keep('c', passing('web'));
@@ -220,7 +220,7 @@ describe('a merge', () => {
     expect(ending(await merge({}, { subject })).slice(1, 3)).toEqual(['success', 'accepted']);
   });
 
-  it('files that are no envelopes abstain, also where there are no others', async () => {
+  it('counts files that are not envelopes as abstentions, even when there are no others', async () => {
     await keep('a', '{"type":');
     const run = await merge({});
     expect(ending(run)).toEqual(UNDECIDED);
@@ -228,7 +228,7 @@ describe('a merge', () => {
     expect(run.report.verdict.error).toContain('1 file did not count, "a.json": ');
   });
 
-  it('with a signing key counts what is signed with it, and nothing else', async () => {
+  it('counts only envelopes signed with the signing key', async () => {
     const key = 'k'.repeat(32);
     const api = passing('api');
     await keep('a', { ...api, signature: signEnvelope(api, key) });
@@ -239,13 +239,13 @@ describe('a merge', () => {
     expect(run.report.verdict.error).toContain('1 file did not count, "b.json": it is not signed: ');
   });
 
-  it('of a folder that is not there is a mistake', async () => {
+  it('is refused for a missing folder', async () => {
     const run = await merge({ verdicts: 'nowhere' });
     expect(ending(run)).toEqual(WRONG);
     expect(run.report.verdict.error).toContain('nowhere" does not exist');
   });
 
-  it('is of the commit that its legs judged', async () => {
+  it('has the commit that its legs judged', async () => {
     const subject = { ...SUBJECT, sha: 'b'.repeat(40) };
     await keep('a', passing('api', { subject }));
     await keep('b', passing('web', { subject }));
@@ -254,7 +254,7 @@ describe('a merge', () => {
     expect([ending(run), run.report.subject]).toEqual([PASSED, subject]);
   });
 
-  it('does not know what was judged where its legs checked out different commits, or do not say it', async () => {
+  it('has no judged commit when its legs checked out different commits or do not name one', async () => {
     const own = { ...SUBJECT, checked_out: 'e'.repeat(40) };
     const judged = async (...commits: readonly (string | null | undefined)[]) => {
       for (const [at, checked_out] of commits.entries()) {
@@ -269,11 +269,11 @@ describe('a merge', () => {
     for (const commit of [null, undefined])
       expect(await judged(one, commit)).toEqual({ ...SUBJECT, checked_out: null });
     expect(await judged(null, null)).toEqual({ ...SUBJECT, checked_out: null });
-    // Of a version that did not say it.
+    // Of a version without this field.
     expect(await judged(undefined, undefined)).toEqual(SUBJECT);
   });
 
-  it('where a reporter fails ends as it would, with a warning', async () => {
+  it('ends normally with a warning when a reporter fails', async () => {
     await keep('a', passing('api'));
     await keep('b', passing('web'));
     const run = await merge(
@@ -283,7 +283,7 @@ describe('a merge', () => {
     expect([ending(run), run.warnings]).toEqual([PASSED, [expect.stringContaining('summary')]]);
   });
 
-  it('with a bug in it is a failure that everybody is told of', async () => {
+  it('reports a bug as an internal error', async () => {
     await keep('a', passing('api'));
     const page = () => {
       throw new TypeError('a bug');
@@ -300,7 +300,7 @@ describe('the gate of a merge', () => {
   const gate = JSON.stringify({ properties: { score: { minimum: 5 } }, required: ['score'] });
 
   it.each(['@gate.json', './gate.json', 'gate.json'])(
-    '%s is looked for among the changes of the pull request, and goes on record',
+    'is %s, is compared with the changes of the pull request, and is recorded',
     async (given) => {
       await writeFile(path.join(base, 'gate.json'), gate);
       await keep('a', passing('api', { payload: { score: 5 } }));
@@ -329,7 +329,7 @@ describe('the gate of a merge', () => {
     },
   );
 
-  it('that is a property needs it to be true', async () => {
+  it('requires a property to be true', async () => {
     await keep('a', passing('api', { payload: { safe: true } }));
     for (const payload of [{ safe: false }, { safe: 'true' }, { other: true }]) {
       await keep('b', passing('web', { payload }));
@@ -339,7 +339,7 @@ describe('the gate of a merge', () => {
     expect(ending(await merge({ gate: 'safe' }))).toEqual(PASSED);
   });
 
-  it('that is none of these is a mistake', async () => {
+  it('is refused when it is invalid', async () => {
     await keep('a', passing('api'));
     const inexact = '{"properties":{"n":{"const":9007199254740993}}}';
     for (const wrong of ['@nowhere.json', '{"type":"strin"}', '{"type":', inexact])
@@ -347,7 +347,7 @@ describe('the gate of a merge', () => {
   });
 });
 
-/** Hears what ends a merge from outside. */
+/** Collects the listeners for external ends of a merge. */
 function listening() {
   const heard: EndListener[] = [];
   const listener = () => {
@@ -359,7 +359,7 @@ function listening() {
 }
 
 describe('a signal', () => {
-  /** Merges with a signal as soon as so many turns of the event loop have gone by since the folder was known. */
+  /** Merges, and sends a signal this many turns of the event loop after the folder is resolved. */
   async function interrupted(turns: number): Promise<Merging> {
     const { listen, listener } = listening();
     return merge(
@@ -378,7 +378,7 @@ describe('a signal', () => {
     );
   }
 
-  it('while envelopes are read ends the merge, with nothing published and everything told', async () => {
+  it('while envelopes are read ends the merge, publishes nothing and reports', async () => {
     for (let at = 0; at < 50; at += 1) await keep(`leg-${at}`, passing(`leg-${at}`));
     for (const turns of [0, 1, 10]) {
       const run = await interrupted(turns);
@@ -390,7 +390,7 @@ describe('a signal', () => {
     }
   });
 
-  it('once all is counted leaves the payload, and the exit code tells of it', async () => {
+  it('after the count keeps the payload, and changes the exit code', async () => {
     await keep('a', passing('api'));
     await keep('b', passing('web'));
     const { listen, listener } = listening();
@@ -407,10 +407,10 @@ describe('a secret of this job in an envelope', () => {
     await keep('b', passing('web'));
     const run = await merge({ expect: '2' });
     expect(ending(run)).toEqual([1, 'inconclusive', 'secret_in_payload', false]);
-    expect(JSON.stringify(run.told)).not.toContain(SECRET);
+    expect(JSON.stringify(run.written)).not.toContain(SECRET);
   });
 
-  it('is found in a finding that is too long, wherever it is: a cut leaves no half of it to be published', async () => {
+  it('is found in a finding that is too long, before the text is truncated', async () => {
     const secret = '密码(sk);9';
     const secrets = knowSecrets(secret);
     await keep('b', passing('web'));
@@ -425,22 +425,22 @@ describe('a secret of this job in an envelope', () => {
     }
   });
 
-  it('is masked where there is no verdict', async () => {
+  it('is masked when there is no verdict', async () => {
     await keep('a', passing('api', { leg: SECRET, vote: SECRET, model: SECRET }));
     const run = await merge({ expect: '2' });
     expect(ending(run)).toEqual(UNDECIDED);
-    expect(JSON.stringify(run.told)).not.toContain(SECRET);
+    expect(JSON.stringify(run.written)).not.toContain(SECRET);
   });
 
-  it('is masked in what is said of the folder', async () => {
+  it('is masked in messages about the folder', async () => {
     await keep(SECRET, { ...passing('api'), leg: null });
     const run = await merge({});
     expect(ending(run)).toEqual(WRONG);
-    expect(JSON.stringify(run.told)).not.toContain(SECRET);
+    expect(JSON.stringify(run.written)).not.toContain(SECRET);
   });
 });
 
-it('an error that nothing caught ends a merge', async () => {
+it('an uncaught error ends a merge', async () => {
   await keep('a', passing('api'));
   const { listen, listener } = listening();
   const resolveVerdicts = async (typed: string) => {

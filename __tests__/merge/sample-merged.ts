@@ -1,4 +1,4 @@
-/** Merges to tell about; each test changes what it is about. */
+/** Sample merges for reports. Each test changes the part that it tests. */
 import { buildPayload } from '../../src/merge/merge.ts';
 import { describeMerge } from '../../src/merge/report.ts';
 import type { Merged, MergedLeg, MergedVote, Outcome } from '../../src/merge/types.ts';
@@ -10,7 +10,7 @@ import { sampleReport, unpublished } from '../reporters/sample-report.ts';
 const RUN = 'https://github.com/octo/demo/actions/runs/42/attempts';
 const NOTHING = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
 
-/** A vote: one that passes takes two turns and two cents; one that abstains without a `conclusion` is missing. */
+/** A vote. A passing one has two turns and costs two cents; an abstaining one is missing by default. */
 export function sampleVote(outcome: Outcome, changes: Partial<MergedVote> = {}): MergedVote {
   const cast = {
     turns: 2,
@@ -55,7 +55,7 @@ export function sampleLeg(
   return { leg, outcome, weight, votes };
 }
 
-/** Nine legs under the rule `all`, all of which pass; what follows from `legs` is worked out from them. */
+/** Nine legs under the rule `all`, all of which pass. The other values are derived from `legs`. */
 export function sampleMerged(changes: Partial<Merged> = {}): Merged {
   const names = ['api', 'auth', 'billing', 'cli', 'core', 'docs', 'search', 'ui', 'web'];
   const legs = changes.legs ?? names.map((name) => sampleLeg(name, 'pass'));
@@ -118,7 +118,7 @@ export function sampleMerged(changes: Partial<Merged> = {}): Merged {
   };
 }
 
-/** The report of a merge that ended as its outcome says. */
+/** The report of a merge with the verdict of its outcome. */
 export function sampleMergedReport(merged: Merged = sampleMerged(), changes: Partial<Report> = {}): Report {
   const decided = merged.outcome !== 'abstain';
   const report = sampleReport({

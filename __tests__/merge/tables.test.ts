@@ -13,13 +13,13 @@ const many = (count: number, leg: (at: number) => MergedLeg) =>
   Array.from({ length: count }, (_, at) => leg(at));
 
 describe('legTables', () => {
-  it('counts the marks of more votes than are told apart at a glance', () => {
+  it('shows counts instead of marks for many votes', () => {
     const votes = Array.from({ length: 12 }, (_, at) => sampleVote(at < 10 ? 'pass' : 'fail'));
     const text = tables(sampleMerged({ legs: [sampleLeg('a', 'pass', votes)], votes: 'majority of 12' }));
     expect(text).toContain('| passes | ✅&nbsp;10 ❌&nbsp;2 |');
   });
 
-  it('tells nine votes apart, and twelve legs in one table', () => {
+  it('shows a mark for each of nine votes, and twelve legs in one table', () => {
     const votes = Array.from({ length: 9 }, (_, at) => sampleVote(at < 8 ? 'pass' : 'fail'));
     const marked = tables(sampleMerged({ legs: [sampleLeg('a', 'pass', votes)], votes: 'majority of 9' }));
     expect(marked).toContain('| ✅✅✅✅✅✅✅✅❌ |');
@@ -28,7 +28,7 @@ describe('legTables', () => {
     expect([passing(12).includes('<details>'), passing(13).includes('<details>')]).toEqual([false, true]);
   });
 
-  it('folds the legs that pass where there are many, and what does not pass after the 25th', () => {
+  it('collapses many passing legs, and the others after the 25th', () => {
     const legs = many(256, (at) => sampleLeg(`leg-${at}`, at < 40 ? 'fail' : 'pass'));
     const text = tables(sampleMerged({ legs }));
     const folds = [...text.matchAll(/<summary>(.*?)<\/summary>/g)].map(([, title]) => title);
@@ -37,7 +37,7 @@ describe('legTables', () => {
     expect(text.match(/\*\*leg-\d+\*\*/g)).toHaveLength(256);
   });
 
-  it('says how many there are where it has no room for their rows', () => {
+  it('shows the number of legs when there is no space for their rows', () => {
     const legs = many(256, (at) => sampleLeg(`leg-${at}`, at < 40 ? 'fail' : 'pass'));
     const text = tables(sampleMerged({ legs }), { maxReason: 10, maxLegs: 10, passing: false });
     expect(text).toContain('… and 30 more legs that do not pass.\n\n✅ 216 legs pass.\n\n');
@@ -47,13 +47,13 @@ describe('legTables', () => {
     expect(one).toContain('… and 1 more leg that does not pass.\n\n');
   });
 
-  it('links an attempt to a plain page only', () => {
+  it('links an attempt only to a plain URL', () => {
     const evil = ['javascript:alert(1)', 'https://x/a) ![i](https://y', 'https://x', 'https://a b/c'];
     const legs = evil.map((url) => sampleLeg('a', 'pass', [sampleVote('pass', { url })]));
     expect(tables(sampleMerged({ legs }))).not.toContain('](');
   });
 
-  it('tells what was reused, and a cost that is not known', () => {
+  it('shows reused votes, and an unknown cost', () => {
     const legs = [
       sampleLeg('a', 'pass', [sampleVote('pass', { reused: true, costUsd: 0 })]),
       sampleLeg('b', 'pass', [sampleVote('pass', { reused: true }), sampleVote('pass', { costUsd: null })]),
@@ -71,13 +71,13 @@ describe('voteTable', () => {
     sampleLeg('fails', 'fail', [sampleVote('fail', { vote: '1' }), sampleVote('fail', { vote: '2' })]),
   ];
 
-  it('has each vote with its reason, folded', () => {
+  it('lists each vote with its reason, collapsed', () => {
     const text = voteTable(sampleMerged({ legs, votes: 'any of 2' }), 'all', 400, sanitizer);
     expect(text).toMatch(/^<details><summary>Each vote \(6\)<\/summary>\n\n\| Leg \| Vote \| Why \| Turns/);
     expect(text).toContain('| **splits** | ❌&nbsp;2 | The gate is not met');
   });
 
-  it('of legs that do not pass or do not agree leaves the others out', () => {
+  it('lists only legs that do not pass or do not agree, with the option grave', () => {
     const text = voteTable(sampleMerged({ legs, votes: 'any of 2' }), 'grave', 400, sanitizer);
     expect(text).toContain('(4)</summary>');
     expect(text).not.toContain('agrees**');

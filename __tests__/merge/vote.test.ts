@@ -9,7 +9,7 @@ import { findingPayload, sampleEnvelope } from './votes.ts';
 
 type Changes = Parameters<typeof sampleEnvelope>[0];
 
-const said = (changes: Changes, gate: LegGate = null) => {
+const outcomeOf = (changes: Changes, gate: LegGate = null) => {
   const { outcome, why } = readVote(sampleEnvelope(changes), gate, createSecrets());
   return [outcome, why];
 };
@@ -20,81 +20,81 @@ const refusal = (changes: Changes) =>
 const met = { gate: { status: 'met', issues: [] } } as const;
 const notMet = { gate: { status: 'not_met', issues: [] } } as const;
 
-describe('a vote', () => {
-  it('is what the gate of its run says, and without one what its payload says of passed', () => {
-    expect(said({})).toEqual(['pass', null]);
-    expect(said({ payload: { passed: false } })).toEqual(['fail', '`passed` is false.']);
-    expect(said({ ...met, payload: { passed: false } })).toEqual(['pass', null]);
-    expect(said({ ...notMet, conclusion: 'failure', reason: 'gate_not_met' })).toEqual([
+describe('readVote', () => {
+  it('uses the gate of the run, or `passed` of the payload without a gate', () => {
+    expect(outcomeOf({})).toEqual(['pass', null]);
+    expect(outcomeOf({ payload: { passed: false } })).toEqual(['fail', '`passed` is false.']);
+    expect(outcomeOf({ ...met, payload: { passed: false } })).toEqual(['pass', null]);
+    expect(outcomeOf({ ...notMet, conclusion: 'failure', reason: 'gate_not_met' })).toEqual([
       'fail',
       'Its own gate is not met. It says: Fine.',
     ]);
   });
 
-  it('has the summary of a payload that fails, which a schema without findings has for its only reason', () => {
-    expect(said({ payload: { passed: false, summary: ' The build is slow.\n' } })).toEqual([
+  it('includes the summary of a failing payload, the only reason in a schema without findings', () => {
+    expect(outcomeOf({ payload: { passed: false, summary: ' The build is slow.\n' } })).toEqual([
       'fail',
       '`passed` is false. It says: The build is slow.',
     ]);
     for (const summary of [' ', 7, null])
-      expect(said({ payload: { passed: false, summary } })).toEqual(['fail', '`passed` is false.']);
-    expect(said({ payload: { passed: true, summary: 'Fine.' } })).toEqual(['pass', null]);
-    const [, long] = said({ payload: { passed: false, summary: 'a word '.repeat(1_000) } });
+      expect(outcomeOf({ payload: { passed: false, summary } })).toEqual(['fail', '`passed` is false.']);
+    expect(outcomeOf({ payload: { passed: true, summary: 'Fine.' } })).toEqual(['pass', null]);
+    const [, long] = outcomeOf({ payload: { passed: false, summary: 'a word '.repeat(1_000) } });
     expect(long?.length).toBeLessThanOrEqual(501);
   });
 
-  it('never passes where the gate of its run is not met, whatever its conclusion and the gate asked for here', async () => {
+  it('never passes when the gate of the run is not met, whatever the merge’s gate', async () => {
     const none = await createGate({ kind: 'none' }, await createContract({}));
-    expect(said({ ...notMet }, none)[0]).toBe('fail');
-    expect(said({ ...notMet })[0]).toBe('fail');
-    expect(said({ conclusion: 'failure', reason: 'gate_not_met', gate: null }, none)[0]).toBe('fail');
+    expect(outcomeOf({ ...notMet }, none)[0]).toBe('fail');
+    expect(outcomeOf({ ...notMet })[0]).toBe('fail');
+    expect(outcomeOf({ conclusion: 'failure', reason: 'gate_not_met', gate: null }, none)[0]).toBe('fail');
   });
 
-  it('is what the gate of the merge says, in its words', async () => {
+  it('uses the gate of the merge, in its words', async () => {
     const schema = { type: 'object', properties: { score: { type: 'number', minimum: 7 } } };
     const gate = await createGate({ kind: 'schema', schema }, await createContract({}));
-    expect(said({ payload: { passed: false, score: 8 } }, gate)).toEqual(['pass', null]);
-    const [outcome, why] = said({ payload: { passed: true, score: 6 } }, gate);
+    expect(outcomeOf({ payload: { passed: false, score: 8 } }, gate)).toEqual(['pass', null]);
+    const [outcome, why] = outcomeOf({ payload: { passed: true, score: 6 } }, gate);
     expect(outcome).toBe('fail');
     expect(why).toMatch(/^The gate is not met: it .*score/u);
-    expect(said({ payload: { passed: true } }, gate)[0]).toBe('fail');
+    expect(outcomeOf({ payload: { passed: true } }, gate)[0]).toBe('fail');
   });
 
   it.each<readonly [Conclusion, Reason]>([
     ['inconclusive', 'timeout'],
     ['inconclusive', 'cancelled'],
     ['skipped', 'missing_key'],
-  ])('abstains where its run was %s, and says why', (conclusion, reason) => {
-    expect(said({ conclusion, reason, payload: null, gate: null, error: 'For a reason.' })).toEqual([
+  ])('abstains when the run was %s, and gives the reason', (conclusion, reason) => {
+    expect(outcomeOf({ conclusion, reason, payload: null, gate: null, error: 'For a reason.' })).toEqual([
       'abstain',
       'For a reason.',
     ]);
   });
 
   it.each([{}, met, { conclusion: 'failure', reason: 'gate_not_met', ...notMet }] as const)(
-    'abstains where its envelope contradicts itself, and says in what: %j',
+    'abstains when the envelope contradicts itself, and says where: %j',
     (changes) => {
-      expect(said({ ...changes, contradiction: 'result and structured_output' })).toEqual([
+      expect(outcomeOf({ ...changes, contradiction: 'result and structured_output' })).toEqual([
         'abstain',
         'Its envelope contradicts itself in result and structured_output: it was changed after the run.',
       ]);
     },
   );
 
-  it('abstains where a signal came after the payload, and where a recording answered', () => {
-    expect(said({ conclusion: 'inconclusive', reason: 'cancelled' })).toEqual([
+  it('abstains after a signal that follows the payload, and for a replay', () => {
+    expect(outcomeOf({ conclusion: 'inconclusive', reason: 'cancelled' })).toEqual([
       'abstain',
       'It was cut off after its payload was accepted.',
     ]);
-    expect(said({ replayed: true })).toEqual(['abstain', 'A recording answered: no model judged it.']);
-    expect(said({ replayed: true, ...notMet, conclusion: 'failure' })[0]).toBe('abstain');
+    expect(outcomeOf({ replayed: true })).toEqual(['abstain', 'A recording answered: no model judged it.']);
+    expect(outcomeOf({ replayed: true, ...notMet, conclusion: 'failure' })[0]).toBe('abstain');
   });
 
-  it('abstains where its envelope claims a success and holds no payload', () => {
-    expect(said({ payload: null, gate: null })[0]).toBe('abstain');
+  it('abstains when the envelope claims a success without a payload', () => {
+    expect(outcomeOf({ payload: null, gate: null })[0]).toBe('abstain');
   });
 
-  it('brings its findings at the paths that its run has resolved', () => {
+  it('returns findings at the paths that the run has resolved', () => {
     const payload = findingPayload(
       { severity: 'high', path: 'index.js', line: 1, message: 'One.' },
       { severity: 'low', path: 'gone.js:2', message: 'Two.' },
@@ -111,13 +111,13 @@ describe('a vote', () => {
       [null, null],
     ];
     expect(paths('packages/api/index.js', null, null)).toEqual([['packages/api/index.js', 1], ...rest]);
-    // One entry too few or too many: none of them can be trusted to be about its row.
+    // With one entry too few or too many, no entry can be matched to its row.
     expect(paths('packages/api/index.js')).toEqual([['index.js', 1], ...rest]);
     expect(paths('a', 'b', 'c', 'd')).toEqual([['index.js', 1], ...rest]);
     expect(paths()).toEqual([['index.js', 1], ...rest]);
   });
 
-  it('brings its findings only where it counts', () => {
+  it('returns findings only when the vote counts', () => {
     const payload = findingPayload({ severity: 'high', file: 'a.ts', line: 1, message: 'No.' });
     const found = (changes: Changes) =>
       readVote(sampleEnvelope({ payload, ...changes }), null, createSecrets()).findings;
@@ -126,29 +126,29 @@ describe('a vote', () => {
     expect(found({ conclusion: 'inconclusive', reason: 'cancelled' })).toEqual([]);
   });
 
-  it('has bounded texts, cut between words', () => {
+  it('limits texts, truncated between words', () => {
     const error = `${'word '.repeat(98)}sk-${'x'.repeat(10_000)}`;
-    const [, why] = said({ conclusion: 'inconclusive', reason: 'timeout', payload: null, error });
+    const [, why] = outcomeOf({ conclusion: 'inconclusive', reason: 'timeout', payload: null, error });
     expect(why).toBe(`${'word '.repeat(98).trim()}…`);
     expect(readVote(sampleEnvelope({ model: 'm'.repeat(10_000) }), null, createSecrets()).model).toBe('…');
   });
 });
 
-describe('what is no vote at all', () => {
-  it('is an envelope without a leg', () => {
+describe('readVote refuses', () => {
+  it('an envelope without a leg', () => {
     expect(refusal({ leg: null, file: 'x/result.json' })).toBe(
       '"x/result.json" does not say which leg it is of. Give the step that wrote it an input leg, for example leg: ${{ matrix.leg }}.',
     );
   });
 
-  it('is the envelope of a merge, whatever leg it claims', () => {
+  it('the envelope of a merge, whatever leg it claims', () => {
     expect(refusal({ merged: true, leg: 'api', file: 'm.json' })).toBe(
       '"m.json" is the envelope of a merge, and no leg\'s. Download the artifacts of the legs alone.',
     );
     expect(refusal({ merged: true, leg: null })).toContain('is the envelope of a merge');
   });
 
-  it('is a payload that nothing says anything about', () => {
+  it('a payload without a gate and without `passed`', () => {
     expect(refusal({ payload: { score: 7 }, file: 'a.json' })).toBe(
       'gate is auto, and nothing says whether the payload of leg "api" passes ("a.json"): its step had no gate, and it has no boolean "passed". Set gate to what must hold, or to none.',
     );
@@ -158,14 +158,14 @@ describe('what is no vote at all', () => {
     );
   });
 
-  it('is one with a name that no input takes', () => {
+  it('a name that is too long for the inputs', () => {
     expect(refusal({ leg: 'x'.repeat(201) })).toContain('201 characters');
     expect(refusal({ vote: 'x'.repeat(201) })).toContain('Names have at most 200.');
   });
 });
 
 describe('the findings of a vote', () => {
-  it('are what the payload says, the gravest first', () => {
+  it('are those of the payload, sorted by severity', () => {
     const message = 'Ünï — "quoted"\n\u2028';
     const low = { severity: 'low', message, rule: 'r', title: 't', file: 'a.ts', line: 3, end_line: 5 };
     const payload = findingPayload(low, { severity: 'high', message: 'Grave.' });
@@ -180,7 +180,7 @@ describe('the findings of a vote', () => {
     expect(findingsLeftOut).toBe(0);
   });
 
-  it('are the gravest of more than anybody reads, and the others are counted', () => {
+  it('are limited to the most severe ones, and the others are counted', () => {
     const rows = Array.from({ length: 400 }, (_, at) => ({
       severity: at === 399 ? 'high' : 'low',
       message: `${at}`,
@@ -190,18 +190,18 @@ describe('the findings of a vote', () => {
   });
 });
 
-describe('a text of another job', () => {
+describe('boundText', () => {
   const cut = (text: string, max: number, ...secrets: readonly string[]) =>
     boundText(text, max, knowSecrets(...secrets)).replace(/…$/u, '');
 
-  it('is kept where it fits, and null is kept', () => {
+  it('keeps a text that fits, and null', () => {
     expect([boundText('as it is', 8, knowSecrets()), boundText(null, 8, knowSecrets())]).toEqual([
       'as it is',
       null,
     ]);
   });
 
-  it('is cut unread behind its first 64 KiB, where a secret is left out with the rest', () => {
+  it('truncates a text after 64 KiB without searching the rest for secrets', () => {
     const secret = 'hunter2-secret-key';
     const fill = (length: number) => 'a b '.repeat(length / 4);
     expect(boundText(fill(80_000) + secret, 8, knowSecrets(secret))).toBe('a b a b…');
@@ -211,22 +211,22 @@ describe('a text of another job', () => {
 
   it.each<readonly [what: string, text: string, max: number, kept: string]>([
     ['between words', 'one two three', 12, 'one two'],
-    ['nowhere in one word', 'onetwothree', 5, ''],
-    ['between Latin words, accents or not', 'Ein Wörterbuch von Änderungsanträgen', 28, 'Ein Wörterbuch von'],
+    ['to nothing in a single word', 'onetwothree', 5, ''],
+    [
+      'between Latin words, also with accents',
+      'Ein Wörterbuch von Änderungsanträgen',
+      28,
+      'Ein Wörterbuch von',
+    ],
     ['anywhere in Chinese', '数据库的查询'.repeat(400), 4_000, '数据库的查询'.repeat(400).slice(0, 4_000)],
     ['anywhere in Thai', 'แบบสอบถาม'.repeat(99), 500, 'แบบสอบถาม'.repeat(99).slice(0, 500)],
-    ['not in half of a character', '😀😀😀', 3, '😀'],
-    [
-      'beside what is between the tokens of minified code',
-      'f(a){return{b:"some-token"}}',
-      20,
-      'f(a){return{b:"',
-    ],
-  ])('is cut %s', (_, text, max, kept) => {
+    ['without splitting a character', '😀😀😀', 3, '😀'],
+    ['between the tokens of minified code', 'f(a){return{b:"some-token"}}', 20, 'f(a){return{b:"'],
+  ])('truncates %s', (_, text, max, kept) => {
     expect(cut(text, max)).toBe(kept);
   });
 
-  it('holds no part of what looks like a token, though nobody knows it', () => {
+  it('removes a partial token, even when it is not a known secret', () => {
     const token = 'eyJhbGciOi.J9-_+/=~%20:@?&!#$^*|,x';
     for (const before of ['see ', '见：', 'a("', '{'])
       for (let max = before.length; max < before.length + token.length; max += 1)
@@ -236,7 +236,7 @@ describe('a text of another job', () => {
         expect(cut(`见：abcd${unseen}efgh${unseen}ijkl。`, max)).toBe('见：');
   });
 
-  it('with a known secret is not cut, so that it is found; a short one is masked first', () => {
+  it('does not truncate a text with a known secret, and masks a short secret first', () => {
     const values = ['sk-0123456789', 'p(a)ss;w"ord', '密码密码密码密码', 'two words', 'line one\nline two'];
     for (const secret of values)
       for (const form of [
@@ -251,7 +251,7 @@ describe('a text of another job', () => {
     expect(boundText('数密码密码数数数数', 6, knowSecrets('密码密码'))).toBe('数***数数…');
   });
 
-  it('holds no part of a known secret but all of it, however texts and secrets overlap', () => {
+  it('keeps no part of a known secret except all of it, however texts and secrets overlap', () => {
     const unit = fc.constantFrom('a', 'b', '密', '码', '(', ';', '"', ' ', '😀', 'é');
     const secret = fc.string({ unit, minLength: 4, maxLength: 12 });
     const world = fc.array(secret, { minLength: 1, maxLength: 3 }).chain((secrets) => {
@@ -272,7 +272,7 @@ describe('a text of another job', () => {
     );
   });
 
-  it('in a message is a name in quotes, cut between words alone: what masks it comes later', () => {
+  it('quoteName quotes a name and truncates it between words', () => {
     expect(quoteName('a "b"\n')).toBe(String.raw`"a \"b\"\n"`);
     expect(quoteName(`${'x'.repeat(290)} ${'数'.repeat(20)}`)).toBe(`"${'x'.repeat(290)}…"`);
     expect(quoteName('x'.repeat(301))).toBe('"…"');

@@ -14,7 +14,7 @@ export const SUBJECT: Subject = {
   run_attempt: 3,
 };
 
-/** The envelope of a leg that passes in attempt 1, as it was read; each test changes what it is about. */
+/** The envelope of a leg that passes in attempt 1, as it was read. Each test changes the part that it tests. */
 export function sampleEnvelope(changes: Partial<Envelope> = {}): Envelope {
   const leg = changes.leg === undefined ? 'api' : changes.leg;
   const vote = changes.vote ?? null;
@@ -44,7 +44,7 @@ export function sampleEnvelope(changes: Partial<Envelope> = {}): Envelope {
   };
 }
 
-/** What an ending looks like in an envelope. */
+/** The fields of each outcome in an envelope. */
 export const ENDINGS = {
   pass: {},
   fail: { payload: { passed: false, summary: 'No.', findings: [] } },
@@ -72,10 +72,10 @@ export function findingPayload(...findings: readonly JsonObject[]): JsonObject {
   return { passed: true, summary: 'Fine.', findings };
 }
 
-/** What a test changes of what a merge is told. */
+/** The options of a merge that a test changes. */
 export type Options = Partial<MergeOptions>;
 
-/** As one leg each of one vote, unless told otherwise. */
+/** One vote for each leg by default. */
 export function options(changes: Options = {}): MergeOptions {
   return {
     expect: { kind: 'legs', names: ['api', 'web'] },
@@ -95,7 +95,7 @@ export function options(changes: Options = {}): MergeOptions {
 
 /** Legs that are expected by name. */
 export const legs = (...names: readonly string[]) => ({ kind: 'legs', names }) as const;
-/** So many envelopes that are expected. */
+/** A number of expected envelopes. */
 export const envelopes = (count: number) => ({ kind: 'envelopes', count }) as const;
-/** A majority of so many votes. */
+/** A majority of this many votes. */
 export const majorityOf = (count: number) => ({ rule: { kind: 'majority' } as const, count });

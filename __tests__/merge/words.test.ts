@@ -3,8 +3,8 @@ import type { Merged, MergedLeg } from '../../src/merge/types.ts';
 import { describeGate, describeUndecided, summarize } from '../../src/merge/words.ts';
 import { sampleLeg, sampleMerged, sampleVote } from './sample-merged.ts';
 
-describe('the summary of a merge', () => {
-  it('says what the rule makes of the legs', () => {
+describe('summarize', () => {
+  it('states the result of the rule', () => {
     const legs = [sampleLeg('api', 'pass'), sampleLeg('web', 'fail'), sampleLeg('docs', 'abstain')];
     const says = (outcome: 'pass' | 'fail' | 'abstain') => summarize(outcome, sampleMerged({ legs }), 'any');
     expect(says('pass')).toMatch(/^1 of 3 legs passes, .* \(rule: any\): passed\.$/u);
@@ -13,8 +13,8 @@ describe('the summary of a merge', () => {
   });
 });
 
-describe('what a rule wants', () => {
-  it('is told with what there is, and what could not change it', () => {
+describe('describeGate', () => {
+  it('states the requirement, the counts, and what cannot change it', () => {
     const tally = { pass: 1, fail: 2, abstain: 1, expected: 4 };
     const legs = [sampleLeg('api', 'pass'), sampleLeg('web', 'fail'), sampleLeg('"\n', 'fail')];
     expect(describeGate({ kind: 'all' }, { tally, legs }, 'all')).toBe(
@@ -29,7 +29,7 @@ describe('what a rule wants', () => {
     ).toBe('wants legs to pass that outweigh the threshold (rule: weighted:1), and 2 of 2 pass, 0 fail');
   });
 
-  it('names five failing legs, and how many more there are', () => {
+  it('names five failing legs, and counts the others', () => {
     const legs = Array.from({ length: 7 }, (_, at) => sampleLeg(`leg ${at}`, 'fail'));
     const tally = { pass: 0, fail: 7, abstain: 0, expected: 7 };
     expect(describeGate({ kind: 'all' }, { tally, legs }, 'all')).toMatch(
@@ -38,11 +38,11 @@ describe('what a rule wants', () => {
   });
 });
 
-describe('an undecided merge', () => {
+describe('describeUndecided', () => {
   const undecided = (legs: readonly MergedLeg[], refused: Merged['refused'] = []) =>
     describeUndecided({ summary: 'No verdict.', legs, refused });
 
-  it('names the open legs and votes with their reasons, and what to do', () => {
+  it('names the open legs and votes with their reasons, and a fix', () => {
     const cut = sampleVote('abstain', { vote: '2', conclusion: 'inconclusive', reason: 'timeout' });
     const text = undecided([
       sampleLeg('api', 'pass'),
@@ -54,7 +54,7 @@ describe('an undecided merge', () => {
     expect(text).toContain('Re-run failed jobs');
   });
 
-  it('tells each reason of a leg once', () => {
+  it('gives each reason of a leg once', () => {
     const missing = (vote: string) =>
       sampleVote('abstain', { vote, conclusion: 'missing', reason: 'missing' });
     const replayed = sampleVote('abstain', { vote: '3', conclusion: 'success', reason: 'accepted' });
@@ -65,7 +65,7 @@ describe('an undecided merge', () => {
     expect(text).toContain('"api" (missing), "web" (votes "1", "2": missing; vote "3": no judgement).');
   });
 
-  it('names the files that did not count before anything else: what is missing may be among them', () => {
+  it('lists the files that did not count first, because a missing envelope may be among them', () => {
     const file = { file: 'verdict-api-1/result.json', why: 'it is not signed' };
     const legs = [sampleLeg('api', 'abstain')];
     expect(undecided(legs, [file])).toContain(
@@ -76,21 +76,21 @@ describe('an undecided merge', () => {
     );
   });
 
-  it('sends nobody to run green jobs again where something is missing', () => {
+  it('does not suggest to re-run green jobs when something is missing', () => {
     const cut = sampleVote('abstain', { conclusion: 'inconclusive', reason: 'timeout' });
     expect(undecided([sampleLeg('api', 'abstain', [cut])])).not.toContain('green');
     const legs = [sampleLeg('api', 'abstain'), sampleLeg('web', 'pass')];
     expect(undecided(legs)).toContain('look at what it uploaded');
   });
 
-  it('sends everybody to the folder first where not one envelope counts', () => {
+  it('refers to the folder first when no envelope counts', () => {
     const legs = [sampleLeg('api', 'abstain'), sampleLeg('web', 'abstain')];
     expect(undecided(legs)).toContain(
       '(missing). Not one envelope counts: look at what the legs uploaded, and whether verdicts is the folder into which it was downloaded. "Re-run failed jobs"',
     );
   });
 
-  it('promises nothing of running again where every job is green and nobody judged', () => {
+  it('does not suggest a re-run when every job is green and no model judged', () => {
     const skipped = sampleVote('abstain', { conclusion: 'skipped', reason: 'missing_key' });
     const replayed = sampleVote('abstain', { conclusion: 'success', reason: 'accepted' });
     const text = undecided([sampleLeg('api', 'abstain', [skipped, replayed])]);
@@ -99,13 +99,13 @@ describe('an undecided merge', () => {
     expect(undecided([sampleLeg('api', 'abstain', [skipped, cut])])).toContain('Re-run');
   });
 
-  it('says of how many votes a reason is where they have no names', () => {
+  it('gives the number of votes with a reason when they have no names', () => {
     const missing = sampleVote('abstain', { vote: null, conclusion: 'missing', reason: 'missing' });
     const legs = [sampleLeg('api', 'abstain', [sampleVote('pass', { vote: '1' }), missing, missing])];
     expect(undecided(legs)).toContain('"api" (2 of 3 votes: missing).');
   });
 
-  it('names no more legs than anybody reads, and quotes hostile names', () => {
+  it('limits the number of legs, and quotes hostile names', () => {
     const legs = Array.from({ length: 300 }, (_, at) =>
       sampleLeg(`x\n::error::${at}${'y'.repeat(200)}`, 'abstain'),
     );
