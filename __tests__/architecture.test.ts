@@ -26,7 +26,7 @@ function cruise(cwd: string, ...targets: readonly string[]): Cruise {
   }
 }
 
-/** A copy of the sources, where rules can be broken without anybody else seeing it. */
+/** A copy of the sources, where a test can break rules in isolation. */
 const copy = makeFolder();
 for (const name of ['src', 'schemas', 'package.json', 'tsconfig.json', '.dependency-cruiser.mjs']) {
   cpSync(path.join(root, name), path.join(copy, name), { recursive: true });
@@ -34,7 +34,7 @@ for (const name of ['src', 'schemas', 'package.json', 'tsconfig.json', '.depende
 symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));
 
 describe('the import rules', () => {
-  it('hold, and every source file was looked at', () => {
+  it('hold for every source file', () => {
     const { summary, modules } = cruise(root, 'src');
     expect(summary.violations.map((each) => `${each.rule.name}: ${each.from}`)).toEqual([]);
     const files = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) =>
@@ -62,7 +62,7 @@ describe('the import rules', () => {
     ['src/config', "import '../action.ts';", '5-nothing-imports-the-entries'],
     ['src/reporters', "import '../agent/agent.ts';", '5-layers-do-not-know-each-other'],
     ['src/config', "import '../run/run.ts';", '5-run-belongs-to-the-entries'],
-  ])('a file in %s that breaks a rule is found', (folder, text, rule) => {
+  ])('report a violation in %s', (folder, text, rule) => {
     const probe = `${folder}/zz-probe.ts`;
     writeFileSync(path.join(copy, probe), `${text} export {};`);
     const { summary } = cruise(copy, probe);

@@ -13,18 +13,18 @@ function folder(files: Record<string, string>): string {
   return made;
 }
 
-it('finds nothing where the files are the same', () => {
+it('finds no difference between equal files', () => {
   expect(differences(folder({ a: 'one', b: 'two' }), folder({ b: 'two', a: 'one' }))).toEqual([]);
 });
 
-it('names a file that is in one of the two only', () => {
+it('names a file that exists in one folder only', () => {
   expect(differences(folder({ a: '', old: '' }), folder({ a: '', fresh: '' }))).toEqual([
     'fresh was built and is not committed',
     'old is committed and was not built',
   ]);
 });
 
-it('shows where two texts part, however long they are and whatever they hold', () => {
+it('shows where two texts differ, however long they are and whatever they contain', () => {
   const alike = 'x'.repeat(100_000);
   const found = differences(
     folder({ a: `${alike}\u001b[1mred` }),
@@ -36,7 +36,7 @@ it('shows where two texts part, however long they are and whatever they hold', (
   expect(found.join('').length).toBeLessThan(700);
 });
 
-it('sees a text that only goes on, and one that lost its right to be executed', () => {
+it('detects an appended text and a removed executable permission', () => {
   expect(differences(folder({ a: 'one' }), folder({ a: 'one, two' }))[0]).toContain('alike up to byte 3');
   const committed = folder({ 'cli.js': 'x' });
   const built = folder({ 'cli.js': 'x' });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 const tests = import.meta.dirname;
 const shared = path.join(tests, '..', '..', 'shared', 'conformance');
 
-/** The behaviours that have to stand in some test's title. P1 and P2 are of the command line, which is not there yet. */
+/** The behaviors that must have a test with their id in its title. P1 and P2 are not among them. */
 const CASES = [
   ...ids('A', 13),
   ...ids('S', 12),
@@ -37,17 +37,17 @@ function titles(): string {
 describe('the conformance cases', () => {
   const all = titles();
 
-  it.each(CASES)('%s stands in the title of a test', (id) => {
+  it.each(CASES)('%s is in the title of a test', (id) => {
     expect(all).toMatch(new RegExp(`\\b${id}\\b`, 'u'));
   });
 
-  it.each(['root-schemas.json', 'attacks.json'])('the copy of %s is the original', (name) => {
+  it.each(['root-schemas.json', 'attacks.json'])('the copy of %s equals the original', (name) => {
     const copy = readFileSync(path.join(tests, 'fixtures', name), 'utf8');
     expect(JSON.parse(copy).length).toBeGreaterThan(50);
     if (existsSync(shared)) expect(copy).toBe(readFileSync(path.join(shared, name), 'utf8'));
   });
 
-  it('no case was added that is not listed here', () => {
+  it('every shared case is listed here', () => {
     if (!existsSync(shared)) return;
     const text = readFileSync(path.join(shared, 'cases.md'), 'utf8');
     const listed = new Set([...text.matchAll(/(?:^|[.;] )([ASNEP]\d+[a-z]?) /gmu)].map((match) => match[1]));

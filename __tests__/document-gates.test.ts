@@ -16,14 +16,14 @@ const namesIn = (folder: string, ending: string) =>
     .filter((name) => name.endsWith(ending))
     .map((name) => `${folder}/${name}`);
 
-/** A gate as a document shows it, with the schema beside it; null where the document shows none. */
+/** A gate in a document, with its schema, or null when the document shows none. */
 interface Shown {
   readonly where: string;
   readonly gate: string;
   readonly schema: string | null;
 }
 
-/** Finds what is given as `gate` anywhere in a YAML value: in steps, in jobs, or alone. */
+/** Finds each `gate` in a YAML value: in steps, in jobs, or alone. */
 function gatesIn(value: unknown, where: string): readonly Shown[] {
   if (typeof value !== 'object' || value === null) return [];
   const { gate, schema } = Object.fromEntries(Object.entries(value));
@@ -53,7 +53,7 @@ const actions = ['action.yml', 'merge/action.yml'].flatMap((name) => gatesInText
 const all = [...documents, ...workflows, ...actions];
 const isChecked = ({ gate }: Shown) => !['none', 'auto'].includes(gate) && !/^@|\$\{\{|NAME/u.test(gate);
 
-/** The schema that docs/schemas-and-gates.md shows for a file of one's own, with the number that the table of gates is about. */
+/** The schema of a custom file in docs/schemas-and-gates.md, with the number that its table of gates uses. */
 const OWN: JsonObject = {
   type: 'object',
   properties: {
@@ -72,7 +72,7 @@ const files: Files = {
   readElsewhere: () => Promise.reject(new Error('a file elsewhere')),
 };
 
-/** The payloads that a gate must tell apart, and the schema of both. */
+/** The payloads that a gate must distinguish, and their schema. */
 interface Trial {
   readonly name: string;
   readonly schema: JsonObject;
@@ -85,9 +85,9 @@ const pick = (payload: JsonObject, { properties }: JsonObject): JsonObject =>
     Object.entries(payload).filter(([name]) => isObject(properties) && Object.hasOwn(properties, name)),
   );
 
-/** Every preset that has what the gate asks about, or the schema beside the gate, or one of one's own. */
+/** The presets with the properties of the gate, or the schema beside the gate, or the custom schema. */
 async function trialsOf({ gate, schema, where }: Shown): Promise<readonly Trial[]> {
-  const asked = /failure_count|coverage/u.test(gate)
+  const trialKind = /failure_count|coverage/u.test(gate)
     ? 'own'
     : /complete/u.test(gate)
       ? 'security-review'
@@ -97,10 +97,14 @@ async function trialsOf({ gate, schema, where }: Shown): Promise<readonly Trial[
     const own = Object(source.schema);
     return [{ name: where, schema: own, clean: [pick(CLEAN, own)], bad: [pick(BAD, own)] }];
   }
-  if (asked === 'own')
+  if (trialKind === 'own')
     return [{ name: 'own', schema: OWN, clean: [pick(CLEAN, OWN)], bad: [pick(BAD, OWN)] }];
   const names =
-    schema !== null && presets.has(schema) ? [schema] : asked === 'presets' ? [...presets.keys()] : [asked];
+    schema !== null && presets.has(schema)
+      ? [schema]
+      : trialKind === 'presets'
+        ? [...presets.keys()]
+        : [trialKind];
   return names.flatMap((name) => {
     const preset = presets.get(name);
     const { met = [], unmet = [] } = samples[name] ?? {};
@@ -109,13 +113,13 @@ async function trialsOf({ gate, schema, where }: Shown): Promise<readonly Trial[
     const [clean = {}] = met;
     const isPlain = (payload: JsonObject) =>
       !('findings' in payload) || JSON.stringify(payload['findings']) === '[]';
-    const bad = asked === 'security-review' ? [{ ...clean, passed: false, findings: [critical] }] : unmet;
+    const bad = trialKind === 'security-review' ? [{ ...clean, passed: false, findings: [critical] }] : unmet;
     return [{ name, schema: preset.schema, clean: met.filter(isPlain), bad }];
   });
 }
 
-describe('the gates that documents, examples and actions show', () => {
-  it('are found', () => {
+describe('the gates in documents, examples and actions', () => {
+  it('exist', () => {
     const count = (shown: readonly Shown[]) => shown.filter(isChecked).length;
     expect({ documents: count(documents), workflows: count(workflows), actions: count(actions) }).toEqual({
       documents: 16,

@@ -19,13 +19,13 @@ const documents = [
 ];
 
 describe('the documents', () => {
-  it('README.md has at most 180 lines, and its quick start at most ten of YAML', () => {
+  it('README.md has at most 180 lines, and its quick start at most ten lines of YAML', () => {
     expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(180);
     const [quickStart = ''] = yamlBlocks('README.md');
     expect(quickStart.trimEnd().split('\n').length).toBeLessThanOrEqual(10);
   });
 
-  it('docs/README.md names every page', () => {
+  it('docs/README.md lists every page', () => {
     for (const name of pages) if (name !== 'README.md') expect(read('docs/README.md')).toContain(`(${name})`);
   });
 
@@ -39,12 +39,12 @@ describe('the documents', () => {
     for (const entry of readdirSync(path.join(root, 'src'))) expect(text).toContain(entry);
   });
 
-  it.each(documents)('%s points at files that are there', (name) => {
+  it.each(documents)('%s links to existing files', (name) => {
     const links = [...read(name).matchAll(/\]\((?!https?:|#)([^)#]+)/gu)].map((match) => match[1] ?? '');
     for (const link of links) expect(existsSync(path.join(root, path.dirname(name), link)), link).toBe(true);
   });
 
-  it('docs/envelope.md has a row for every field of an envelope, and none beside', () => {
+  it('docs/envelope.md has a row for every field of an envelope, and no others', () => {
     const [fields = ''] = read('docs/envelope.md').split('\n## ');
     const documented = [...fields.matchAll(/^\| ((?:`\w+`(?:, )?)+) \|/gmu)].flatMap((match) =>
       [...(match[1] ?? '').matchAll(/`(\w+)`/gu)].map((name) => name[1]),
@@ -55,11 +55,11 @@ describe('the documents', () => {
     expect(others.join(' ')).toBe('error evidence last_assistant_text merged replayed signature');
   });
 
-  it('nothing in the tree points outside it', () => {
+  it('no document refers to ../shared', () => {
     for (const name of documents) expect(read(name)).not.toContain('../shared');
   });
 
-  it('the README and docs/troubleshooting.md have a row for every reason', () => {
+  it('README.md and docs/troubleshooting.md have a row for every reason', () => {
     const reasons = [...read('src/types.ts').matchAll(/^export type Reason =((?:\s+\| '\w+')+);/gmu)].flatMap(
       (match) => [...(match[1] ?? '').matchAll(/'(\w+)'/gu)].map((reason) => reason[1] ?? ''),
     );
@@ -69,13 +69,13 @@ describe('the documents', () => {
         .split('\n')
         .filter((line) => line.startsWith('|'))
         .join('\n');
-      // What is green needs no advice.
+      // A green run needs no advice.
       const told = name === 'README.md' ? reasons : reasons.filter((reason) => reason !== 'accepted');
       for (const reason of told) expect(rows, name).toContain(`\`${reason}\``);
     }
   });
 
-  it("the README's quick start uses inputs, and the reference outputs, that there are", () => {
+  it('the quick start and the reference use existing inputs and outputs', () => {
     const ours = stepsIn(parse(yamlBlocks('README.md')[0] ?? ''));
     expect(Object.keys(ours[0] ?? {}).length).toBeGreaterThan(2);
     const outputs = [...read('docs/reference.md').matchAll(/steps\.review\.outputs\.([\w-]+)/gu)];
@@ -83,12 +83,12 @@ describe('the documents', () => {
     for (const [, name = ''] of outputs) expect(Object.keys(OUTPUTS)).toContain(name);
   });
 
-  it.each(documents)('%s shows YAML that the action can mean', (name) => {
+  it.each(documents)('%s shows YAML with a valid configuration for the action', (name) => {
     for (const block of yamlBlocks(name)) {
       for (const given of stepsIn(parse(block))) {
         const task = 'prompt-file' in given ? {} : { prompt: 'x' };
         const inputs = { ...task, model: 'claude-sonnet-4-5', 'api-key': 'key', ...given };
-        // What an expression gives may be anything, or nothing.
+        // An expression may give any value, or none.
         for (const name of ['base-url', 'refresh'])
           if (/^\$\{\{.*\}\}$/u.test(String(given[name]))) Reflect.deleteProperty(inputs, name);
         const texts = Object.entries(inputs).map(([input, value]) => [
@@ -104,7 +104,7 @@ describe('the documents', () => {
     }
   });
 
-  it.each(documents)('%s shows YAML that the merge action can mean', (name) => {
+  it.each(documents)('%s shows YAML with a valid configuration for the merge action', (name) => {
     for (const block of yamlBlocks(name)) {
       for (const given of stepsIn(parse(block), MERGE_NAMES, 'org/structured-agent/merge@')) {
         const inputs = { verdicts: 'verdicts', expect: 'api, web, docs', ...given };
@@ -117,7 +117,7 @@ describe('the documents', () => {
     }
   });
 
-  it('every example is named in the README', () => {
+  it('README.md lists every example', () => {
     const text = read('README.md');
     for (const file of readdirSync(path.join(root, 'examples')).filter((each) => each.endsWith('.yml')))
       expect(text).toContain(`(examples/${file})`);
@@ -128,7 +128,7 @@ function yamlBlocks(name: string): readonly string[] {
   return [...read(name).matchAll(/```yaml\n([\s\S]*?)```/gu)].map((match) => match[1] ?? '');
 }
 
-/** What a block gives an action: in steps, in jobs, or as lines that go into `with`. */
+/** The inputs that a block gives to an action: in steps, in jobs, or as lines of `with`. */
 function stepsIn(
   yaml: unknown,
   names: readonly string[] = [...INPUT_NAMES],

@@ -19,7 +19,7 @@ import { parseOutputFile } from './support/fakes/runner/runner.ts';
 import { knowSecrets } from './support/surroundings.ts';
 import { quietWorld } from './support/worlds/quiet.ts';
 
-/** Every ending there is: conclusion, reason, exit code, subtype, and whether a payload goes with it. */
+/** Every verdict: conclusion, reason, exit code, subtype, and whether a payload is published. */
 const TABLE = new Set([
   'success accepted 0 success true',
   'failure gate_not_met 1 gate_not_met true',
@@ -147,7 +147,7 @@ interface Fuzzed {
   readonly envelope: Readonly<Record<string, unknown>>;
   readonly summary: string;
   readonly transcript: string;
-  /** Whether a call that stood beside `structured_output` ran. */
+  /** Whether a call beside `structured_output` ran. */
   readonly ran: boolean;
   readonly survivors: number;
 }
@@ -160,7 +160,7 @@ async function fuzz(
   const place = (name: string) => path.join(base, name);
   for (const name of ['workspace', 'temp', 'temp/run']) await mkdir(place(name));
   await writeFile(place('workspace/a.txt'), 'hello\n');
-  // After its script the model submits for ever, so that an unlimited run has an end.
+  // After its script the model keeps submitting, so that an unlimited run ends.
   const last: Reply = { calls: [{ name: 'structured_output', arguments: '{"passed":true}' }] };
   const model = await startModel(
     (_request, index) => script[index] ?? (index > 12 ? { text: 'enough' } : last),
@@ -198,7 +198,7 @@ async function fuzz(
   }
 }
 
-/** Processes that still work in the folder. */
+/** The number of processes that still use the folder. */
 function survivors(folder: string): number {
   if (!existsSync('/proc')) return 0;
   return readdirSync('/proc').filter((pid) => {
@@ -211,7 +211,7 @@ function survivors(folder: string): number {
   }).length;
 }
 
-/** Ajv by itself, with nothing of ours around it. */
+/** Validates with plain Ajv, without our code. */
 function ajvAccepts(text: string, value: unknown): boolean {
   const parsed = JSON.parse(text);
   const loose = { strictRequired: false, strictTypes: false, strictTuples: false, logger: false } as const;
@@ -221,8 +221,8 @@ function ajvAccepts(text: string, value: unknown): boolean {
   return ajv.compile(parsed)(value) === true;
 }
 
-describe('whatever the inputs, the schema and the model do', () => {
-  it('a run ends in one row of the table, whole, with nothing published that Ajv alone would not accept', async () => {
+describe('any inputs, schema and model', () => {
+  it('give one complete verdict of the table, and publish only payloads that plain Ajv accepts', async () => {
     const reasons = new Set<string>();
     await fc.assert(
       fc.asyncProperty(inputs, fc.array(reply, { minLength: 1, maxLength: 4 }), async (given, script) => {
@@ -238,7 +238,7 @@ describe('whatever the inputs, the schema and the model do', () => {
         expect(outputs.has('structured_output')).toBe(published);
         expect(envelope).toMatchObject({ type: 'result', subtype: end.subtype, exit_code: end.exitCode });
         expect(summary).not.toBe('');
-        // Where it is excluded, structured_output is a tool like any unknown one, and its neighbours run.
+        // When it is excluded, structured_output is an unknown tool, and the calls beside it run.
         if (given['exclude-tools'] !== 'structured_output') expect(rest.ran).toBe(false);
         expect(rest.survivors).toBe(0);
         expect([transcript, summary, JSON.stringify(envelope), ...outputs.values()].join('\n')).not.toContain(
@@ -255,7 +255,7 @@ describe('whatever the inputs, the schema and the model do', () => {
       }),
       { numRuns: Number(process.env['FUZZ_RUNS'] ?? 400), interruptAfterTimeLimit: 100_000 },
     );
-    // The generator reaches most of the table; one that only ever met configuration errors would prove nothing.
+    // The generator must reach most of the table; only configuration errors would prove nothing.
     for (const reason of ['accepted', 'config', 'max_turns', 'plain_text']) expect(reasons).toContain(reason);
   }, 600_000);
 });

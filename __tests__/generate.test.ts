@@ -11,12 +11,12 @@ import { MERGE_INPUTS, MERGE_NAMES } from '../src/merge/config.ts';
 const root = path.join(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 
-describe('what is generated', () => {
-  it.each(Object.entries(TARGETS))('%s is what its table says, byte for byte', (_, { file, make }) => {
+describe('generated files', () => {
+  it.each(Object.entries(TARGETS))('%s matches its table byte for byte', (_, { file, make }) => {
     expect(make(read(file))).toBe(read(file));
   });
 
-  it('a name that there is not is refused with those that there are', () => {
+  it('an unknown name is refused with a list of the known names', () => {
     const script = path.join(root, 'scripts/generate.ts');
     const { status, stderr } = spawnSync(process.execPath, [script, 'readme'], { encoding: 'utf8' });
     expect(status).toBe(1);
@@ -45,7 +45,7 @@ describe('action.yml', () => {
 });
 
 describe('merge/action.yml', () => {
-  it('runs the committed bundle on Node 24, by an entry of its own', () => {
+  it('runs the committed bundle on Node 24 with its own entry', () => {
     expect(parse(read('merge/action.yml'))).toMatchObject({
       runs: { using: 'node24', main: '../dist/merge.js' },
     });
@@ -55,13 +55,13 @@ describe('merge/action.yml', () => {
     expect(MERGE_INPUTS.map(({ name }) => name).toSorted()).toEqual(MERGE_NAMES.toSorted());
   });
 
-  it('declares no output that would clash with those of a run', () => {
+  it('declares no output that conflicts with those of a run', () => {
     const own = Object.keys(MERGE_OUTPUTS).filter((name) => !(name in OUTPUTS));
     expect(own).toEqual(['run-tally']);
   });
 });
 
-it('every output is described in one sentence', () => {
+it('every output has a one-sentence description', () => {
   for (const [name, description] of [...Object.entries(OUTPUTS), ...Object.entries(MERGE_OUTPUTS)])
     expect(description, name).toMatch(/^[^\n]{20,160}\.$/u);
 });

@@ -26,16 +26,16 @@ const good = submits({ passed: true, summary: 'fine' });
 const folders = makeFolder();
 let model: ScriptedModel;
 let workspace = '';
-let asked: ModelRequest[] = [];
+let requests: ModelRequest[] = [];
 let replies: readonly (Reply | Promise<Reply>)[] = [good];
 
 beforeEach(async () => {
   workspace = mkdtempSync(path.join(folders, 'library-'));
   writeFileSync(path.join(workspace, 'file.txt'), 'one\n');
-  asked = [];
+  requests = [];
   replies = [good];
   model = await startModel((request, index) => {
-    asked.push(request);
+    requests.push(request);
     return replies[Math.min(index, replies.length - 1)] ?? good;
   });
 });
@@ -62,8 +62,8 @@ async function failure(run: Promise<unknown>): Promise<StructuredAgentError> {
   throw new Error(`no typed error but ${JSON.stringify(error)}`);
 }
 
-describe('the library', () => {
-  it('gives the payload with what the run took, and leaves the folder as it was', async () => {
+describe('runStructuredAgent', () => {
+  it('returns the payload and the usage, and leaves the folder unchanged', async () => {
     execFileSync('git', ['init', '-q'], { cwd: workspace });
     replies = [{ calls: [{ name: 'shell', arguments: '{"command":"echo two > file.txt"}' }] }, good];
     const result = await runStructuredAgent({ ...options(), schema });
@@ -87,7 +87,7 @@ describe('the library', () => {
     ['~/schema.json', '@~/gate.json'],
     [JSON.stringify(schema), '{"properties": {"summary": {"minLength": 9}}}'],
     ['verdict', 'gate.json'],
-  ])('takes the schema %s and the gate %s', async (given, gate) => {
+  ])('accepts the schema %s and the gate %s', async (given, gate) => {
     writeFileSync(path.join(workspace, 'schema.json'), JSON.stringify(schema));
     writeFileSync(path.join(workspace, 'gate.json'), '{"properties": {"summary": {"minLength": 9}}}');
     const environment = { ...options().environment, HOME: workspace };
@@ -96,16 +96,18 @@ describe('the library', () => {
     expect([error.reason, error.payload]).toEqual(['gate_not_met', { passed: true, summary: 'fine' }]);
   });
 
-  it('takes a schema of Zod, and the result has its type', async () => {
+  it('accepts a Zod schema, and types the result', async () => {
     const verdict = z.object({ passed: z.boolean(), summary: z.string().min(3).optional() });
     replies = [submits({ passed: 'yes' }), submits({ passed: true, summary: 'no' }), good];
     const result = await runStructuredAgent({ ...options(), schema: verdict, gate: 'passed' });
     expectTypeOf(result.payload).toEqualTypeOf<z.input<typeof verdict>>();
     expect(result).toMatchObject({ payload: { passed: true, summary: 'fine' }, gate: 'met', turns: 3 });
-    expect(asked[0]?.tools.at(-1)?.parameters).toMatchObject({ properties: { summary: { minLength: 3 } } });
+    expect(requests[0]?.tools.at(-1)?.parameters).toMatchObject({
+      properties: { summary: { minLength: 3 } },
+    });
   });
 
-  it('throws one typed error: a gate that is not met comes with the payload', async () => {
+  it('throws a typed error, with the payload when the gate is not met', async () => {
     replies = [submits({ passed: false })];
     const error = await failure(runStructuredAgent({ ...options(), schema, gate: 'passed' }));
     expect(error).toMatchObject({
@@ -119,41 +121,37 @@ describe('the library', () => {
   });
 
   it.each<[string, object, RegExp]>([
-    ['an option that does not exist', { modle: 'x' }, /no option "modle"\. Did you mean model/u],
-    ['a key by another name', { anthropicApiKey: 'x' }, /Did you mean apiKey\?/u],
-    ['a schema that is none', { schema: 3 }, /schema must be a JSON Schema/u],
-    ['a schema of blanks', { schema: ' ' }, /schema must be a JSON Schema/u],
-    ['a schema file that is missing', { schema: './no.json' }, /could not read ".*\/no\.json"/u],
+    ['an unknown option', { modle: 'x' }, /no option "modle"\. Did you mean model/u],
+    ['a key under another name', { anthropicApiKey: 'x' }, /Did you mean apiKey\?/u],
+    ['an invalid schema', { schema: 3 }, /schema must be a JSON Schema/u],
+    ['a blank schema', { schema: ' ' }, /schema must be a JSON Schema/u],
+    ['a missing schema file', { schema: './no.json' }, /could not read ".*\/no\.json"/u],
     ['a schema of another library', { schema: { '~standard': { version: 1 } } }, /Use Zod 4\.2 or newer/u],
     ['a schema that accepts no object', { schema: { type: 'array' } }, /object/u],
-    [
-      'a folder that is not there',
-      { workspace: '/nowhere' },
-      /^workspace is "\/nowhere", which is not a folder/u,
-    ],
-    ['a file as the folder', { workspace: '/etc/passwd' }, /^workspace is "\/etc\/passwd"/u],
-    ['an option of the action alone', { comentKey: 'x' }, /^There is no option "comentKey"\.$/u],
+    ['a missing workspace', { workspace: '/nowhere' }, /^workspace is "\/nowhere", which is not a folder/u],
+    ['a file as the workspace', { workspace: '/etc/passwd' }, /^workspace is "\/etc\/passwd"/u],
+    ['a misspelled option of the action', { comentKey: 'x' }, /^There is no option "comentKey"\.$/u],
     ['an empty task', { prompt: '' }, /^prompt is empty\./u],
     ['a blank task', { prompt: '  \n' }, /^prompt is empty\./u],
-    ['a wrong number', { maxTurns: 'ten' }, /^maxTurns is "ten"/u],
+    ['an invalid number', { maxTurns: 'ten' }, /^maxTurns is "ten"/u],
     [
       'no key',
       { model: 'gpt-5', baseUrl: undefined },
       /^No key for provider openai\. Pass apiKey, or set the variable OPENAI_API_KEY\.$/u,
     ],
     ['no model', { model: undefined }, /No model is given/u],
-  ])('%s is that error too', async (_, more, says) => {
+  ])('throws the same typed error for %s', async (_, more, says) => {
     const error = await failure(runStructuredAgent({ ...options(), schema, ...more }));
     expect(error).toMatchObject({ exitCode: 52, reason: 'config', payload: null });
     expect(error.message).toMatch(says);
   });
 
-  it('and so is a run that comes to no verdict', async () => {
+  it('throws the typed error for a run without a verdict', async () => {
     const error = await failure(runStructuredAgent({ ...options(), schema, maxTurns: 0 }));
     expect(error).toMatchObject({ exitCode: 53, reason: 'max_turns', payload: null });
   });
 
-  it('names all that is wrong with its options at once', async () => {
+  it('reports all problems of its options at once', async () => {
     const files = { workingDirectory: 'nowhere', schema: 3 };
     const wrong: object = { modle: 'x', maxTurns: 'ten', sandbox: 'none', ...files };
     const error = await failure(runStructuredAgent({ ...options(), schema, ...wrong }));
@@ -162,10 +160,10 @@ describe('the library', () => {
       /^5 problems to fix: \(1\) schema must be .* \(2\) There is no option "modle"\..* \(3\) maxTurns is "ten"\..* \(4\) sandbox is "none"\..* \(5\) workingDirectory is "nowhere"/u,
     );
     expect(error.envelope['error']).toBe(error.message);
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
-  it('ends when its signal says so', async () => {
+  it('aborts with its signal', async () => {
     replies = [new Promise<never>(() => undefined)];
     const stop = new AbortController();
     setTimeout(() => stop.abort(), 300);
@@ -175,7 +173,7 @@ describe('the library', () => {
     expect(late.exitCode).toBe(130);
   });
 
-  it('tells its events, in which the payload does not stand', async () => {
+  it('emits events without the payload', async () => {
     const events: string[] = [];
     const onEvent = (event: RunEvent) => events.push(JSON.stringify(event));
     await runStructuredAgent({ ...options(), schema, onEvent });
@@ -183,14 +181,14 @@ describe('the library', () => {
     expect(events.join('\n')).not.toContain('fine');
   });
 
-  it('takes the names that other agents give to tools, as the inputs do', async () => {
+  it('accepts tool names of other agents, like the inputs', async () => {
     await runStructuredAgent({ ...options(), schema, tools: ['Read', 'Bash'], excludeTools: ['bash'] });
-    expect(asked[0]?.tools.map(({ name }) => name)).toEqual(['read_file', 'structured_output']);
+    expect(requests[0]?.tools.map(({ name }) => name)).toEqual(['read_file', 'structured_output']);
     const run = runStructuredAgent({ ...options(), schema, excludeTools: ['StructuredOutput'] });
     expect((await failure(run)).message).toContain('structured_output is excluded (excludeTools)');
   });
 
-  it('takes each option as the input of the same name', async () => {
+  it('maps each option to the input of the same name', async () => {
     await runStructuredAgent({
       ...options(),
       schema,
@@ -201,14 +199,14 @@ describe('the library', () => {
       sandboxRead: ['/usr'],
       systemPrompt: 'Be brief.',
     });
-    expect(asked[0]?.tools.map(({ name }) => name)).toEqual(['read_file', 'structured_output']);
-    expect(asked[0]?.messages[0]).toEqual({ role: 'system', text: expect.stringMatching(/Be brief\.$/u) });
+    expect(requests[0]?.tools.map(({ name }) => name)).toEqual(['read_file', 'structured_output']);
+    expect(requests[0]?.messages[0]).toEqual({ role: 'system', text: expect.stringMatching(/Be brief\.$/u) });
     expect(model.requests.at(-1)?.headers).toMatchObject({ 'x-one': '1', 'x-two': '2' });
   });
 });
 
-describe('what the library is told', () => {
-  it('a key that comes as an option is found in a payload as one of a variable is', async () => {
+describe('options of the library', () => {
+  it('a key from an option is found in a payload, like one from a variable', async () => {
     const apiKey = 'sk-option-0123456789abcdef';
     replies = [submits({ passed: true, summary: `the key is ${apiKey}` })];
     const error = await failure(runStructuredAgent({ ...options(), schema, apiKey, maxTurns: 1 }));
@@ -216,7 +214,7 @@ describe('what the library is told', () => {
     expect(error.payload).toBeNull();
   });
 
-  it('inherited options count: a gate is not lost', async () => {
+  it('inherited options count, including the gate', async () => {
     replies = [submits({ passed: false })];
     const inherited = Object.assign(Object.create({ gate: 'passed' }), { ...options(), schema });
     expect(await failure(runStructuredAgent(inherited))).toMatchObject({ conclusion: 'failure' });
@@ -233,7 +231,7 @@ describe('what the library is told', () => {
     expect(result.payload).toEqual({ passed: true, summary: 'fine' });
   });
 
-  it('a schema that is no JSON is a wrong option, and no preset stands in for it', async () => {
+  it('a schema that cannot be serialized is an invalid option, and no preset replaces it', async () => {
     const cyclic: Record<string, unknown> = { ...schema };
     cyclic['self'] = cyclic;
     for (const wrong of [cyclic, { toJSON: () => undefined }]) {
@@ -242,7 +240,7 @@ describe('what the library is told', () => {
     }
   });
 
-  it('a proxy that is none is a typed error, too', async () => {
+  it('an invalid proxy is a typed error', async () => {
     const environment = { HTTP_PROXY: 'http://[bad' };
     const error = await failure(runStructuredAgent({ ...options(), schema, environment }));
     expect(error.reason).toBe('config');
@@ -250,7 +248,7 @@ describe('what the library is told', () => {
 });
 
 describe('the validator of a schema object', () => {
-  it('refinements reject what the JSON Schema accepts, and the model can correct it', async () => {
+  it('rejects by refinements what the JSON Schema accepts, and the model can correct it', async () => {
     const refined = z
       .object({ n: z.number().refine((n) => n > 10, 'n must be above 10'), of: z.number() })
       .refine(({ n, of }) => n <= of, { message: 'n is more than of', path: ['of'] });
@@ -259,22 +257,22 @@ describe('the validator of a schema object', () => {
     const onEvent = (event: RunEvent) => events.push(event);
     const result = await runStructuredAgent({ ...options(), schema: refined, onEvent });
     expect([result.payload, result.turns]).toEqual([{ n: 11, of: 20 }, 3]);
-    const told = asked.at(-1)?.messages.filter(({ role }) => role === 'tool');
-    expect(JSON.stringify(told)).toContain('n must be above 10');
-    expect(JSON.stringify(told)).toContain('n is more than of');
-    // What lasts has paths and keywords only: a message may quote the payload.
+    const toolMessages = requests.at(-1)?.messages.filter(({ role }) => role === 'tool');
+    expect(JSON.stringify(toolMessages)).toContain('n must be above 10');
+    expect(JSON.stringify(toolMessages)).toContain('n is more than of');
+    // Events have paths and keywords only, because a message may quote the payload.
     expect(JSON.stringify(events)).not.toContain('n must be above 10');
     expect(JSON.stringify(events)).toContain('/n (validate)');
     expect(JSON.stringify(events)).toContain('/of (validate)');
   });
 
-  it('an asynchronous refinement counts as well', async () => {
+  it('supports asynchronous refinements', async () => {
     const refined = z.object({ n: z.number().refine(async (n) => n > 10) });
     replies = [submits({ n: 1 }), submits({ n: 11 })];
     expect((await runStructuredAgent({ ...options(), schema: refined })).payload).toEqual({ n: 11 });
   });
 
-  it('a payload that is never valid ends like any that is rejected', async () => {
+  it('ends a run whose payloads are never valid like any rejected ones', async () => {
     const refined = z.object({ n: z.number().refine(() => false) });
     replies = [submits({ n: 1 })];
     const error = await failure(runStructuredAgent({ ...options(), schema: refined, maxTurns: 2 }));
@@ -282,11 +280,11 @@ describe('the validator of a schema object', () => {
     expect(error.message).toContain('/n (validate)');
   });
 
-  it('what only cleans up is a rejection until the model sends it clean', async () => {
+  it('rejects a value that it would transform, until the model sends it unchanged', async () => {
     replies = [submits({ s: ' x ' }), submits({ s: 'x' })];
     const schema = z.object({ s: z.string().trim() });
     expect((await runStructuredAgent({ ...options(), schema })).payload).toEqual({ s: 'x' });
-    expect(asked).toHaveLength(2);
+    expect(requests).toHaveLength(2);
   });
 
   it.each<[string, z.ZodType, RegExp]>([
@@ -304,13 +302,13 @@ describe('the validator of a schema object', () => {
     ],
     ['a default', z.object({ o: z.object({ s: z.string().default('x') }) }), /another value .* at o\.s /u],
     ['a codec', z.object({ b: z.stringbool() }), /another value .* at b /u],
-  ])('%s is a wrong option, named with its place and what to use', async (_, wrong, says) => {
+  ])('%s is an invalid option, reported with its path and an alternative', async (_, wrong, says) => {
     const error = await failure(runStructuredAgent({ ...options(), schema: wrong }));
     expect(error).toMatchObject({ reason: 'config', exitCode: 52, message: expect.stringMatching(says) });
-    expect(asked).toHaveLength(0);
+    expect(requests).toHaveLength(0);
   });
 
-  it('nothing is wrong with schemas that only check', async () => {
+  it('accepts schemas that only validate', async () => {
     const inner = z.object({ id: z.uuid().optional(), kind: z.enum(['a', 'b']) }).meta({ id: 'inner' });
     const schema = z.intersection(
       z.object({ list: z.array(inner), n: z.int().brand('n') }),
@@ -328,7 +326,7 @@ describe('the validator of a schema object', () => {
     }
   });
 
-  it('the names of providers are those that the program knows', () => {
+  it('the provider names are those of the program', () => {
     expectTypeOf<NonNullable<RunOptions<never>['provider']>>().toEqualTypeOf<ProviderName>();
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Every reader of hostile text takes time in proportion to it: nothing interrupts one, so the run's clock and its signals
- * would wait for it. Not the time is judged but its growth, in CPU time of this thread, so that a busy machine does not
+ * Every reader of hostile text takes linear time: nothing interrupts a reader, so the timeout and the signals of the run
+ * would wait for it. The test measures growth, not time, in CPU time of this thread, so that a busy machine does not
  * matter.
  */
 import { readFileSync } from 'node:fs';
@@ -8,11 +8,11 @@ import { describe, expect, it } from 'vitest';
 import { makeTexts } from './support/texts/hostile.ts';
 import { LIMITS, READERS } from './support/texts/parsers.ts';
 
-/** Sizes four times apart, the smaller pair first: what is quadratic is found there, before it takes minutes. */
+/** Each size is four times the previous one. The smaller pair is first, because it finds quadratic time in seconds. */
 const SIZES = [2, 8, 32].map((kib) => kib * 1024);
-/** Less than this is no cost that grows. */
+/** A cost below this is not measurable growth. */
 const MIN_MICROSECONDS = 40_000;
-/** Between 4, which four times the text takes where it is linear, and 16. */
+/** Between 4, the growth of linear time for four times the text, and 16 for quadratic time. */
 const MAX_GROWTH = 9;
 
 const TEXTS = SIZES.map((size) => new Map(makeTexts(size)));
@@ -22,7 +22,7 @@ async function costOf(read: (text: string) => unknown, text: string): Promise<nu
   try {
     await read(text);
   } catch {
-    // Refused is read as well.
+    // A refused text has been read too.
   }
   const { user, system } = process.threadCpuUsage(before);
   return user + system;
@@ -33,7 +33,7 @@ async function leastOf(read: (text: string) => unknown, text: string): Promise<n
   return Math.min(...costs);
 }
 
-/** What a text costs where that grows too fast; null where it does not. */
+/** The cost of a text when it grows too fast, or null. */
 async function findGrowth(read: (text: string) => unknown, name: string): Promise<string | null> {
   for (const [larger, smaller] of [
     [1, 0],
@@ -50,19 +50,16 @@ async function findGrowth(read: (text: string) => unknown, name: string): Promis
   return null;
 }
 
-describe('what reads hostile text is linear', { timeout: 300_000 }, () => {
+describe('readers of hostile text are linear', { timeout: 300_000 }, () => {
   it.each(Object.entries(READERS))('%s', async (_, read) => {
     for (const name of TEXTS[0]?.keys() ?? []) {
-      // The first one is enough: each more would take as long.
+      // The first one is enough, because every other one would take as long.
       expect(await findGrowth(read, name)).toBeNull();
     }
   });
 });
 
-it.each(Object.entries(LIMITS))(
-  'the limit in front of %s is used by the product',
-  (reader, { file, name }) => {
-    expect(Object.keys(READERS)).toContain(reader);
-    expect(readFileSync(new URL(`../src/${file}`, import.meta.url), 'utf8')).toContain(name);
-  },
-);
+it.each(Object.entries(LIMITS))('src uses the limit in front of %s', (reader, { file, name }) => {
+  expect(Object.keys(READERS)).toContain(reader);
+  expect(readFileSync(new URL(`../src/${file}`, import.meta.url), 'utf8')).toContain(name);
+});

@@ -1,6 +1,6 @@
 /**
- * Every regular expression of ours takes time in proportion to its text: most of them read what an attacker wrote, and
- * nothing interrupts one that has begun.
+ * Every regular expression of ours takes linear time: most of them read text of an attacker, and
+ * nothing interrupts a match.
  */
 import path from 'node:path';
 import { createContext, runInContext } from 'node:vm';
@@ -8,13 +8,13 @@ import { analyse } from 'scslre';
 import { describe, expect, it } from 'vitest';
 import { type Expression, findExpressions, makePumpedTexts, readSource } from './support/texts/patterns.ts';
 
-/** Expressions that are not linear and need not be, by file and source, with what bounds their text. */
+/** Expressions that need not be linear, by file and source, with the limit of their text. */
 const BOUNDED: Readonly<Record<string, string>> = {
   'text/messages.ts \\B(?=(?:\\d{3})+$)': 'String(count) of a number: at most 25 characters',
   'reporters/outputs.ts \\.?0+$': 'toFixed of a number: at most 122 characters',
 };
 
-/** What is put together at run time, by file and code, with what it looks like. */
+/** Expressions built at run time, by file and code, with a sample. */
 const BUILT: Readonly<Record<string, RegExp>> = {
   "text/encodings.ts new RegExp(`${CONTROL_SEQUENCE.source}|${TITLE_SEQUENCE.source}`, 'g')":
     /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c\x9d\n\r]*(?:\x07|\x1b\\|\x9c)/g,
@@ -27,16 +27,16 @@ const BUILT: Readonly<Record<string, RegExp>> = {
 };
 
 const LENGTH = 32 * 1024;
-/** CPU time below which nothing is quadratic: at this length that takes ten times as long and more. */
+/** CPU time below which nothing is quadratic: at this length quadratic time is more than ten times as long. */
 const MIN_MICROSECONDS = 16_000;
-/** Between 4, which four times the text takes of a linear expression, and 16. */
+/** Between 4, the growth of a linear expression for four times the text, and 16 for a quadratic one. */
 const MAX_GROWTH = 8;
-/** For what would not end: another pattern needs a thousandth of it, so a machine under load does not matter. */
+/** The timeout for an endless match. Other patterns need a thousandth of it, even on a busy machine. */
 const KILL_MS = 30_000;
 
 const { literals, built } = findExpressions(path.join(import.meta.dirname, '../src'));
 
-/** Why an expression is not linear; null where nothing speaks against it. */
+/** The reason why an expression is not linear, or null. */
 function findFault({ source, flags }: Pick<Expression, 'source' | 'flags'>): string | null {
   const { reports } = analyse({ source, flags }, { assumeRejectingSuffix: false });
   const [report] = reports;
@@ -44,10 +44,10 @@ function findFault({ source, flags }: Pick<Expression, 'source' | 'flags'>): str
   return findSlowText(source, flags);
 }
 
-/** The beginning of a text on which four times the length takes far more than four times as long. */
+/** The beginning of a text whose cost grows far more than its length. */
 function findSlowText(source: string, flags: string): string | null {
   const world = createContext({
-    // All matches: a search that begins anew everywhere is part of the cost.
+    // All matches, because a search that starts again at each position is part of the cost.
     expression: new RegExp(source, flags.includes('g') ? flags : `${flags}g`),
     long: [...makePumpedTexts(source, flags, LENGTH)],
     short: [...makePumpedTexts(source, flags, LENGTH / 4)],
@@ -63,7 +63,7 @@ function findSlowText(source: string, flags: string): string | null {
   }
 }
 
-/** In a context of its own, because only there an expression can be interrupted. */
+/** Runs in a separate context, because only there an expression can be interrupted. */
 const SEARCH = `
   const costOf = (text) => {
     const before = measure();
@@ -75,7 +75,7 @@ const SEARCH = `
   long.find((text, index) => isSlow(text) && leastOf(text) > MAX_GROWTH * leastOf(short[index]));
 `;
 
-/** Time that this thread alone has spent, whatever else the machine does. */
+/** The CPU time of this thread only. */
 function measure(): number {
   const { user, system } = process.threadCpuUsage();
   return user + system;
@@ -85,8 +85,8 @@ function nameOf({ file, source }: Expression): string {
   return `${file} ${source}`;
 }
 
-describe('the expressions of the sources', () => {
-  it('are found, also where they are made at run time', () => {
+describe('the regular expressions in src', () => {
+  it('are all found, including those built at run time', () => {
     expect(literals.length).toBeGreaterThan(300);
     expect(built.map(({ file, code }) => `${file} ${code}`).sort()).toEqual(Object.keys(BUILT).sort());
     const text = String.raw`const a = /x\/y/gu; b(new RegExp(c)); RegExp('d'); e.match('f'); const G = RegExp; const h: RegExp = a;

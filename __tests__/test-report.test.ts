@@ -24,8 +24,8 @@ function read(print: 'counts' | 'failures' | 'again', ...testResults: ReturnType
   return execFileSync('jq', args, { input, encoding: 'utf8' });
 }
 
-describe('what the tests of a CI run come to', () => {
-  it('counts, and each failure with its file and message, bounded', () => {
+describe('the report of a CI test run', () => {
+  it('has counts, and each failure with its file and a bounded message', () => {
     const seen = [
       file('a.test.ts', [test('a passes'), test('a fails', 'Error: one', `two${'!'.repeat(9_000)}`)]),
       file('b.test.ts', [], 'Cannot find module'),
@@ -41,7 +41,7 @@ describe('what the tests of a CI run come to', () => {
 
   const failed = file('a.test.ts', [test('a', 'Error: one')]);
 
-  it('the files of failed tests are run again', () => {
+  it('lists the files of failed tests to run again', () => {
     const seen = [failed, file('b.test.ts', [test('b')]), file('c.test.ts', [test('c', 'Error: two')])];
     expect(read('again', ...seen)).toBe('__tests__/a.test.ts\n__tests__/c.test.ts\n');
   });
@@ -49,7 +49,7 @@ describe('what the tests of a CI run come to', () => {
   it.each([
     ['a property with a counterexample', [test('b', 'Error: Property failed after 3 tests')], ''],
     ['a file that cannot be loaded', [], 'Cannot find module'],
-  ])('nothing is run again beside %s', (_, tests, message) => {
+  ])('lists nothing to run again when there is %s', (_, tests, message) => {
     expect(read('again', failed, file('b.test.ts', tests, message))).toBe('\n');
   });
 });
