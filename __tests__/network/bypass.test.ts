@@ -40,7 +40,7 @@ describe('NO_PROXY', () => {
     ['fd00::/8', 'http://[fd12::1]', true],
     ['my-host', 'http://my-host', true],
     ['a/b', 'http://a', false],
-  ])('%j: %s is asked directly: %s', (list, url, direct) => {
+  ])('with NO_PROXY %j, %s bypasses the proxy: %s', (list, url, direct) => {
     expect(createBypass(list)(new URL(url))).toBe(direct);
   });
 });

@@ -59,8 +59,8 @@ afterAll(async () => {
 const front = fileURLToPath(new URL('../../src/network/network.ts', import.meta.url));
 
 /**
- * What a fresh process says of asking URLs, apart by a blank, with these variables, its authorities being Node's and
- * theirs alone: the answers, or the errors' messages, one a line. The system's store is empty unless they name one.
+ * Requests space-separated URLs in a new process with these variables. Only Node's authorities and those of the variables
+ * are trusted; the system store is empty unless a variable names one. Gives a response or an error message per line.
  */
 function ask(urls: string, variables: Readonly<Record<string, string>>): Promise<string> {
   const script = `
@@ -78,7 +78,7 @@ function ask(urls: string, variables: Readonly<Record<string, string>>): Promise
   });
 }
 
-/** A URL of the good server, and the variables of the way to it. */
+/** A URL of the server with a valid certificate, and the variables of the route to it. */
 type Way = () => readonly [url: string, variables: Readonly<Record<string, string>>];
 
 const directly: Way = () => [`https://127.0.0.1:${ports.good}/`, {}];
@@ -88,18 +88,18 @@ const ways: readonly (readonly [name: string, way: Way])[] = [
   ['through a proxy that has one as well', () => ['https://api.test/', { HTTPS_PROXY: tlsProxy.url }]],
 ];
 
-describe('a server whose certificate only a private authority signed', () => {
-  it.each(ways)('is asked %s where NODE_EXTRA_CA_CERTS names it', async (_, way) => {
+describe('a server whose certificate is signed by a private authority', () => {
+  it.each(ways)('is reached %s when NODE_EXTRA_CA_CERTS names the authority', async (_, way) => {
     const [url, variables] = way();
     expect(await ask(url, { ...variables, NODE_EXTRA_CA_CERTS: authority.file })).toBe('answer to POST');
   });
 
-  it.each(ways)("is asked %s where the system's store holds it as a file", async (_, way) => {
+  it.each(ways)('is reached %s when a file of the system store holds the authority', async (_, way) => {
     const [url, variables] = way();
     expect(await ask(url, { ...variables, SSL_CERT_FILE: authority.file })).toBe('answer to POST');
   });
 
-  it("is asked where the system's store holds it in a folder", async () => {
+  it('is reached when a directory of the system store holds the authority', async () => {
     const store = path.join(folder, 'store');
     mkdirSync(store);
     copyFileSync(authority.file, path.join(store, 'company.pem'));
@@ -107,21 +107,24 @@ describe('a server whose certificate only a private authority signed', () => {
     expect(await ask(url, { SSL_CERT_DIR: store })).toBe('answer to POST');
   });
 
-  it.each(ways)('is refused %s where nobody knows it, by a sentence with the variable', async (name, way) => {
-    const [url, variables] = way();
-    const said = await ask(url, variables);
-    expect(said).toMatch(/^NetworkError: The certificate of .*NODE_EXTRA_CA_CERTS: .*\.pem \([A-Z_]+\)\.$/);
-    const owner = name.endsWith('as well') ? `the proxy ${tlsProxy.host} (HTTPS_PROXY)` : new URL(url).host;
-    expect(said).toContain(`The certificate of ${owner} `);
-  });
+  it.each(ways)(
+    'is rejected %s when the authority is unknown, and the message names NODE_EXTRA_CA_CERTS',
+    async (name, way) => {
+      const [url, variables] = way();
+      const said = await ask(url, variables);
+      expect(said).toMatch(/^NetworkError: The certificate of .*NODE_EXTRA_CA_CERTS: .*\.pem \([A-Z_]+\)\.$/);
+      const owner = name.endsWith('as well') ? `the proxy ${tlsProxy.host} (HTTPS_PROXY)` : new URL(url).host;
+      expect(said).toContain(`The certificate of ${owner} `);
+    },
+  );
 
-  it('is refused where NODE_EXTRA_CA_CERTS names another one, and the file is named', async () => {
+  it('is rejected when NODE_EXTRA_CA_CERTS names another authority, and the message names the file', async () => {
     const [url] = directly();
     const said = await ask(url, { NODE_EXTRA_CA_CERTS: other.file });
     expect(said).toContain(`the file that NODE_EXTRA_CA_CERTS names (${other.file}) does not hold`);
   });
 
-  it("what was trusted before stays so once the system's store is", async () => {
+  it('keeps trusting NODE_EXTRA_CA_CERTS after the system store is loaded', async () => {
     const [url] = directly();
     const variables = { SSL_CERT_FILE: authority.file, NODE_EXTRA_CA_CERTS: other.file };
     expect(await ask(`${url} https://127.0.0.1:${ports.other}/`, variables)).toBe(
@@ -129,7 +132,7 @@ describe('a server whose certificate only a private authority signed', () => {
     );
   });
 
-  it("a system's store with rubbish in it breaks nothing", async () => {
+  it('ignores an invalid certificate in the system store', async () => {
     const rubbish = path.join(folder, 'rubbish.pem');
     writeFileSync(rubbish, '-----BEGIN CERTIFICATE-----\nnot base64\n-----END CERTIFICATE-----\n');
     const [url] = directly();
@@ -140,23 +143,23 @@ describe('a server whose certificate only a private authority signed', () => {
   });
 });
 
-describe('a certificate that is wrong in another way', () => {
+describe('other certificate errors', () => {
   const trusting = () => ({ NODE_EXTRA_CA_CERTS: authority.file });
 
-  it('one that has expired says so', async () => {
+  it('reports an expired certificate', async () => {
     const said = await ask(`https://127.0.0.1:${ports.expired}/`, trusting());
     expect(said).toBe(
       `NetworkError: The certificate of 127.0.0.1:${ports.expired} has expired: renew it there, and check the clock of this machine (CERT_HAS_EXPIRED).`,
     );
   });
 
-  it('one for another host says so', async () => {
+  it('reports a certificate issued for another host', async () => {
     const said = await ask(`https://127.0.0.1:${ports.elsewhere}/`, trusting());
     expect(said).toContain(`The certificate of 127.0.0.1:${ports.elsewhere} was made for another host`);
     expect(said).toContain('ERR_TLS_CERT_ALTNAME_INVALID');
   });
 
-  it("is no reason to read the system's store, and other failures are none of this folder's", () => {
+  it('does not read the system store for other certificate errors and ignores other network errors', () => {
     const failed = (code: string) =>
       new TypeError('fetch failed', { cause: Object.assign(new Error(), { code }) });
     expect(isUnknownAuthority(failed('CERT_HAS_EXPIRED'))).toBe(false);

@@ -36,7 +36,7 @@ async function plainServer(answer: Answer) {
   return server;
 }
 
-/** A TLS server; its requests' paths, and how many connections it saw. */
+/** A TLS server that records the paths of its requests and counts its connections. */
 async function tlsServer(hosts: readonly string[], answer: Answer) {
   const requests: RawRequest[] = [];
   const sockets = new Set<Socket>();
@@ -93,7 +93,7 @@ const post = (headers: Readonly<Record<string, string>> = {}): RequestInit => ({
 });
 
 describe('without a proxy', () => {
-  it('asks directly, and hands on answers of every status', async () => {
+  it('connects directly and returns responses of every status', async () => {
     const server = await plainServer((response, _, index) =>
       response.writeHead(index === 0 ? 200 : 500).end('said'),
     );
@@ -103,7 +103,7 @@ describe('without a proxy', () => {
     expect(await answers[0]?.text()).toBe('said');
   });
 
-  it('a redirect is an answer', async () => {
+  it('returns a redirect without following it', async () => {
     const server = await plainServer((response) => response.writeHead(307, { location: '/there' }).end());
     const answer = await createFetch({})(`${server.url}/here`, post());
     expect([answer.status, answer.headers.get('location')]).toEqual([307, '/there']);
@@ -124,7 +124,7 @@ describe('https through a proxy', () => {
     return { server, proxy, send };
   };
 
-  it('goes in a tunnel: the proxy finds the name, and sees neither the key nor the task', async () => {
+  it('connects through a tunnel: the proxy resolves the host and sees neither the key nor the task', async () => {
     const { server, proxy, send } = await throughWith({ credentials: 'me:pass-word' }, (response, request) =>
       response.writeHead(201, { 'x-a': '1' }).end(`got ${request.raw}`),
     );
@@ -154,7 +154,7 @@ describe('https through a proxy', () => {
     expect(proxy.seen()).not.toMatch(/sk-canary|the-prompt|authorization: Bearer/);
   });
 
-  it('uses a tunnel again', async () => {
+  it('reuses a tunnel', async () => {
     const { server, proxy, send } = await throughWith({}, (response) => response.end('ok'));
     for (let n = 0; n < 6; n += 1) expect(await (await send(API, post())).text()).toBe('ok');
     // A second one is opened where the first is not yet known to be free, as Node's own fetch does.
@@ -163,7 +163,7 @@ describe('https through a proxy', () => {
     expect(proxy.requests.length).toBeLessThan(3);
   });
 
-  it('hands on each part of a stream as it comes, and ends it with its signal', async () => {
+  it('streams the response as it arrives and stops when the signal aborts', async () => {
     const { send } = await throughWith({}, (response) => {
       response.write('one');
     });
@@ -175,7 +175,7 @@ describe('https through a proxy', () => {
     await expect(reader?.read()).rejects.toThrow();
   });
 
-  it('a signal ends the wait for an answer with its reason; one that came before is asked nothing', async () => {
+  it('rejects with the reason of the signal and sends no request when it is already aborted', async () => {
     const stop = new AbortController();
     const { proxy, send } = await throughWith({}, () => stop.abort(new Error('enough')));
     const asked = send(API, { ...post(), signal: stop.signal });
@@ -186,7 +186,7 @@ describe('https through a proxy', () => {
     expect(proxy.requests).toHaveLength(1);
   });
 
-  it('an answer that breaks off is told', async () => {
+  it('rejects a response body that ends early', async () => {
     const { send } = await throughWith({}, (response) => {
       response.writeHead(200, { 'content-length': '100' });
       response.write('part', () => response.destroy());
@@ -194,7 +194,7 @@ describe('https through a proxy', () => {
     await expect((await send(API, post())).text()).rejects.toThrow();
   });
 
-  it('unpacks what a gateway packed unasked, keeps equal headers, and knows answers without a body', async () => {
+  it('decompresses responses, keeps repeated headers and accepts responses without a body', async () => {
     const { send } = await throughWith({}, (response, { path }) => {
       if (path.endsWith('204')) return void response.writeHead(204).end();
       response.writeHead(200, [
@@ -209,7 +209,7 @@ describe('https through a proxy', () => {
     expect([empty.status, await empty.text()]).toEqual([204, '']);
   });
 
-  it('a redirect is an answer', async () => {
+  it('returns a redirect without following it', async () => {
     const { server, send } = await throughWith({}, (response) =>
       response.writeHead(302, { location: 'https://evil.test/' }).end(),
     );
@@ -217,7 +217,7 @@ describe('https through a proxy', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('NO_PROXY is asked directly, and the proxy hears nothing', async () => {
+  it('connects directly to a host in NO_PROXY', async () => {
     const server = await tlsServer(['127.0.0.1'], (response) => response.end('direct'));
     const proxy = await proxyWith({ hosts: {} });
     const send = createFetch({ HTTPS_PROXY: proxy.url, NO_PROXY: 'example.test,127.0.0.1' });
@@ -225,7 +225,7 @@ describe('https through a proxy', () => {
     expect(proxy.requests).toEqual([]);
   });
 
-  it('an address is asked for by its port, and checked against the certificate', async () => {
+  it('tunnels to an IP address with its port and checks the certificate for the address', async () => {
     const server = await tlsServer(['127.0.0.1'], (response) => response.end('ok'));
     const target = `127.0.0.1:${server.port}`;
     const proxy = await proxyWith({ hosts: { [target]: server.url } });
@@ -234,7 +234,7 @@ describe('https through a proxy', () => {
     expect(proxy.requests.map((request) => request.target)).toEqual([target]);
   });
 
-  it('a proxy may speak TLS itself', async () => {
+  it('connects to a proxy over TLS', async () => {
     const identity = authority.issue(['127.0.0.1']);
     const { proxy, send } = await throughWith({ identity, credentials: 'a:b' }, (response) =>
       response.end('ok'),
@@ -246,7 +246,7 @@ describe('https through a proxy', () => {
 });
 
 describe('http through a proxy', () => {
-  it('goes by the absolute form, with its own authorization for the proxy', async () => {
+  it('sends the absolute URL and authenticates to the proxy with its own header', async () => {
     const server = await plainServer((response, request) => response.end(`got ${request.raw}`));
     const proxy = await proxyWith({ hosts: { 'models.test:8080': server.url }, credentials: 'me:pw' });
     const send = createFetch({ http_proxy: proxy.url.replace('//', '//me:pw@') });
@@ -261,7 +261,7 @@ describe('http through a proxy', () => {
     });
   });
 
-  it('a connection is not kept for long: what stands in between forgets a silent one without a word', async () => {
+  it('closes an idle connection soon, because a middlebox may drop it silently', async () => {
     const proxy = createServer((socket) => {
       socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'));
       socket.once('end', () => proxy.emit('let go'));
@@ -276,7 +276,7 @@ describe('http through a proxy', () => {
     await new Promise((resolve) => proxy.close(resolve));
   });
 
-  it('the proxy of the other scheme is left alone', async () => {
+  it('ignores the proxy of the other scheme', async () => {
     const server = await plainServer((response) => response.end('direct'));
     const proxy = await proxyWith({ hosts: {} });
     expect(await (await createFetch({ HTTPS_PROXY: proxy.url })(server.url)).text()).toBe('direct');
@@ -284,31 +284,34 @@ describe('http through a proxy', () => {
   });
 });
 
-describe('a proxy in the way', () => {
+describe('errors of a proxy', () => {
   const target = 'api.test:443';
 
   it.each([
     ['no credentials', '', 'wants a user name and password (407)'],
     ['wrong credentials', 'me:wr0ng-word@', 'did not accept the user name and password in HTTPS_PROXY (407)'],
-  ])('%s: the sentence names the proxy and the variable, never the password', async (_, userinfo, says) => {
-    const proxy = await proxyWith({
-      hosts: { [target]: 'http://127.0.0.1:9' },
-      credentials: 'me:right-word',
-    });
-    const url = proxy.url.replace('//', `//${userinfo}`);
-    const error = await failure(createFetch({ HTTPS_PROXY: url })(API, post()));
-    expect(error.message).toContain(`The proxy ${proxy.host} (HTTPS_PROXY) ${says}`);
-    expect(error.message).not.toContain('wr0ng');
-    expect(error.passing).toBe(false);
-    const plain = await failure(createFetch({ http_proxy: url })('http://api.test/', post()));
-    expect(plain.message).toContain(`The proxy ${proxy.host} (http_proxy) `);
-    expect([plain.passing, plain.message.includes('wr0ng')]).toEqual([false, false]);
-  });
+  ])(
+    'with %s, names the proxy and the variable in the message but not the password',
+    async (_, userinfo, says) => {
+      const proxy = await proxyWith({
+        hosts: { [target]: 'http://127.0.0.1:9' },
+        credentials: 'me:right-word',
+      });
+      const url = proxy.url.replace('//', `//${userinfo}`);
+      const error = await failure(createFetch({ HTTPS_PROXY: url })(API, post()));
+      expect(error.message).toContain(`The proxy ${proxy.host} (HTTPS_PROXY) ${says}`);
+      expect(error.message).not.toContain('wr0ng');
+      expect(error.passing).toBe(false);
+      const plain = await failure(createFetch({ http_proxy: url })('http://api.test/', post()));
+      expect(plain.message).toContain(`The proxy ${proxy.host} (http_proxy) `);
+      expect([plain.passing, plain.message.includes('wr0ng')]).toEqual([false, false]);
+    },
+  );
 
   it.each([
     [403, false, 'NO_PROXY'],
     [502, true, 'run again later'],
-  ])('a refusal with %s says what to do', async (status, passing, says) => {
+  ])('explains what to do when the proxy refuses with %s', async (status, passing, says) => {
     const proxy = await proxyWith({ hosts: {}, status });
     const error = await failure(createFetch({ HTTPS_PROXY: proxy.url })(API, post()));
     expect(error.message).toContain(`${proxy.host} (HTTPS_PROXY)`);
@@ -317,7 +320,7 @@ describe('a proxy in the way', () => {
     expect(error.passing).toBe(passing);
   });
 
-  it.each(['http', 'https'])('one that is down is named, for %s targets', async (scheme) => {
+  it.each(['http', 'https'])('names a proxy that is down, for %s targets', async (scheme) => {
     const proxy = await startProxy({ hosts: {} });
     await proxy.close();
     const variable = `${scheme.toUpperCase()}_PROXY`;
@@ -327,14 +330,14 @@ describe('a proxy in the way', () => {
     expect([error.passing, error.message.includes('pass-word')]).toEqual([true, false]);
   });
 
-  it('one that hangs up is an error, not a request for ever', async () => {
+  it('reports a proxy that hangs up and does not retry', async () => {
     const proxy = await proxyWith({ hosts: {}, hangUp: true });
     const error = await failure(createFetch({ HTTPS_PROXY: proxy.url })(API, post()));
     expect(error.message).toContain(`${proxy.host} (HTTPS_PROXY) cannot be reached (ECONNRESET)`);
     expect(proxy.requests).toHaveLength(1);
   });
 
-  it('one that speaks no TLS where its URL says so', async () => {
+  it('reports a proxy that does not speak TLS although its URL says https', async () => {
     const proxy = await proxyWith({ hosts: {} });
     const error = await failure(
       createFetch({ HTTPS_PROXY: proxy.url.replace('http:', 'https:') })(API, post()),
@@ -343,23 +346,26 @@ describe('a proxy in the way', () => {
     expect(error.message).toContain('write http://');
   });
 
-  it('a URL that is none is an InputError at once', () => {
+  it('throws an InputError at once for an invalid proxy URL', () => {
     expect(() => createFetch({ HTTP_PROXY: 'http://me:pw@:x' })).toThrow(InputError);
   });
 });
 
 describe('a model behind a proxy', () => {
-  it.each(wires)('$name is asked through it, with the key in the tunnel only', async (wire) => {
-    const server = await tlsServer(['api.test'], (response) => wire.answer(response, { text: 'Hello.' }));
-    const proxy = await proxyWith({ hosts: { 'api.test:443': server.url } });
-    const fetchThrough = createFetch({ HTTPS_PROXY: proxy.url });
-    const provider = await providerAt(wire, 'https://api.test', { fetch: fetchThrough });
-    expect((await provider.complete(asking())).message.text).toBe('Hello.');
-    expect(JSON.stringify(server.requests[0]?.headers)).toContain(testKey);
-    expect(proxy.seen()).not.toContain(testKey);
-  });
+  it.each(wires)(
+    '$name connects through the proxy and sends the key only inside the tunnel',
+    async (wire) => {
+      const server = await tlsServer(['api.test'], (response) => wire.answer(response, { text: 'Hello.' }));
+      const proxy = await proxyWith({ hosts: { 'api.test:443': server.url } });
+      const fetchThrough = createFetch({ HTTPS_PROXY: proxy.url });
+      const provider = await providerAt(wire, 'https://api.test', { fetch: fetchThrough });
+      expect((await provider.complete(asking())).message.text).toBe('Hello.');
+      expect(JSON.stringify(server.requests[0]?.headers)).toContain(testKey);
+      expect(proxy.seen()).not.toContain(testKey);
+    },
+  );
 
-  it.each(wires)('$name: a 407 is told at once, with what to do', async (wire) => {
+  it.each(wires)('$name reports a 407 without a retry and explains what to do', async (wire) => {
     const proxy = await proxyWith({ hosts: {}, credentials: 'me:pw' });
     const provider = await providerAt(wire, 'https://api.test', {
       fetch: createFetch({ HTTPS_PROXY: proxy.url }),
@@ -372,7 +378,7 @@ describe('a model behind a proxy', () => {
 });
 
 describe('weaknesses of the network', () => {
-  it('certificates that nobody checks are one', () => {
+  it('reports disabled certificate verification', () => {
     expect(networkWeaknesses({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toEqual([
       expect.stringContaining('NODE_TLS_REJECT_UNAUTHORIZED'),
     ]);

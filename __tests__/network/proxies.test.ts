@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { InputError } from '../../src/errors.ts';
 import { parseProxies, proxySecrets } from '../../src/network/proxies.ts';
 
-/** A proxy as texts. */
+/** The parsed proxies as plain text. */
 const told = (environment: Readonly<Record<string, string>>) => {
   const proxies = parseProxies(environment);
   if (proxies === null) return null;
@@ -22,15 +22,15 @@ function refusal(environment: Readonly<Record<string, string>>): string {
   throw new Error('accepted');
 }
 
-describe('the proxies of an environment', () => {
-  it('are none where no variable names one', () => {
+describe('parseProxies', () => {
+  it('returns null when no variable names a proxy', () => {
     expect(parseProxies({})).toBeNull();
     expect(
       parseProxies({ HTTP_PROXY: '', https_proxy: '  ', NO_PROXY: '*', ALL_PROXY: 'http://p' }),
     ).toBeNull();
   });
 
-  it('are named by either case: the lower one wins, an empty one is none', () => {
+  it('prefers the lowercase variable and ignores an empty one', () => {
     expect(told({ HTTPS_PROXY: 'http://upper:1', https_proxy: 'http://lower:2', NO_PROXY: 'a' })).toEqual({
       http: null,
       https: ['https_proxy', 'http://lower:2/', null],
@@ -45,7 +45,7 @@ describe('the proxies of an environment', () => {
     });
   });
 
-  it('may be a host and a port alone', () => {
+  it('accepts a host and a port without a scheme', () => {
     expect(told({ HTTPS_PROXY: ' proxy.corp:3128 ' })?.https).toEqual([
       'HTTPS_PROXY',
       'http://proxy.corp:3128/',
@@ -54,7 +54,7 @@ describe('the proxies of an environment', () => {
     expect(told({ HTTPS_PROXY: 'me:pw@proxy.corp:3128' })?.https?.[2]).toBe('Basic bWU6cHc=');
   });
 
-  it('keep their credentials out of their URL, decoded', () => {
+  it('removes the credentials from the URL and decodes them', () => {
     expect(told({ HTTP_PROXY: 'https://m%65:p%40ss%3Aw%C3%B6rd@proxy:8443' })?.http).toEqual([
       'HTTP_PROXY',
       'https://proxy:8443/',
@@ -71,7 +71,7 @@ describe('the proxies of an environment', () => {
     ['http://me:s3cretpw@pro xy', /URL/],
     ['http://me:s3cretpw@proxy\nx', /URL/],
     ['http://me:s3cretpw%@proxy', /%25/],
-  ])('%j is refused by a sentence that names the variable and shows nothing of it', (value, says) => {
+  ])('rejects %j with a message that names the variable and hides the value', (value, says) => {
     for (const variable of ['https_proxy', 'HTTP_PROXY']) {
       const message = refusal({ [variable]: value });
       expect(message).toContain(variable);
@@ -80,7 +80,7 @@ describe('the proxies of an environment', () => {
     }
   });
 
-  it('no value makes anything but proxies or an InputError', () => {
+  it('returns proxies or throws an InputError for any value', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.webUrl()), (value) => {
         try {
@@ -93,8 +93,8 @@ describe('the proxies of an environment', () => {
   });
 });
 
-describe('what is secret of them', () => {
-  it('is the password in every form, of right URLs and of wrong ones', () => {
+describe('proxySecrets', () => {
+  it('returns the password in every encoding, of valid and invalid URLs', () => {
     expect(proxySecrets({ HTTPS_PROXY: 'http://me:p%40ss@proxy:1' })).toEqual([
       'me:p%40ss',
       'me:p@ss',
