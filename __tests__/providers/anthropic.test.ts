@@ -63,8 +63,8 @@ const message = {
 describe.each([
   ['whole', message],
   ['streamed', events],
-])('an answer, %s', (_, answer) => {
-  it('replays its blocks verbatim, thinking and signatures included, before the results', async () => {
+])('a %s response', (_, answer) => {
+  it('replays its blocks verbatim, with thinking and signatures, before the tool results', async () => {
     const { provider, server } = await serving(answer);
     const first = await provider.complete(asking());
     await provider.complete(asking({ messages: answered(asking().messages, first) }));
@@ -76,14 +76,14 @@ describe.each([
   });
 });
 
-describe('stop reasons', () => {
+describe('stop_reason', () => {
   it.each([
     ['end_turn', 'tool_calls'],
     ['max_tokens', 'length'],
     ['model_context_window_exceeded', 'length'],
     ['pause_turn', 'pause'],
     ['refusal', 'refusal'],
-  ])('%s is %s', async (stop_reason, expected) => {
+  ])('maps %s to %s', async (stop_reason, expected) => {
     const { provider } = await serving({ ...message, stop_reason });
     const completion = await provider.complete(asking());
     expect([completion.stopReason, completion.message.toolCalls[0]?.status]).toEqual([
@@ -94,7 +94,7 @@ describe('stop reasons', () => {
 });
 
 describe('a replay', () => {
-  it('leaves out what the API sends and refuses: blank text, and thinking that was cut before its signature', async () => {
+  it('omits blank text and thinking that was cut before its signature', async () => {
     const content = [
       { type: 'thinking', thinking: 'cut', signature: '' },
       { type: 'text', text: ' \n' },
@@ -114,24 +114,21 @@ describe('a replay', () => {
   it.each([
     ['whole', thinking],
     ['redacted', redacted],
-  ])(
-    'ends a turn of nothing but thinking with text: the API refuses it as the last block, %s',
-    async (_, block) => {
-      const content = [block, { type: 'text', text: '' }];
-      const { provider, server } = await serving({ ...message, content, stop_reason: 'max_tokens' });
-      const first = await provider.complete(asking());
-      await provider.complete(
-        asking({ messages: [...asking().messages, first.message, { role: 'user', text: 'Again.' }] }),
-      );
-      expect(sentBody(server, 1)['messages']).toMatchObject([
-        { role: 'user' },
-        { role: 'assistant', content: [block, { type: 'text', text: '(empty)' }] },
-        { role: 'user' },
-      ]);
-    },
-  );
+  ])('appends text to a turn that ends with %s thinking', async (_, block) => {
+    const content = [block, { type: 'text', text: '' }];
+    const { provider, server } = await serving({ ...message, content, stop_reason: 'max_tokens' });
+    const first = await provider.complete(asking());
+    await provider.complete(
+      asking({ messages: [...asking().messages, first.message, { role: 'user', text: 'Again.' }] }),
+    );
+    expect(sentBody(server, 1)['messages']).toMatchObject([
+      { role: 'user' },
+      { role: 'assistant', content: [block, { type: 'text', text: '(empty)' }] },
+      { role: 'user' },
+    ]);
+  });
 
-  it('keeps thinking of compatible servers that sign none', async () => {
+  it('keeps unsigned thinking of compatible servers', async () => {
     const unsigned = { type: 'thinking', thinking: 'Hm.' };
     const { provider, server } = await serving({ ...message, content: [unsigned, use] });
     const first = await provider.complete(asking());
@@ -139,7 +136,7 @@ describe('a replay', () => {
     expect(sentBody(server, 1)['messages']).toContainEqual({ role: 'assistant', content: [unsigned, use] });
   });
 
-  it('an input that came whole with the start of its block is its text there', async () => {
+  it('accepts an input that arrives complete in content_block_start', async () => {
     const { provider } = await serving([
       { type: 'message_start', message: { content: [] } },
       { type: 'content_block_start', index: 0, content_block: use },
@@ -153,7 +150,7 @@ describe('a replay', () => {
 });
 
 describe('a request', () => {
-  it('marks the system text and the last two messages of ours for the cache', async () => {
+  it('marks the system prompt and the last two user messages for the cache', async () => {
     const { provider, server } = await serving({ ...message, content: [cited] });
     const { message: turn } = await provider.complete(asking());
     const user = { role: 'user' as const, text: 'More.' };
@@ -168,7 +165,7 @@ describe('a request', () => {
     ['claude-3-haiku-20240307', 4096],
     ['claude-3-5-sonnet-20241022', 8192],
     ['claude-sonnet-4-5', 16_000],
-  ])('asks %s for at most %i tokens unless told otherwise', async (model, expected) => {
+  ])('asks %s for at most %i tokens by default', async (model, expected) => {
     const { provider, server } = await serving(message, { model });
     await provider.complete(asking());
     const told = await serving(message, { model, maxOutputTokens: 7 });
@@ -177,7 +174,7 @@ describe('a request', () => {
     expect(limits).toEqual([expected, 7]);
   });
 
-  it('finds the endpoint although the base URL was copied with /v1', async () => {
+  it('accepts a base URL that ends with /v1', async () => {
     const server = await raw((response) => sendJson(response, JSON.stringify(message)));
     for (const tail of ['/v1', '/v1/', '/', '/gateway/v1']) {
       await (await providerAt(whole, server.url, { baseUrl: `${server.url}${tail}` })).complete(asking());
@@ -186,7 +183,7 @@ describe('a request', () => {
     expect(server.requests.map((request) => request.path)).toEqual([path, path, path, `/gateway${path}`]);
   });
 
-  it('names the version of the API that the SDK names', async () => {
+  it('sends the same anthropic-version as the SDK', async () => {
     const { provider, server } = await serving(message);
     await provider.complete(asking());
     const sdk = new Anthropic({ apiKey: 'k', baseURL: server.url, logLevel: 'off', openTelemetry: false });
@@ -212,7 +209,7 @@ describe('an error inside a stream', () => {
 });
 
 describe('joinedMessage', () => {
-  it('takes what each delta of a message knows, and leaves the rest', () => {
+  it('merges message_delta events and keeps the other fields', () => {
     const { message } = joinedMessage([
       {
         type: 'message_start',
@@ -229,7 +226,7 @@ describe('joinedMessage', () => {
     expect(message).toEqual({ id: 'm', stop_reason: 'end_turn', usage });
   });
 
-  it('takes deltas of a message without end in time that does not grow with their product', () => {
+  it('merges many deltas of a large message in linear time', () => {
     const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, n]));
     const { message } = joinedMessage([
       { type: 'message_start', message: { ...many, usage: many } },

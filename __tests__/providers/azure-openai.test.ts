@@ -33,31 +33,31 @@ describe('createAzureOpenAi', () => {
     ['/openai/v1', '/openai/v1/chat/completions'],
     ['/openai/v1/', '/openai/v1/chat/completions'],
     ['/openai/v1?api-version=preview', '/openai/v1/chat/completions?api-version=preview'],
-  ])('finds the endpoint behind %j', async (tail, path) => {
+  ])('builds the endpoint for the base URL path %j', async (tail, path) => {
     expect((await requestTo(tail)).path).toBe(path);
   });
 
-  it('a name of a deployment leads nowhere else', async () => {
+  it('escapes the name of the deployment', async () => {
     const { path } = await requestTo('', { model: '../../other?x=1#' });
     expect(path).toBe(
       '/openai/deployments/..%2F..%2Fother%3Fx%3D1%23/chat/completions?api-version=2024-10-21',
     );
   });
 
-  it('limits the answer in the field that its newer models know', async () => {
+  it('limits the response with max_completion_tokens', async () => {
     const { body } = await requestTo('', { maxOutputTokens: 9 });
     expect(body).toMatchObject({ max_completion_tokens: 9 });
     expect(body).not.toHaveProperty('max_tokens');
   });
 
-  it('sends the key in its own header, or as a bearer', async () => {
+  it('sends the key in the api-key header or as a bearer token', async () => {
     expect((await requestTo('')).headers).toMatchObject({ 'api-key': testKey });
     const { headers } = await requestTo('/openai/v1', { authScheme: 'bearer' });
     expect(headers).toMatchObject({ authorization: `Bearer ${testKey}` });
     expect(headers).not.toHaveProperty('api-key');
   });
 
-  it('E18 a prompt that the content filter refused is a refusal, asked once', async () => {
+  it('E18 reports a prompt rejected by the content filter as a refusal, without a retry', async () => {
     const filtered = { jailbreak: { filtered: true, detected: true } };
     const innererror = { code: 'ResponsibleAIPolicyViolation', content_filter_result: filtered };
     const error = { message: 'Filtered.', type: null, param: 'prompt', code: 'content_filter', innererror };

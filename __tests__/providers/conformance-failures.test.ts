@@ -24,7 +24,7 @@ describe.each(wires)('$name', (wire: Wire) => {
       return { ...told, tries: server.requests.length };
     };
 
-    it('E16 401 and 403 name where the key came from, the model and the status, never the key', async () => {
+    it('E16 401 and 403 name the source of the key, the model and the status, but not the key', async () => {
       for (const status of [401, 403]) {
         const told = await failing(status, { type: 'authentication_error', message: 'bad key' });
         expect(told).toMatchObject({ failure: 'auth', status, requestId: 'req_1', tries: 1 });
@@ -33,7 +33,7 @@ describe.each(wires)('$name', (wire: Wire) => {
       }
     });
 
-    it('404 and 410 point at model and base-url', async () => {
+    it('404 and 410 mention model and base-url', async () => {
       for (const status of [404, 410]) {
         const told = await failing(status, { type: 'not_found_error', message: 'no such model' });
         expect(told).toMatchObject({ failure: 'error', status, tries: 1 });
@@ -42,7 +42,7 @@ describe.each(wires)('$name', (wire: Wire) => {
       }
     });
 
-    it('E4 a 400 that names tool choice is a refused forced choice only when one was forced', async () => {
+    it('E4 a 400 that names tool choice fails as tool_choice only when the request forced a tool', async () => {
       const toolChoice = { tool: 'structured_output' };
       const said = { message: 'Thinking may not be enabled when tool_choice forces tool use.' };
       expect(await failing(400, said, { toolChoice })).toMatchObject({ failure: 'tool_choice', status: 400 });
@@ -53,13 +53,13 @@ describe.each(wires)('$name', (wire: Wire) => {
       expect(await failing(400, { message: 'other' }, { toolChoice })).toMatchObject({ failure: 'error' });
     });
 
-    it('caps what a server says, on one line', async () => {
+    it("shortens the server's message to one line", async () => {
       const { message } = await failing(400, { message: `line\n::error::${'x'.repeat(5000)}` });
       expect(message.length).toBeLessThan(500);
       expect(message).not.toContain('\n');
     });
 
-    it('reads errors that stand at the top of the body, or are a word', async () => {
+    it('reads an error at the top level of the body and an error that is a string', async () => {
       for (const text of [
         '{"object":"error","message":"the reason","code":400}',
         '{"error":"the reason"}',
@@ -72,7 +72,7 @@ describe.each(wires)('$name', (wire: Wire) => {
       }
     });
 
-    it('does not follow redirects, and so never takes the key elsewhere', async () => {
+    it('does not follow redirects, so the key reaches no other host', async () => {
       const other = await raw((response) => response.end());
       const server = await raw((response) => response.writeHead(307, { location: `${other.url}/` }).end());
       expect(await failure((await at(server)).complete(asking()))).toMatchObject({
@@ -93,7 +93,7 @@ describe.each(wires)('$name', (wire: Wire) => {
         'while a retry waits as long as it may',
         (response) => wire.error(response, 429, {}, { 'retry-after': '3600' }),
       ],
-    ])('%s rejects with the reason at once, and sends nothing more', async (_, answer) => {
+    ])('%s rejects with the reason at once and sends no further request', async (_, answer) => {
       const controller = new AbortController();
       const server = await raw((response) => {
         answer(response);
@@ -104,7 +104,7 @@ describe.each(wires)('$name', (wire: Wire) => {
       expect(server.requests).toHaveLength(1);
     });
 
-    it('closes the request that is under way', async () => {
+    it('closes the request in progress', async () => {
       const controller = new AbortController();
       let closed = () => {};
       const closing = new Promise<void>((resolve) => {
@@ -118,7 +118,7 @@ describe.each(wires)('$name', (wire: Wire) => {
       await closing;
     });
 
-    it('makes no further try once a wait between tries is over', async () => {
+    it('sends no further request when the wait between tries is aborted', async () => {
       const controller = new AbortController();
       const server = await raw((response) => {
         wire.error(response, 500, {}, { 'retry-after': '0.1' });
@@ -129,7 +129,7 @@ describe.each(wires)('$name', (wire: Wire) => {
       expect(server.requests).toHaveLength(1);
     });
 
-    it('a signal that is aborted already sends nothing', async () => {
+    it('sends nothing when the signal is already aborted', async () => {
       const server = await raw((response) => wire.answer(response, { text: 'x' }));
       await expect((await at(server)).complete(asking({ signal: AbortSignal.abort(reason) }))).rejects.toBe(
         reason,

@@ -56,7 +56,7 @@ describe.each(wires)('$name', (wire: Wire) => {
       return { model, provider: await at(model) };
     };
 
-    it('gives plain text', async () => {
+    it('returns plain text', async () => {
       const usage = { inputTokens: 7, outputTokens: 3 };
       const { provider } = await emulated(() => ({ text: 'Grüße, 👋', usage }));
       expect(await provider.complete(asking())).toEqual({
@@ -67,7 +67,7 @@ describe.each(wires)('$name', (wire: Wire) => {
       });
     });
 
-    it('gives one call and several, and answers them on the wire by their ids', async () => {
+    it('returns one or more calls and sends their results by id', async () => {
       const { provider, model } = await emulated((request, index) => {
         if (index === 1)
           expect(request.toolResults.map((result) => result.text)).toEqual(['result 0', 'result 1']);
@@ -89,7 +89,7 @@ describe.each(wires)('$name', (wire: Wire) => {
       expect(model.requests).toHaveLength(2);
     });
 
-    it('forces a tool choice on the wire, and only when asked', async () => {
+    it('forces a tool choice only when asked', async () => {
       const seen: string[] = [];
       const { provider } = await emulated((request) => {
         seen.push(request.toolChoice);
@@ -100,7 +100,7 @@ describe.each(wires)('$name', (wire: Wire) => {
       expect(seen).toEqual(['auto', 'structured_output']);
     });
 
-    it('keeps every request a continuation of the one before, byte by byte', async () => {
+    it('extends the previous request byte for byte in every turn', async () => {
       const { provider, model } = await emulated((_, index) => ({
         text: `Turn ${index}.`,
         calls: [{ name: 'shell', arguments: '{"command":"ls"}' }],
@@ -128,7 +128,7 @@ describe.each(wires)('$name', (wire: Wire) => {
     });
   });
 
-  it('hands on the raw text of arguments: spacing, escapes, equal keys, big numbers', async () => {
+  it('keeps the raw text of arguments: spacing, escapes, duplicate keys, large numbers', async () => {
     const rawArguments = '{ "a" : "\\u00e9\\n",\t"a": 1e2, "n": 12345678901234567890 , "t": "}{\\"]" }';
     const { completion } = await once({ calls: [{ id: 'x', name: 'shell', arguments: rawArguments }] });
     expect(completion.message.toolCalls).toEqual([
@@ -136,7 +136,7 @@ describe.each(wires)('$name', (wire: Wire) => {
     ]);
   });
 
-  it('S8 marks every call of an answer that was cut in the middle of one as truncated', async () => {
+  it('S8 marks every call of a response that was cut inside a call as truncated', async () => {
     // A whole answer of Anthropic's holds JSON, which cannot be cut.
     const cut = wire.provider === 'anthropic' && !wire.stream ? '{}' : '{"command":"l';
     const calls = [
@@ -148,7 +148,7 @@ describe.each(wires)('$name', (wire: Wire) => {
     expect(completion.message.toolCalls.map((call) => call.status)).toEqual(['truncated', 'truncated']);
   });
 
-  it('gives calls ids that are unique in the conversation, and replays them so', async () => {
+  it('gives calls ids that are unique in the conversation and replays those ids', async () => {
     const call = { id: 'call_0', name: 'shell', arguments: '{}' };
     const server = await raw((response) =>
       wire.answer(response, { calls: [call, call, { name: 'shell', arguments: '{}' }] }),
@@ -164,7 +164,7 @@ describe.each(wires)('$name', (wire: Wire) => {
     expect(idsIn(server.requests.at(-1), wire)).toEqual({ calls: ids, results: ids });
   });
 
-  it('takes arguments that are an object as their text, or not at all', async () => {
+  it('accepts arguments sent as an object when their text is available', async () => {
     const rawArguments = '{ "a" : 1, "a": 12345678901234567890 }';
     const call = { id: 'x', name: 'shell', arguments: rawArguments, asObject: true };
     const { completion } = await once({ calls: [call] });
@@ -195,7 +195,7 @@ describe.each(wires)('$name', (wire: Wire) => {
     },
   );
 
-  it('E2 an empty turn is an end, and what is replayed of it has content', async () => {
+  it('E2 reports an empty turn as an end and replays it with content', async () => {
     const { completion, server } = await once({});
     expect(completion.message).toMatchObject({ text: '', toolCalls: [] });
     expect(completion.stopReason).toBe('end');
@@ -205,7 +205,7 @@ describe.each(wires)('$name', (wire: Wire) => {
     expect(server.requests.at(-1)?.raw).toContain('(empty)');
   });
 
-  it('N9 replays broken arguments and made-up names as what the API reads', async () => {
+  it('N9 replays invalid arguments and tool names in a form that the API accepts', async () => {
     const name = 'functions.shell/é';
     const broken = wire.provider === 'anthropic' && !wire.stream ? '[1]' : '{"command":';
     const { completion, server } = await once({ calls: [{ id: 'x', name, arguments: broken }] });
@@ -218,7 +218,7 @@ describe.each(wires)('$name', (wire: Wire) => {
     expect(sent).toContain(wire.provider === 'anthropic' ? '"input":{}' : '"arguments":"{}"');
   });
 
-  it('passes the reasoning effort on, in the field of its API, and only when asked', async () => {
+  it('sends the reasoning effort in the field of its API only when it is set', async () => {
     const server = await raw((response) => wire.answer(response, { text: 'x' }));
     await (await at(server)).complete(asking());
     await (await at(server, { reasoningEffort: 'low' })).complete(asking());
@@ -230,7 +230,7 @@ describe.each(wires)('$name', (wire: Wire) => {
     expect(without).not.toMatchObject(field);
   });
 
-  it('sends the headers of the user, which replace ours', async () => {
+  it('lets user headers override the default headers', async () => {
     const server = await raw((response) => wire.answer(response, { text: 'x' }));
     const headers = { 'X-Team': 'ci', Authorization: 'Custom 1', 'User-Agent': 'mine' };
     await (await at(server, { headers })).complete(asking());
@@ -238,7 +238,7 @@ describe.each(wires)('$name', (wire: Wire) => {
     expect(server.requests[0]?.headers).toMatchObject(sent);
   });
 
-  it('sends the key as a bearer where that is asked for, and nowhere else', async () => {
+  it('sends the key only as a bearer token when asked', async () => {
     const server = await raw((response) => wire.answer(response, { text: 'x' }));
     await (await at(server, { authScheme: 'bearer' })).complete(asking());
     const { authorization, ...others } = server.requests[0]?.headers ?? {};
@@ -246,17 +246,17 @@ describe.each(wires)('$name', (wire: Wire) => {
     expect(JSON.stringify(others)).not.toContain(testKey);
   });
 
-  it('E18 a refusal is a refusal', async () => {
+  it('E18 reports a refusal', async () => {
     const { completion } = await once({ text: 'No.', stop: wire.words.refusal });
     expect(completion.stopReason).toBe('refusal');
   });
 
-  it('gives no usage where the server reported none', async () => {
+  it('returns null usage when the server reports none', async () => {
     const { completion } = await once({ text: 'x', usage: null });
     expect(completion.usage).toBeNull();
   });
 
-  it('rebuilds assistant messages that another adapter made', async () => {
+  it('rebuilds assistant messages of another adapter', async () => {
     const toolCalls = [
       { id: 'q', name: 'shell', rawArguments: '{"command":"ls"}', status: 'complete' as const },
     ];
@@ -270,7 +270,7 @@ describe.each(wires)('$name', (wire: Wire) => {
     for (const text of ['"q"', 'Prose.', 'half \ufffd']) expect(sent).toContain(text);
   });
 
-  it('ignores the environment, prints nothing, and sends exactly its own headers', async () => {
+  it('ignores the environment, prints nothing and sends only its own headers', async () => {
     const written: unknown[] = [];
     const spies = [
       ...[process.stdout, process.stderr].map((stream) =>

@@ -1,4 +1,4 @@
-/** Answers that no server sends that means well: nothing of them is taken for what the model said. */
+/** Contradictory responses that no correct server sends: they are rejected as a whole. */
 import { describe, expect, it } from 'vitest';
 import type { ProviderName } from '../../src/providers/registry.ts';
 import { isArray } from '../../src/text/json.ts';
@@ -7,7 +7,7 @@ import { asking, providerAt, wireOf } from '../support/fakes/model/wires.ts';
 import { sendEvents, sendJson } from '../support/fakes/raw-server.ts';
 import { raw } from './conformance-server.ts';
 
-/** The calls that an answer gives, or how often it was asked for before it was given up. */
+/** The calls of a response, or `refused` when the response was rejected. */
 async function completeWith(
   name: ProviderName,
   answer: JsonObject | readonly JsonObject[],
@@ -55,7 +55,7 @@ describe('a stream of chat completions', () => {
     ['another choice', [part([call('{"pass')]), part([rest('ed":true}')], 'tool_calls', { index: 1 })]],
     ['only another choice', [part([call('{"passed":true}')], 'tool_calls', { index: 1 })]],
     ['two choices', [{ choices: [...all.choices, { index: 0, delta: {} }] }, part([], 'tool_calls')]],
-  ])('is no answer with %s', async (_, chunks) => {
+  ])('is rejected with %s', async (_, chunks) => {
     expect(await completeWith('openai-compatible', chunks)).toBe('refused');
   });
 
@@ -69,12 +69,12 @@ describe('a stream of chat completions', () => {
     ],
     ['with an error that is none', [all, { ...part([], 'tool_calls', { error: null }), error: null }]],
     ['with an empty chunk behind the end', [all, part([], 'tool_calls'), part([]), usage]],
-  ])('is an answer %s', async (_, chunks) => {
+  ])('is accepted %s', async (_, chunks) => {
     expect(await completeWith('openai-compatible', chunks)).toEqual(accepted);
   });
 });
 
-describe('a body of chat completions', () => {
+describe('a chat completion body', () => {
   const choice = (more: JsonObject = {}): JsonObject => ({
     ...{ index: 0, message: { role: 'assistant', tool_calls: [call('{"passed":true}')] } },
     ...{ finish_reason: 'tool_calls', ...more },
@@ -85,7 +85,7 @@ describe('a body of chat completions', () => {
     ['an error of its choice', { choices: [choice({ error: { message: 'no' } })] }],
     ['another choice first', { choices: [choice({ index: 1 }), choice()] }],
     ['a failure as its end', { choices: [choice({ finish_reason: 'error' })] }],
-  ])('is no answer with %s', async (_, body) => {
+  ])('is rejected with %s', async (_, body) => {
     expect(await completeWith('openai-compatible', body)).toBe('refused');
   });
 
@@ -93,12 +93,12 @@ describe('a body of chat completions', () => {
     ['with an error that is none', { choices: [choice({ error: null })], error: null }],
     ['without an end', { choices: [choice({ finish_reason: null })] }],
     ['without an index', { choices: [choice({ index: null })] }],
-  ])('is an answer %s', async (_, body) => {
+  ])('is accepted %s', async (_, body) => {
     expect(await completeWith('openai-compatible', body)).toEqual(accepted);
   });
 });
 
-describe("Anthropic's messages", () => {
+describe('an Anthropic message', () => {
   const start: JsonObject = { type: 'message_start', message: { role: 'assistant', content: [] } };
   const tool: JsonObject = { type: 'tool_use', id: 'a', name: 'structured_output', input: {} };
   const block: JsonObject = { type: 'content_block_start', index: 0, content_block: tool };
@@ -118,25 +118,25 @@ describe("Anthropic's messages", () => {
     ['arguments behind the end', [start, block, json('{"pass'), end('tool_use'), json('ed":true}'), stop]],
     ['two ends', [start, block, input, end('max_tokens'), end('tool_use'), stop]],
     ['two messages', [start, block, json('{"pass'), start, json('ed":true}'), end('tool_use'), stop]],
-  ])('are no answer with %s', async (_, events) => {
+  ])('is rejected with %s', async (_, events) => {
     expect(await completeWith('anthropic', events)).toBe('refused');
   });
 
-  it('are no answer with an error beside their content', async () => {
+  it('is rejected with an error beside its content', async () => {
     const content: JsonObject[] = [{ ...tool, input: { passed: true } }];
     const body = { content, stop_reason: 'tool_use' };
     expect(await completeWith('anthropic', body)).toEqual(accepted);
     expect(await completeWith('anthropic', { ...body, error: { message: 'no' } })).toBe('refused');
   });
 
-  it('are an answer whose one end is sent twice', async () => {
+  it('is accepted when its end is sent twice', async () => {
     expect(
       await completeWith('anthropic', [start, block, input, end('tool_use'), end('tool_use'), stop]),
     ).toEqual(accepted);
   });
 });
 
-describe('responses', () => {
+describe('a response of the Responses API', () => {
   const item: JsonObject = {
     ...{ type: 'function_call', call_id: 'a', name: 'structured_output', arguments: '{"passed":true}' },
     status: 'completed',
@@ -144,7 +144,7 @@ describe('responses', () => {
   const response: JsonObject = { object: 'response', status: 'completed', error: null, output: [item] };
   const completed: JsonObject = { type: 'response.completed', response };
 
-  it('are no answer with an error before their end, or beside their output', async () => {
+  it('is rejected with an error before its end or beside its output', async () => {
     expect(await completeWith('openai', [completed])).toEqual(accepted);
     expect(await completeWith('openai', [{ type: 'error', message: 'no', code: 'x' }, completed])).toBe(
       'refused',

@@ -21,12 +21,12 @@ import { type RawRequest, startRawServer } from '../support/fakes/raw-server.ts'
 
 type Handler = (response: ServerResponse, request: RawRequest, index: number) => void;
 
-/** What came of asking once, retries and all. */
+/** The outcome of one request, including its retries. */
 interface Told {
   readonly completion: Completion | null;
   readonly error: ProviderError | null;
   readonly tries: number;
-  /** What the log was told, without the host, which has another port each time. */
+  /** The notices, without the host, whose port changes. */
   readonly notices: readonly string[];
 }
 
@@ -65,14 +65,14 @@ async function askAt(
   return { ...end, tries: 0, notices };
 }
 
-/** How a run would end for it: reason and exit code. */
+/** The reason and exit code of a run with this outcome. */
 function ending({ error }: Told): readonly [string, number] {
   const limits = { turns: '', time: '', tokens: '', cost: '' };
   const verdict = verdictOf({ kind: 'failed', error }, { turns: 0, gate: null, limits, entry: 'action' });
   return [verdict.reason, verdict.exitCode];
 }
 
-/** Sends the first part of an answer, and then ends, breaks the connection, or says nothing more. */
+/** Sends the first part of a response and then ends, breaks the connection or stays silent. */
 function send(response: ServerResponse, type: string, text: string, then: 'end' | 'cut' | 'open'): void {
   response.writeHead(200, { 'content-type': type });
   response.write(text, () => {
@@ -90,7 +90,7 @@ const streamed = wires.filter((wire) => wire.stream);
 const whole = wires.filter((wire) => !wire.stream);
 
 describe.each(wires)('$name', (wire) => {
-  describe('an answer that is a failure', () => {
+  describe('an error response', () => {
     it.each([
       [400, 'provider_error', 1],
       [401, 'provider_auth', 1],
@@ -107,14 +107,14 @@ describe.each(wires)('$name', (wire) => {
       [503, 'provider_overloaded', 4],
       [504, 'provider_error', 4],
       [529, 'provider_overloaded', 4],
-    ])('E16 E17 %i ends as %s after %i tries, each of which is told', async (status, reason, tries) => {
+    ])('E16 E17 %i ends as %s after %i tries and reports each try', async (status, reason, tries) => {
       const told = await ask(wire, (response) => wire.error(response, status, { message: 'no' }, atOnce));
       expect(ending(told)).toEqual([reason, 1]);
       expect(told.tries).toBe(tries);
       expect(told.notices).toEqual(follows(`HOST answered ${status} and asked to wait less than 1 s`, tries));
     });
 
-    it('is an answer all the same once a try succeeds', async () => {
+    it('is discarded when a later try succeeds', async () => {
       const told = await ask(wire, (response, _, index) =>
         index < 3 ? wire.error(response, 529, {}, atOnce) : wire.answer(response, { text: 'late' }),
       );
@@ -122,7 +122,7 @@ describe.each(wires)('$name', (wire) => {
       expect(told.notices).toHaveLength(3);
     });
 
-    it('the server says whether to try again', async () => {
+    it('is retried as x-should-retry says', async () => {
       const says = (word: string) => ({ ...atOnce, 'x-should-retry': word });
       const never = await ask(wire, (response) => wire.error(response, 429, {}, says('false')));
       expect([never.tries, never.notices]).toEqual([1, []]);
@@ -130,7 +130,7 @@ describe.each(wires)('$name', (wire) => {
       expect([always.tries, always.notices.length]).toEqual([4, 3]);
     });
 
-    it('whose body never comes is told by its status', async () => {
+    it('is classified by its status when the body never arrives', async () => {
       const told = await ask(
         wire,
         (response) => response.writeHead(401, { 'content-type': 'application/json' }).flushHeaders(),
@@ -139,7 +139,7 @@ describe.each(wires)('$name', (wire) => {
       expect([...ending(told), told.tries]).toEqual(['provider_auth', 1, 1]);
     });
 
-    it('HTML of a gateway is told as such, and asked again by its status alone', async () => {
+    it('that is HTML is named in the message and retried by its status alone', async () => {
       for (const [status, tries] of [
         [200, 1],
         [400, 1],
@@ -154,7 +154,7 @@ describe.each(wires)('$name', (wire) => {
       }
     });
 
-    it('a prompt that is too long is an overflow, and not asked again', async () => {
+    it('for a prompt that is too long ends as context_overflow without a retry', async () => {
       const told = await ask(wire, (response) =>
         wire.error(response, 400, { code: 'context_length_exceeded', message: 'too long' }, atOnce),
       );
@@ -169,13 +169,13 @@ describe.each(wires)('$name', (wire) => {
       [404, 'No endpoints found that support tool use. Try disabling "shell".'],
       [400, '`tools` is not supported with this model'],
       [400, 'Function calling is not enabled for this model'],
-    ])('a server without tool calls is told as such: %i %s', async (status, message) => {
+    ])('for a server without tool calls is explained: %i %s', async (status, message) => {
       const told = await ask(wire, (response) => wire.error(response, status, { message }, atOnce));
       expect(ending(told)).toEqual(['provider_error', 1]);
       expect(told.error?.message).toContain('It offers no tool calls for this model');
     });
 
-    it('other words about tools are not taken for that', async () => {
+    it('with another message about tools is not explained as missing tool calls', async () => {
       for (const message of [
         'Invalid schema for function "shell": tools[0] is not valid',
         'tool_use ids must be unique',
@@ -186,11 +186,11 @@ describe.each(wires)('$name', (wire) => {
     });
   });
 
-  describe('an answer that breaks off', () => {
+  describe('a response that is cut off', () => {
     const almost = () => beginningOf(wire, { text: 'Prose.', calls: [call] });
 
     it.each(['cut', 'end'] as const)(
-      'behind a named call is asked again, three times in all: %s',
+      'after a named call is requested three times in total: %s',
       async (then) => {
         const { type, text } = await almost();
         expect(text).toContain('shell');
@@ -201,7 +201,7 @@ describe.each(wires)('$name', (wire) => {
       },
     );
 
-    it('gives the calls of the whole answer only, once', async () => {
+    it('contributes no calls to the complete response', async () => {
       const { type, text } = await almost();
       const told = await ask(wire, (response, _, index) =>
         index < 2 ? send(response, type, text, 'cut') : wire.answer(response, { calls: [call] }),
@@ -211,7 +211,7 @@ describe.each(wires)('$name', (wire) => {
       ]);
     });
 
-    it('at any byte gives no completion, or the whole one', async () => {
+    it('gives no completion or the complete one, wherever it is cut', async () => {
       const { type, text } = await bytesOf(wire, { text: 'Prose.', calls: [call] });
       const bytes = Buffer.from(text);
       let at = 1;
@@ -224,7 +224,7 @@ describe.each(wires)('$name', (wire) => {
       for (; at < bytes.length; at += Math.ceil(bytes.length / 60)) {
         const { message } = await asker.complete(asking());
         if (message.text === 'again') continue;
-        // Nothing but an ornament behind the end was missing.
+        // Only optional bytes after the end were missing.
         expect(message.toolCalls).toMatchObject([{ rawArguments: call.arguments, status: 'complete' }]);
         await asker.complete(asking());
       }
@@ -233,7 +233,7 @@ describe.each(wires)('$name', (wire) => {
   });
 });
 
-describe.each(streamed)('$name: silence', (wire) => {
+describe.each(streamed)('$name: a silent stream', (wire) => {
   it.each([
     ['before the headers', () => undefined],
     [
@@ -241,7 +241,7 @@ describe.each(streamed)('$name: silence', (wire) => {
       (response: ServerResponse) => send(response, 'text/event-stream', ': hello\n\n', 'open'),
     ],
     ['in the middle', (response: ServerResponse) => wire.begin(response, 'open')],
-  ])('%s is a cut answer: asked again, then an error that says how long it was', async (_, handler) => {
+  ])('%s is cut off, retried, and reported with the length of the silence', async (_, handler) => {
     const closed: Promise<void>[] = [];
     const told = await ask(
       wire,
@@ -257,7 +257,7 @@ describe.each(streamed)('$name: silence', (wire) => {
     await Promise.all(closed);
   });
 
-  it('that ends in time is none: what comes in between counts, comments and pings too', async () => {
+  it('is not cut off while comments and pings arrive', async () => {
     const { type, text } = await bytesOf(wire, { text: 'slow' });
     const told = await ask(
       wire,
@@ -272,13 +272,13 @@ describe.each(streamed)('$name: silence', (wire) => {
           response.end(text);
         }, 150);
       },
-      // Far longer than a pause, so that a busy machine does not make one of it, and shorter than all of them.
+      // Longer than one pause, even on a busy machine, and shorter than all pauses together.
       { idleTimeoutMs: 1_500 },
     );
     expect(told).toMatchObject({ completion: { message: { text: 'slow' } }, tries: 1, notices: [] });
   });
 
-  it('behind the end of the answer does not hold it up, nor do signs of life that never end', async () => {
+  it('returns the response without waiting when the server keeps the connection open', async () => {
     const { type, text } = await bytesOf(wire, { calls: [call] });
     const timers: NodeJS.Timeout[] = [];
     for (const then of ['open', 'pings']) {
@@ -291,7 +291,7 @@ describe.each(streamed)('$name: silence', (wire) => {
     for (const timer of timers) clearInterval(timer);
   });
 
-  it('is not made by us: a stream is read to its end, and its connection used again', async () => {
+  it('is read to its end, so that its connection is reused', async () => {
     const sockets = new Set<unknown>();
     const server = await startRawServer((response) => {
       sockets.add(response.socket);
@@ -303,7 +303,7 @@ describe.each(streamed)('$name: silence', (wire) => {
     expect(sockets.size).toBeLessThanOrEqual(2);
   });
 
-  it('E10 a stream that never ends but always sends ends with the signal, at once', async () => {
+  it('E10 ends at once when the signal aborts, although pings keep arriving', async () => {
     const controller = new AbortController();
     const reason = { stop: 'timeout' };
     let closed = 0;
@@ -322,7 +322,7 @@ describe.each(streamed)('$name: silence', (wire) => {
     await expect.poll(() => closed).toBe(1);
   });
 
-  it('keeps no signs of life: half a million of them are read, and the answer behind them', async () => {
+  it('reads half a million pings and the response after them', async () => {
     const { type, text } = await bytesOf(wire, { text: 'at last' });
     const pings = 'event: ping\ndata: {"type":"ping"}\n\ndata: {}\n\n'.repeat(250_001);
     const told = await ask(wire, (response) => send(response, type, pings + text, 'end'));
@@ -330,8 +330,8 @@ describe.each(streamed)('$name: silence', (wire) => {
   });
 });
 
-describe.each(whole)('$name: silence', (wire) => {
-  it('of an answer in one piece ends by the run alone', async () => {
+describe.each(whole)('$name: a silent server', (wire) => {
+  it('that responds in one piece has no idle timeout', async () => {
     const told = await ask(
       wire,
       (response) => setTimeout(() => wire.answer(response, { text: 'thought' }), 250),
@@ -341,7 +341,7 @@ describe.each(whole)('$name: silence', (wire) => {
   });
 });
 
-describe('an error inside an answer', () => {
+describe('an error inside a response', () => {
   const inside =
     (wire: Wire, error: Record<string, string>): Handler =>
     (response) => {
@@ -356,7 +356,7 @@ describe('an error inside an answer', () => {
     };
 
   it.each(wires.filter((wire) => wire.provider !== 'openai'))(
-    '$name: that may pass is asked again, another is not',
+    '$name: retries a transient error but not a permanent one',
     async (wire) => {
       const passing = await ask(wire, inside(wire, { type: 'server_error', message: 'oops' }));
       expect([...ending(passing), passing.tries]).toEqual(['provider_error', 1, 3]);
@@ -367,8 +367,8 @@ describe('an error inside an answer', () => {
   );
 });
 
-describe('a stream of more events than any answer has', () => {
-  it('is not kept: it is refused, once', async () => {
+describe('a stream with too many events', () => {
+  it('is rejected without a retry', async () => {
     const events = 'data: {"choices":[]}\n\n'.repeat(600_000);
     const told = await ask(wireOf('openai-compatible', 'streamed'), (response) =>
       send(response, 'text/event-stream', events, 'open'),
@@ -378,11 +378,11 @@ describe('a stream of more events than any answer has', () => {
   });
 });
 
-describe('an answer in one piece that takes longer than Node waits', () => {
+describe('a response that takes longer than the timeouts of Node', () => {
   const late = (code: string) =>
     new TypeError('fetch failed', { cause: Object.assign(new Error(), { code }) });
 
-  it.each(whole)('$name: is not asked for again, and told with what helps', async (wire) => {
+  it.each(whole)('$name: is reported with a hint and not retried', async (wire) => {
     let tries = 0;
     const ways: readonly (typeof fetch)[] = [
       async () => {
@@ -406,8 +406,8 @@ describe('an answer in one piece that takes longer than Node waits', () => {
   });
 });
 
-describe.concurrent('where the server does not say when, the SDKs wait by themselves', () => {
-  it('E17 of every status, over every wire, with three further tries', async () => {
+describe.concurrent('default retries of the SDKs', () => {
+  it('E17 retry three times for every status and every provider', async () => {
     const all = [429, 500, 529].flatMap((status) => wires.map((wire) => ({ wire, status })));
     const ends = await Promise.all(
       all.map(async ({ wire, status }) => {
@@ -425,7 +425,7 @@ describe.concurrent('where the server does not say when, the SDKs wait by themse
     );
   });
 
-  it('of a connection that is refused', async () => {
+  it('retry a refused connection', async () => {
     const listener = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => listener.once('listening', resolve));
     const address = listener.address();
@@ -441,7 +441,7 @@ describe.concurrent('where the server does not say when, the SDKs wait by themse
     );
   });
 
-  it('of a connection that is reset before an answer', async () => {
+  it('retry a connection that is reset before a response', async () => {
     await Promise.all(
       wires.map(async (wire) => {
         const reset = await ask(wire, (response) => void response.socket?.resetAndDestroy());
@@ -451,7 +451,7 @@ describe.concurrent('where the server does not say when, the SDKs wait by themse
     );
   });
 
-  it('of what the way out of this machine says may pass, and of nothing else of it', async () => {
+  it('retry a network error only when it is transient', async () => {
     await Promise.all(
       wires.flatMap((wire) =>
         [true, false].map(async (passing) => {
@@ -467,7 +467,7 @@ describe.concurrent('where the server does not say when, the SDKs wait by themse
     );
   });
 
-  it('of every kind of chaos that the emulator makes', async () => {
+  it('handle every chaos mode of the emulator', async () => {
     const model = await startModel(() => ({ text: 'x' }));
     const chaos = async (wire: Wire, kind: string) => {
       const told = await askAt(wire, model.url, { headers: { [`x-aimock-chaos-${kind}`]: '1' } });
@@ -488,7 +488,7 @@ describe.concurrent('where the server does not say when, the SDKs wait by themse
   });
 });
 
-describe('what servers say, and no code tells', () => {
+describe('error messages of servers', () => {
   const say = async (
     status: number,
     error: Record<string, string>,
@@ -515,11 +515,11 @@ describe('what servers say, and no code tells', () => {
     'Invalid request: Your request exceeded model token limit: 262144 (requested: 291351)',
     'invalid params, context window exceeds limit',
     'Range of input length should be [1, 131072]',
-  ])('a conversation is too long: %s', async (message) => {
+  ])('are recognized as a context overflow: %s', async (message) => {
     expect(ending(await say(400, { message }))).toEqual(['context_overflow', 1]);
   });
 
-  it('a conversation is too long by the type of the error alone', async () => {
+  it('are not needed when the error type reports a context overflow', async () => {
     const told = await say(400, { type: 'exceed_context_size_error', message: 'x' });
     expect(ending(told)).toEqual(['context_overflow', 1]);
   });
@@ -529,11 +529,11 @@ describe('what servers say, and no code tells', () => {
     [400, 'messages: roles must alternate'],
     [429, 'too many tokens per minute: your prompt is too long for this tier'],
     [500, 'context canceled'],
-  ])('it is not: %i %s', async (status, message) => {
+  ])('are not taken for a context overflow: %i %s', async (status, message) => {
     expect(ending(await say(status, { message }))[0]).not.toBe('context_overflow');
   });
 
-  it('a spent quota is told by code and by type, as the key that it is of', async () => {
+  it('name the key when the quota is spent, by code or by type', async () => {
     for (const word of [{ code: 'insufficient_quota' }, { type: 'insufficient_quota' }]) {
       const told = await say(429, word);
       expect(ending(told)[0]).toBe('provider_rate_limit');
@@ -541,7 +541,7 @@ describe('what servers say, and no code tells', () => {
     }
   });
 
-  it('a key that went out in a header of the user is named by where it came from', async () => {
+  it('name the source of a key that was sent in a user header', async () => {
     const settings = { apiKey: null, keySource: 'the input headers', headers: { Authorization: 'Custom 1' } };
     const told = await say(401, {}, settings);
     expect(told.error?.message).toContain('refused the key from the input headers');
@@ -549,13 +549,13 @@ describe('what servers say, and no code tells', () => {
     expect(without.error?.message).toContain('no key was given');
   });
 
-  it('a gateway that lacks the Responses API is told which provider speaks to it', async () => {
+  it('suggest another provider when the gateway lacks the Responses API', async () => {
     const hint = 'needs `provider: openai-compatible`';
     expect((await say(404, {}, { provider: 'openai' })).error?.message).toContain(hint);
     expect((await say(404, {})).error?.message).not.toContain(hint);
   });
 
-  it('a forced choice that is refused may be any refusal of the request', async () => {
+  it('report any rejected request with a forced tool choice as tool_choice', async () => {
     const wire = wireOf('openai-compatible', 'whole');
     for (const status of [400, 422]) {
       const told = await ask(
@@ -571,13 +571,13 @@ describe('what servers say, and no code tells', () => {
   it.each([
     [302, 'Redirects are not followed'],
     [402, 'plan and billing'],
-  ])('%i: %s', async (status, advice) => {
+  ])('for %i contain: %s', async (status, advice) => {
     const told = await say(status, {});
     expect([...ending(told), told.tries]).toEqual(['provider_error', 1, 1]);
     expect(told.error?.message).toContain(advice);
   });
 
-  it('an error that came packed is read', async () => {
+  it('are read from a compressed response', async () => {
     const wire = wireOf('openai-compatible', 'whole');
     const told = await ask(wire, (response) => {
       const body = gzipSync(JSON.stringify({ error: { message: 'the reason' } }));
@@ -591,7 +591,7 @@ describe('what servers say, and no code tells', () => {
     ['a key behind other script', `${'的'.repeat(290)}${testKey}`, `${'的'.repeat(290)}…`],
     ['words', `${'word '.repeat(80)}`, `${'word '.repeat(60).trimEnd()}…`],
     ['one long word', 'x'.repeat(400), '…'],
-  ])("a server's words are cut where %s that it repeats stays whole or out", async (_, message, told) => {
+  ])('are cut so that %s is kept complete or left out', async (_, message, told) => {
     const { error } = await ask(wireOf('openai-compatible', 'whole'), (response) => {
       response
         .writeHead(401, { 'content-type': 'application/json' })

@@ -5,7 +5,7 @@ import { Stream as OpenAiStream } from 'openai/core/streaming';
 import { describe, expect, it, vi } from 'vitest';
 import { doneType, normalizeEvents } from '../../src/providers/transport.ts';
 
-/** What the events of a stream hold. */
+/** The data of the events of a stream. */
 async function textsOf(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   texts: string[] = [],
@@ -14,7 +14,7 @@ async function textsOf(
   return texts;
 }
 
-/** What the events of a text hold when its bytes arrive in chunks that end at these places. */
+/** The data of the events of a text whose bytes arrive in chunks with these ends. */
 async function dataOf(text: string, cuts: readonly number[] = []): Promise<string[]> {
   const bytes = new TextEncoder().encode(text);
   const ends = [...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
@@ -34,11 +34,11 @@ describe('normalizeEvents', () => {
     ['data: a\n\ndata: b\n', ['a', 'b']],
     ['database: a\n\ndata\n\n', []],
     ['', []],
-  ])('of %j is %j', async (text, expected) => {
+  ])('reads %j as %j', async (text, expected) => {
     expect(await dataOf(text)).toEqual(expected);
   });
 
-  it('is the same however the bytes are cut', async () => {
+  it('gives the same events wherever the chunks end', async () => {
     const piece = fc.constantFrom(
       'data: ',
       'data:{"a":1}',
@@ -59,7 +59,7 @@ describe('normalizeEvents', () => {
     );
   });
 
-  it('reads a line of many pieces in linear time', async () => {
+  it('reads a line of many chunks in linear time', async () => {
     const piece = new Uint8Array(1024).fill(0x78);
     async function* pieces() {
       yield new TextEncoder().encode('data: ');
@@ -69,12 +69,12 @@ describe('normalizeEvents', () => {
     expect(text.length).toBe(20_000 * 1024);
   });
 
-  it('fails where too many lines are no field, without an error object for each', async () => {
+  it('fails after too many lines without a field', async () => {
     await expect(dataOf(`${'x\n'.repeat(10_000)}data: a\n\n`)).resolves.toEqual(['a']);
     await expect(dataOf('x\n'.repeat(10_001))).rejects.toThrow('not an event stream');
   });
 
-  it('fails as reading fails, behind what came before', async () => {
+  it('returns the events before a read error and then fails', async () => {
     const error = new Error('cut');
     async function* broken() {
       yield new TextEncoder().encode('data: a\n\ndata: b');
@@ -90,7 +90,7 @@ describe('normalizeEvents', () => {
 describe.each([
   ['openai', OpenAiStream],
   ['Anthropic', AnthropicStream],
-] as const)("the decoder of %s's SDK behind it", (_, stream) => {
+] as const)('the stream decoder of the %s SDK', (_, stream) => {
   const read = async (texts: readonly string[], announced: string[] = []) => {
     const pieces = ReadableStream.from(texts.map((text) => new TextEncoder().encode(text)));
     const body = pieces.pipeThrough(normalizeEvents((text) => announced.push(text)));
@@ -111,12 +111,12 @@ describe.each([
     ['without a blank line at the end', 'data: {"a":1}\n\ndata: {"a":2}', [{ a: 1 }, { a: 2 }]],
     ['with an end', 'data: {"a":1}\n\ndata: [DONE]\n\n', [{ a: 1 }, { type: doneType }]],
     ['of null', 'data: null\n\ndata: []\n\n', [null, []]],
-  ])('gives each event that was announced, %s', async (__, text, expected) => {
+  ])('yields each event: %s', async (__, text, expected) => {
     const { events, announced } = await read([text]);
     expect([events, announced]).toEqual([expected, expected]);
   });
 
-  it('reads an event of many chunks, and a chunk of many events, in linear time', async () => {
+  it('reads an event of many chunks and a chunk of many events in linear time', async () => {
     const pieces = Array.from({ length: 8_000 }, () => 'x'.repeat(1_000));
     const many = 'data: {"a":1}\n\n'.repeat(20_000);
     const { events } = await read(['data: "', ...pieces, '"\n\n', many]);
@@ -124,7 +124,7 @@ describe.each([
   });
 });
 
-it('prints nothing of what is not JSON, whatever its name', async () => {
+it('prints nothing for event data that is not JSON', async () => {
   const seen = vi.spyOn(console, 'error').mockImplementation(() => undefined);
   const client = new OpenAI({ apiKey: 'k', logLevel: 'off' });
   const body = ReadableStream.from([new TextEncoder().encode('event: thread.x\ndata: ::error::\n\n')]);

@@ -9,7 +9,7 @@ import { raw } from './conformance-server.ts';
 const answer = '{"choices":[{"message":{"content":"x"}}]}';
 
 describe('a request', () => {
-  it('asks a compatible server for max_tokens, and for usage only where it streams', async () => {
+  it('sends max_tokens to a compatible server and asks for usage only when it streams', async () => {
     const fields = async (stream: 'on' | 'off') => {
       const server = await raw((response) => sendJson(response, answer));
       await (await providerAt(whole, server.url, { stream, maxOutputTokens: 9 })).complete(asking());
@@ -25,7 +25,7 @@ describe('a request', () => {
     });
   });
 
-  it('sends Gemini no field that it does not know', async () => {
+  it('sends Gemini only the fields that it knows', async () => {
     const server = await raw((response) => sendJson(response, answer));
     const settings = { maxOutputTokens: 9, reasoningEffort: 'low' };
     const provider = await providerAt(wireOf('gemini', 'streamed'), server.url, settings);
@@ -41,7 +41,7 @@ describe('a request', () => {
     });
   });
 
-  it("E16 Google's 400 for a wrong key is a refused key", async () => {
+  it("E16 reports Google's 400 for an invalid key as an auth failure", async () => {
     // As quoted in an issue of continuedev/continue (8516), trimmed.
     const error = {
       code: 400,
@@ -58,7 +58,7 @@ describe('a request', () => {
     });
   });
 
-  it('sends neither an empty list of tools nor an empty system message', async () => {
+  it('omits an empty tool list and an empty system message', async () => {
     const { provider, server } = await serving(answer);
     const messages: readonly Message[] = [{ role: 'user', text: 'Go.' }];
     await provider.complete(asking({ system: '', tools: [], messages }));

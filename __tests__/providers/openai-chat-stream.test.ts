@@ -9,7 +9,7 @@ import { raw } from './conformance-server.ts';
 const event = (delta: JsonObject): JsonObject => ({ choices: [{ index: 0, delta }] });
 
 describe('joinedChat', () => {
-  it('joins text, grows lists, and takes the last of anything else but null', () => {
+  it('concatenates text, appends to lists and keeps the last other value', () => {
     const { message } = joinedChat([
       event({ role: 'assistant', content: 'a', reasoning_details: [{ n: 1 }], mood: 'x', kind: ['old'] }),
       event({ content: 'b', reasoning_details: [{ n: 2 }, { n: 3 }], mood: 'y', kind: 'word' }),
@@ -24,7 +24,7 @@ describe('joinedChat', () => {
     });
   });
 
-  it('finds the call that a chunk goes on with by its index, by its id, or as the last', () => {
+  it('matches chunks to calls by index, by id, or to the last call', () => {
     const piece = (fields: JsonObject, name: string, args: string) =>
       event({ tool_calls: [{ ...fields, function: { ...(name === '' ? {} : { name }), arguments: args } }] });
     const { calls } = joinedChat([
@@ -43,7 +43,7 @@ describe('joinedChat', () => {
     ]);
   });
 
-  it('is linear in the chunks, the calls and the elements of lists', () => {
+  it('is linear in the number of chunks, calls and list items', () => {
     const count = 200_000;
     const chunks = Array.from({ length: count }, (_, index) =>
       event({
@@ -56,7 +56,7 @@ describe('joinedChat', () => {
     expect(message['list']).toHaveLength(count);
   });
 
-  it('takes fields of a function from chunks without end in time that does not grow with their product', () => {
+  it('merges many chunks into a call with many fields in linear time', () => {
     const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, n]));
     const piece = event({ tool_calls: [{ index: 0, function: { last: 1, arguments: ' ' } }] });
     const { calls } = joinedChat([
@@ -80,7 +80,7 @@ describe('a stream', () => {
     return message.toolCalls.map(({ id, name, rawArguments, status }) => [id, name, rawArguments, status]);
   };
 
-  it('tells whole calls apart that have neither index nor id, or all index 0', async () => {
+  it('separates complete calls that have no index or id, or that all have index 0', async () => {
     const one = { function: { name: 'shell', arguments: '{}' } };
     expect(await calls(chunk({ tool_calls: [one, one] }))).toEqual([
       ['call_1_1', 'shell', '{}', 'complete'],
@@ -92,7 +92,7 @@ describe('a stream', () => {
     ]);
   });
 
-  it('replays fields that it does not know, joined', async () => {
+  it('replays unknown fields, joined', async () => {
     const { provider, server } = await serving([
       chunk({ role: 'assistant', content: null, reasoning_content: 'H' }),
       chunk({ reasoning_content: 'm.', reasoning_details: [{ n: 1 }] }),
@@ -124,7 +124,7 @@ describe('a stream', () => {
     });
   });
 
-  it('fields that are repeated in every chunk are not joined', async () => {
+  it('does not join a field that every chunk repeats', async () => {
     const { provider, server } = await serving([
       chunk({ role: 'assistant', content: 'a', kind: 'k' }),
       chunk({ role: 'assistant', content: 'b', kind: 'k' }, 'stop'),
@@ -133,7 +133,7 @@ describe('a stream', () => {
     expect(Array.isArray(sent) && sent[2]).toEqual({ role: 'assistant', content: 'ab', kind: 'k' });
   });
 
-  it('a key __proto__ in a delta is data', async () => {
+  it('treats a __proto__ key in a delta as data', async () => {
     const { provider } = await serving([
       '{"choices":[{"delta":{"__proto__":{"polluted":1},"content":"x"},"finish_reason":"stop"}]}',
     ]);
@@ -141,20 +141,20 @@ describe('a stream', () => {
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
   });
 
-  it('an answer that is not streamed is read all the same', async () => {
+  it('reads a response that is not streamed', async () => {
     const server = await raw((response) => sendJson(response, '{"choices":[{"message":{"content":"x"}}]}'));
     const provider = await providerAt(streamed, server.url);
     expect((await provider.complete(asking())).message.text).toBe('x');
   });
 
-  it('what breaks after the finish reason does not undo the answer', async () => {
+  it('keeps the response when the connection breaks after the finish reason', async () => {
     const server = await raw((response) => sendEvents(response, [chunk({ content: 'x' }, 'stop')], 'cut'));
     expect((await (await providerAt(streamed, server.url)).complete(asking())).message.text).toBe('x');
     expect(server.requests).toHaveLength(1);
   });
 
   it.each(['error', 'abort', 'insufficient_system_resource'])(
-    'the finish reason %s is a broken answer, in one piece too',
+    'rejects the finish reason %s, streamed or not',
     async (reason) => {
       const tool_calls = [{ index: 0, id: 'x', function: { name: 'shell', arguments: '{"command":"ls"}' } }];
       const body = { choices: [{ message: { content: 'x', tool_calls }, finish_reason: reason }] };

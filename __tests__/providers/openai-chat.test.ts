@@ -3,8 +3,8 @@ import { chatUsage } from '../../src/providers/openai-chat.ts';
 import { asking } from '../support/fakes/model/wires.ts';
 import { replay, serving } from './chat-server.ts';
 
-describe('a whole answer', () => {
-  it('S6 missing and null arguments are an empty text', async () => {
+describe('a complete response', () => {
+  it('S6 treats missing and null arguments as empty text', async () => {
     const calls =
       '[{"id":"x","function":{"name":"shell"}},{"id":"y","function":{"name":"shell","arguments":null}}]';
     const { provider } = await serving(`{"choices":[{"message":{"tool_calls":${calls}}}]}`);
@@ -15,7 +15,7 @@ describe('a whole answer', () => {
     ]);
   });
 
-  it('replays fields that it does not know verbatim', async () => {
+  it('replays unknown fields verbatim', async () => {
     const shell = { id: 'x', type: 'function', function: { name: 'shell', arguments: '{"a" : 1}' } };
     const tool_calls = [{ ...shell, extra_content: { google: { thought_signature: 's' } } }];
     const message = {
@@ -37,7 +37,7 @@ describe('a whole answer', () => {
     ]);
   });
 
-  it('E18 a refusal beside an ordinary finish reason is a refusal, with its words', async () => {
+  it('E18 reports a refusal with its text although the finish reason is ordinary', async () => {
     const { provider } = await serving(
       '{"choices":[{"message":{"content":null,"refusal":"I will not."},"finish_reason":"stop"}]}',
     );
@@ -57,14 +57,14 @@ describe('a whole answer', () => {
     ['incomplete', 'length'],
     ['function_call_filter: MALFORMED_FUNCTION_CALL', 'end'],
     ['STOP', 'end'],
-  ])('E18 the finish reason %s is %s', async (finish_reason, expected) => {
+  ])('E18 maps the finish reason %s to %s', async (finish_reason, expected) => {
     const { provider } = await serving(
       JSON.stringify({ choices: [{ message: { role: 'assistant' }, finish_reason }] }),
     );
     expect((await provider.complete(asking())).stopReason).toBe(expected);
   });
 
-  it('reads prose that comes in parts', async () => {
+  it('joins text that arrives in parts', async () => {
     const content = [
       { type: 'thinking', thinking: [] },
       { type: 'text', text: 'a' },
@@ -94,16 +94,16 @@ describe('a whole answer', () => {
     expect(chatUsage({ prompt_tokens: 10, ...usage })).toEqual(counted);
   });
 
-  it('counts nothing where a count is no count', () => {
+  it('returns no usage when a count is not a number', () => {
     expect(chatUsage({ prompt_tokens: '10', completion_tokens: -2 })).toBeNull();
   });
 
-  it('an error inside a 200 is an error, with its own status', async () => {
+  it('reports an error in a 200 response with the status of the error', async () => {
     const { provider } = await serving('{"error":{"code":429,"message":"upstream is busy"}}');
     await expect(provider.complete(asking())).rejects.toMatchObject({ failure: 'rate_limit', status: 429 });
   });
 
-  it('a body that is no completion is an error that points at base-url', async () => {
+  it('rejects a body that is not a completion and mentions base-url', async () => {
     const { provider } = await serving('{"hello":"world"}');
     await expect(provider.complete(asking())).rejects.toMatchObject({
       failure: 'error',

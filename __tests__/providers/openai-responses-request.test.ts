@@ -3,7 +3,7 @@ import { asking } from '../support/fakes/model/wires.ts';
 import { response, sent, serving } from './responses-server.ts';
 
 describe('a request', () => {
-  it('stores nothing, asks for encrypted reasoning, and for no strictness', async () => {
+  it('sets store to false, includes encrypted reasoning and sets no strict mode', async () => {
     const { provider, server } = await serving([response()], { model: 'gpt-5.5', maxOutputTokens: 9 });
     await provider.complete(asking({ toolChoice: { tool: 'shell' } }));
     const { tools, ...rest } = sent(server, 0);
@@ -22,7 +22,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('sends neither an empty list of tools nor empty instructions', async () => {
+  it('omits an empty tool list and empty instructions', async () => {
     const { provider, server } = await serving([response()], { model: 'gpt-4.1' });
     await provider.complete(asking({ system: '', tools: [] }));
     expect(sent(server, 0)).toEqual({
@@ -44,13 +44,13 @@ describe('a request', () => {
     ['gpt-5.6-sol', true],
     ['o4-mini', true],
     ['gpt-oss-120b', true],
-  ])('of %s asks for encrypted reasoning: %s', async (model, asked) => {
+  ])('for %s includes encrypted reasoning: %s', async (model, asked) => {
     const { provider, server } = await serving([response()], { model });
     await provider.complete(asking());
     expect('include' in sent(server, 0)).toBe(asked);
   });
 
-  it('asks again without reasoning where the server refuses that field, and remembers it', async () => {
+  it('retries without encrypted reasoning when the server rejects it, and leaves it out from then on', async () => {
     const error = {
       message: 'Encrypted content is not supported with this model.',
       type: 'invalid_request_error',
@@ -70,7 +70,7 @@ describe('a request', () => {
     expect(server.requests.map((_, n) => 'include' in sent(server, n))).toEqual([true, false, false]);
   });
 
-  it('does not ask again where another field is refused', async () => {
+  it('does not retry when the server rejects another field', async () => {
     const error = { message: 'no', type: 'invalid_request_error', param: 'reasoning.effort', code: null };
     const { provider, server } = await serving([{ status: 400, error }]);
     await expect(provider.complete(asking())).rejects.toMatchObject({ failure: 'error', status: 400 });

@@ -14,7 +14,7 @@ describe('a stream', () => {
     };
   };
 
-  it('joins interleaved calls by their place, in order', async () => {
+  it('joins interleaved calls by their index, in order', async () => {
     const given = await callsOf(
       item(1, 'added', { ...call, call_id: 'b', arguments: '' }),
       item(0, 'added', { ...call, call_id: 'a', arguments: '' }),
@@ -32,12 +32,12 @@ describe('a stream', () => {
     ]);
   });
 
-  it('takes arguments that came at once, or with the last event only', async () => {
+  it('accepts arguments that arrive at once or only in the last event', async () => {
     expect((await callsOf(item(0, 'done', call), completed())).calls).toEqual([['{"a":1}', 'complete']]);
     expect((await callsOf(completed({ output: [call] }))).calls).toEqual([['{"a":1}', 'complete']]);
   });
 
-  it('arguments that end otherwise than they came are malformed', async () => {
+  it('marks a call as malformed when its final arguments differ from the deltas', async () => {
     const given = await callsOf(
       item(0, 'added', { ...call, arguments: '' }),
       piece(0, '{"a":2}'),
@@ -47,7 +47,7 @@ describe('a stream', () => {
     expect(given.calls).toEqual([['{"a":2}', 'malformed']]);
   });
 
-  it('S8 a call that nothing ended is malformed although the response is complete', async () => {
+  it('S8 marks a call without an end as malformed although the response is complete', async () => {
     const given = await callsOf(
       item(0, 'added', { ...call, arguments: '' }),
       piece(0, '{"a":1}'),
@@ -56,7 +56,7 @@ describe('a stream', () => {
     expect(given.calls).toEqual([['{"a":1}', 'malformed']]);
   });
 
-  it('joins prose that no item ended', async () => {
+  it('joins the text of an item without an end', async () => {
     const { provider } = await serving([
       [
         item(0, 'added', { ...message, content: [] }),
@@ -68,7 +68,7 @@ describe('a stream', () => {
     expect((await provider.complete(asking())).message.text).toBe('Prose.');
   });
 
-  it('without an event that ends it was cut, and is asked for again', async () => {
+  it('is retried when it ends without a final event', async () => {
     const { provider, server } = await serving([[item(0, 'done', call)]]);
     await expect(provider.complete(asking())).rejects.toMatchObject({
       message: expect.stringContaining('broke off'),

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/types.ts';
 import { answered, asking } from '../support/fakes/model/wires.ts';
 import { call, message, reasoning, response, sent, serving } from './responses-server.ts';
 
-describe('an answer', () => {
+describe('a response', () => {
   it.each([
     [{}, 'end'],
     [{ output: [call] }, 'tool_calls'],
@@ -21,7 +21,7 @@ describe('an answer', () => {
     ).toBe(true);
   });
 
-  it('E18 that holds a refusal is one, with its words, whatever its status', async () => {
+  it('E18 with a refusal is a refusal with its text, whatever its status', async () => {
     const refusal = { ...message, content: [{ type: 'refusal', refusal: 'I will not.' }] };
     const { provider } = await serving([response({ output: [refusal, call] })]);
     expect(await provider.complete(asking())).toMatchObject({
@@ -30,7 +30,7 @@ describe('an answer', () => {
     });
   });
 
-  it('E18 400 for the content of the prompt is a refusal', async () => {
+  it('E18 of status 400 for the content of the prompt is a refusal', async () => {
     const error = { message: 'filtered', code: 'content_filter', param: 'prompt', type: null };
     const { provider, server } = await serving([{ status: 400, error }]);
     expect(await provider.complete(asking())).toMatchObject({ stopReason: 'refusal', usage: null });
@@ -43,29 +43,26 @@ describe('an answer', () => {
     ['server_is_overloaded', 'overloaded', 3],
     ['context_length_exceeded', 'context_overflow', 1],
     ['invalid_prompt', 'error', 1],
-  ])(
-    'that failed with %s is a failure: %s after %i tries, whole and streamed',
-    async (code, failure, tries) => {
-      const failed = response({ status: 'failed', output: [call], error: { code, message: 'told' } });
-      for (const answer of [
-        failed,
-        [
-          { type: 'response.created', response: response() },
-          { type: 'response.failed', response: failed },
-        ],
-        [{ type: 'error', code, message: 'told', param: null, sequence_number: 3 }],
-      ]) {
-        const { provider, server } = await serving([answer]);
-        await expect(provider.complete(asking())).rejects.toMatchObject({
-          failure,
-          message: expect.stringContaining('"told"'),
-        });
-        expect(server.requests).toHaveLength(tries);
-      }
-    },
-  );
+  ])('that failed with %s ends as %s after %i tries, streamed or not', async (code, failure, tries) => {
+    const failed = response({ status: 'failed', output: [call], error: { code, message: 'told' } });
+    for (const answer of [
+      failed,
+      [
+        { type: 'response.created', response: response() },
+        { type: 'response.failed', response: failed },
+      ],
+      [{ type: 'error', code, message: 'told', param: null, sequence_number: 3 }],
+    ]) {
+      const { provider, server } = await serving([answer]);
+      await expect(provider.complete(asking())).rejects.toMatchObject({
+        failure,
+        message: expect.stringContaining('"told"'),
+      });
+      expect(server.requests).toHaveLength(tries);
+    }
+  });
 
-  it('an error event that nests its error is read as one that does not', async () => {
+  it('with a nested error in an error event is read like one without nesting', async () => {
     const error = { type: 'tokens', code: 'rate_limit_exceeded', message: 'told', param: null };
     const { provider } = await serving([[{ type: 'error', sequence_number: 2, error }]]);
     await expect(provider.complete(asking())).rejects.toMatchObject({ failure: 'rate_limit' });
@@ -79,7 +76,7 @@ describe('an answer', () => {
     }
   });
 
-  it.each(['queued', 'in_progress', 'cancelled'])('whose status is %s is none', async (status) => {
+  it.each(['queued', 'in_progress', 'cancelled'])('with the status %s is rejected', async (status) => {
     const { provider } = await serving([response({ status })]);
     await expect(provider.complete(asking())).rejects.toMatchObject({
       failure: 'error',
@@ -87,7 +84,7 @@ describe('an answer', () => {
     });
   });
 
-  it('counts more cached tokens than there are input tokens as all of them', async () => {
+  it('limits the cached tokens to the input tokens', async () => {
     const usage = { input_tokens: 10, output_tokens: 1, input_tokens_details: { cached_tokens: 40 } };
     const { provider } = await serving([response({ usage })]);
     expect((await provider.complete(asking())).usage).toEqual({
@@ -109,7 +106,7 @@ describe('a replay', () => {
   };
   const result = { type: 'function_call_output', call_id: 'x', output: 'result 0' };
 
-  it('holds reasoning, prose and calls as they came, unknown fields included', async () => {
+  it('contains reasoning, text and calls as received, with unknown fields', async () => {
     const items = [
       reasoning,
       { ...message, phase: 'commentary' },
@@ -118,7 +115,7 @@ describe('a replay', () => {
     expect(await replayOf(...items)).toEqual([...items, result]);
   });
 
-  it('leaves out reasoning that the server did not hand over, and the ids that name it', async () => {
+  it('omits reasoning without content and the ids that refer to it', async () => {
     const { id: _, ...callWithoutId } = call;
     expect(await replayOf({ type: 'reasoning', id: 'rs_1', summary: [] }, call)).toEqual([
       callWithoutId,
@@ -126,18 +123,18 @@ describe('a replay', () => {
     ]);
   });
 
-  it('keeps reasoning that is readable', async () => {
+  it('keeps readable reasoning', async () => {
     const readable = { type: 'reasoning', id: 'r', content: [{ type: 'reasoning_text', text: 'Hm.' }] };
     expect(await replayOf(readable, call)).toEqual([readable, call, result]);
   });
 
-  it('leaves out reasoning that nothing follows, and says that the turn was empty', async () => {
+  it('omits reasoning at the end of a turn and marks the turn as empty if nothing is left', async () => {
     expect(await replayOf(reasoning)).toEqual([{ role: 'assistant', content: '(empty)' }]);
     const { id: _, ...rest } = message;
     expect(await replayOf(message, reasoning)).toEqual([rest]);
   });
 
-  it('leaves out calls of tools that nobody offered: they would want a result', async () => {
+  it('omits calls of built-in tools, which would need a result', async () => {
     const foreign = { type: 'computer_call', id: 'cu_1', call_id: 'c', action: {} };
     expect(await replayOf(foreign, { type: 'web_search_call', id: 'ws_1' }, call)).toEqual([call, result]);
   });

@@ -7,7 +7,7 @@ type Settings = Parameters<typeof createPricer>[0];
 const million = { inputTokens: 1_000_000, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
 const haiku = { provider: 'anthropic', model: 'claude-3-haiku-20240307', baseUrl: null } as const;
 
-/** What a million tokens of input cost, and what they cost with other counts. */
+/** The price of a million input tokens, followed by their price with each of these other counts. */
 const prices = (settings: Settings, ...others: readonly Partial<Usage>[]) => {
   const price = createPricer(settings);
   return Promise.all(
@@ -16,7 +16,7 @@ const prices = (settings: Settings, ...others: readonly Partial<Usage>[]) => {
 };
 
 describe('createPricer', () => {
-  it('prices a known model of a named vendor, behind a gateway too', async () => {
+  it('prices a known model of a vendor, also behind a gateway', async () => {
     expect(await prices(haiku)).toEqual([0.25]);
     expect(await prices({ ...haiku, baseUrl: 'http://localhost:1' })).toEqual([0.25]);
   });
@@ -26,14 +26,14 @@ describe('createPricer', () => {
     { provider: 'openai', model: 'gpt-4.1', baseUrl: null },
     { provider: 'gemini', model: 'gemini-2.5-flash', baseUrl: null },
     { provider: 'azure-openai', model: 'gpt-4.1', baseUrl: 'https://r.openai.azure.com' },
-  ])('of $provider what is read from the cache costs less, and output costs more', async (settings) => {
+  ])('of $provider prices cached input lower and counts output', async (settings) => {
     const read = { cachedInputTokens: 1_000_000 };
     const [plain = 0, cached, more] = await prices(settings, read, { outputTokens: 1000 });
     expect(cached).toBeLessThan(plain);
     expect(more).toBeGreaterThan(plain);
   });
 
-  it("of Anthropic's what is read costs far less, and what is written more", async () => {
+  it('of Anthropic prices cache reads far lower and cache writes higher', async () => {
     const counts = [{ cachedInputTokens: 1_000_000 }, { cacheWriteTokens: 1_000_000 }];
     const [plain = 0, read, written] = await prices(haiku, ...counts);
     expect(read).toBeLessThan(plain / 5);
@@ -48,7 +48,7 @@ describe('createPricer', () => {
       model: 'gemini-2.5-flash',
       baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     },
-  ])('knows a price for %j', async (settings) => {
+  ])('has a price for %j', async (settings) => {
     expect(await createPricer(settings)(million)).toBeGreaterThan(0);
   });
 
@@ -60,7 +60,7 @@ describe('createPricer', () => {
     { provider: 'openai', model: 'claude-3-haiku-20240307', baseUrl: null },
     { provider: 'openai-compatible', model: 'gpt-4.1', baseUrl: 'http://localhost:8000/v1' },
     { provider: 'openai-compatible', model: 'gpt-4.1', baseUrl: null },
-  ])('knows no price for %j', async (settings) => {
+  ])('has no price for %j', async (settings) => {
     expect(await createPricer(settings)(million)).toBeNull();
   });
 });

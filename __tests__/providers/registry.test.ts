@@ -30,7 +30,7 @@ const refused = (fields: Partial<ProviderSettings>) =>
   );
 
 describe('createProvider', () => {
-  it('names what it made', async () => {
+  it('sets the name and the model of the provider', async () => {
     for (const provider of PROVIDERS) {
       const made = await createProvider({ ...settings, provider, baseUrl: 'http://localhost:1/v1' });
       expect([made.name, made.model]).toEqual([provider, 'm']);
@@ -40,13 +40,13 @@ describe('createProvider', () => {
   it.each([
     ...['ftp://x/v1', 'localhost:8000', '', 'http://', 'ftp://x', 'https://user@x', 'https://:word@x'],
     ...['https://user:pass@x/v1', 'https://x/v1?key=1', 'https://x/#f'],
-  ])('the base URL %j is refused by name', async (baseUrl) => {
+  ])('rejects the base URL %j and names the input', async (baseUrl) => {
     const told = await refused({ provider: 'openai-compatible', baseUrl });
     expect(told).toEqual(['InputError', 'base-url', expect.stringMatching(/^base-url /)]);
   });
 
   it.each(['api-version=', 'api-version=a&api-version=b', 'api-version=a&key=b', 'api-version=a/b', 'key=b'])(
-    "Azure's base URL with ?%s is refused by name",
+    'rejects an Azure base URL with the query ?%s and names the input',
     async (query) => {
       const baseUrl = `https://r.openai.azure.com/?${query}`;
       const told = await refused({ provider: 'azure-openai', baseUrl });
@@ -54,7 +54,7 @@ describe('createProvider', () => {
     },
   );
 
-  it("only Azure's base URL may hold a version", async () => {
+  it('accepts an api-version only in an Azure base URL', async () => {
     const baseUrl = 'https://r.openai.azure.com/?api-version=2024-10-21';
     for (const provider of PROVIDERS) {
       const told = await refused({ provider, baseUrl });
@@ -65,7 +65,7 @@ describe('createProvider', () => {
   it.each([
     ['azure-openai', /needs base-url.*https:\/\/NAME\.openai\.azure\.com/],
     ['openai-compatible', /needs base-url/],
-  ] as const)('%s needs a base URL', async (provider, says) => {
+  ] as const)('requires a base URL for %s', async (provider, says) => {
     const told = await refused({ provider });
     expect(told).toEqual(['InputError', 'base-url', expect.stringMatching(says)]);
   });
@@ -83,7 +83,7 @@ describe('createProvider', () => {
     ['gateway.example', false, { provider: 'openai', baseUrl: 'https://gateway.example/v1' }],
     ['gateway.example', true, { provider: 'openai', baseUrl: 'https://gateway.example/v1', stream: 'on' }],
     ['generativelanguage.googleapis.com', false, { provider: 'gemini', stream: 'off' }],
-  ])('of %s is asked for a stream: %s', async (host, streams, fields) => {
+  ])('for %s requests a stream: %s', async (host, streams, fields) => {
     const sent: string[] = [];
     const send: typeof fetch = async (input, init) => {
       const url = input instanceof Request ? input.url : String(input);
@@ -102,7 +102,7 @@ describe('createProvider', () => {
     ['. Check the network, DNS and, behind a proxy, HTTPS_PROXY.', { provider: 'gemini' }],
     [': check `base-url`.', { provider: 'azure-openai', baseUrl: 'https://r.openai.azure.com' }],
     [': check `base-url`.', { provider: 'openai', baseUrl: 'https://gateway.example/v1' }],
-  ])('a name that does not resolve is told with%s for %j', async (advice, fields) => {
+  ])('reports a host name that does not resolve with%s for %j', async (advice, fields) => {
     const send: typeof fetch = async () => {
       throw new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ENOTFOUND' }) });
     };
@@ -112,7 +112,7 @@ describe('createProvider', () => {
     );
   });
 
-  it('E16 a key that no header can carry is refused without showing it, one with blanks around it is trimmed', async () => {
+  it('E16 rejects a key that is invalid in a header without showing it, and trims whitespace', async () => {
     const told = await refused({ apiKey: 'sk-secret\nsk-other' });
     expect(told).toEqual(['InputError', 'api-key', expect.stringContaining('the variable OPENAI_API_KEY')]);
     expect(JSON.stringify(told)).not.toContain('sk-');
@@ -124,7 +124,7 @@ describe('createProvider', () => {
     ['gemini', '/openai/', '/@anthropic-ai/'],
     ['azure-openai', '/openai/', '/@anthropic-ai/'],
     ['anthropic', '/@anthropic-ai/', '/openai/'],
-  ])('loads the SDK of %s only', async (provider, loaded, other) => {
+  ])('loads only the SDK of %s', async (provider, loaded, other) => {
     const script = `
       import { registerHooks } from 'node:module';
       const urls = [];

@@ -3,8 +3,8 @@ import { answered, asking, providerAt, wireOf } from '../support/fakes/model/wir
 import { sendEvents, sendJson } from '../support/fakes/raw-server.ts';
 import { raw } from './conformance-server.ts';
 
-describe('answers of servers that mean no good', () => {
-  it('a stream of errors behind the end is an answer that is not whole, and does not hold this thread', async () => {
+describe('hostile responses', () => {
+  it('rejects a stream with many errors after its end without blocking the thread', async () => {
     const wire = wireOf('openai-compatible', 'streamed');
     const end = { choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }] };
     const errors = Array.from({ length: 60_000 }, () => ({ error: 1 }));
@@ -14,7 +14,7 @@ describe('answers of servers that mean no good', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  it('a body of nothing but calls is read as far as one body of the longest kind would be', async () => {
+  it('reads a body with thousands of calls up to the size limit of one body', async () => {
     const wire = wireOf('anthropic', 'whole');
     const call = { type: 'tool_use', name: 'x', input: {} };
     const content = Array.from({ length: 4_000 }, (_, n) => ({ ...call, id: `t${n}` }));
@@ -27,25 +27,22 @@ describe('answers of servers that mean no good', () => {
     expect(message.toolCalls.at(-1)).toMatchObject({ rawArguments: '', status: 'malformed' });
   });
 
-  it.each(['whole', 'streamed'] as const)(
-    'an answer that nests without end is no completion, %s',
-    async (kind) => {
-      const wire = wireOf('openai-compatible', kind);
-      const said = `{"content":"x","odd":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
-      const choices = `{"choices":[{"message":${said},"delta":${said},"finish_reason":"stop"}]}`;
-      const server = await raw((response) =>
-        kind === 'whole' ? sendJson(response, choices) : response.end(`data: ${choices}\n\n`),
-      );
-      const asked = (await providerAt(wire, server.url)).complete(asking());
-      await expect(asked).rejects.toMatchObject({
-        failure: 'error',
-        message: expect.stringContaining('levels'),
-      });
-      expect(server.requests).toHaveLength(1);
-    },
-  );
+  it.each(['whole', 'streamed'] as const)('rejects a deeply nested response: %s', async (kind) => {
+    const wire = wireOf('openai-compatible', kind);
+    const said = `{"content":"x","odd":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
+    const choices = `{"choices":[{"message":${said},"delta":${said},"finish_reason":"stop"}]}`;
+    const server = await raw((response) =>
+      kind === 'whole' ? sendJson(response, choices) : response.end(`data: ${choices}\n\n`),
+    );
+    const asked = (await providerAt(wire, server.url)).complete(asking());
+    await expect(asked).rejects.toMatchObject({
+      failure: 'error',
+      message: expect.stringContaining('levels'),
+    });
+    expect(server.requests).toHaveLength(1);
+  });
 
-  it('arguments that nest without end can be followed by another request', async () => {
+  it('can send the next request after deeply nested arguments', async () => {
     const wire = wireOf('anthropic', 'whole');
     const input = `{"a":${'['.repeat(1_500)}${']'.repeat(1_500)}}`;
     const call = `{"type":"tool_use","id":"t","name":"x","input":${input}}`;
@@ -68,7 +65,7 @@ describe('an error inside an answer', () => {
     [408, 'error', 3],
     [502, 'error', 3],
     [400, 'error', 1],
-  ])('a gateway says %i in a body of status 200', async (code, failure, requests) => {
+  ])('a gateway reports %i in a body of status 200', async (code, failure, requests) => {
     const wire = wireOf('openai-compatible', 'whole');
     const server = await raw((response) =>
       sendJson(response, JSON.stringify({ error: { message: 'Provider returned error', code } })),

@@ -19,7 +19,7 @@ describe('retryRequest', () => {
   it.each([
     ['E12 the clock', { stop: 'timeout' }],
     ['E10 a signal', { stop: 'signal', signal: 'SIGTERM' }],
-  ])('a pause between two tries ends with %s, and no further try is made', async (_, reason) => {
+  ])('a pause between two tries ends with %s and no further try is made', async (_, reason) => {
     const stop = new AbortController();
     const told: string[] = [];
     const scopes: AbortSignal[] = [];
@@ -36,7 +36,7 @@ describe('retryRequest', () => {
     expect(scopes.map((signal) => signal.aborted)).toEqual([true]);
   });
 
-  it('a try that never ends is left with the signal, which reaches it', async () => {
+  it('rejects with the reason of the signal when a try never ends, and aborts the try', async () => {
     const stop = new AbortController();
     let scope: AbortSignal | null = null;
     const work = retryRequest({ signal: stop.signal, notify: () => undefined }, 0, (signal) => {
@@ -48,7 +48,7 @@ describe('retryRequest', () => {
     expect(scope).toMatchObject({ aborted: true });
   });
 
-  it('pauses twice as long the second time, and gives the last error', async () => {
+  it('doubles the pause for the second retry and throws the last error', async () => {
     vi.useFakeTimers();
     let tries = 0;
     const work = retryRequest(
@@ -74,7 +74,7 @@ describe('retryRequest', () => {
 });
 
 describe('sendRequest', () => {
-  it('asks an SDK for its retries, and for no limit of time but the caller’s', async () => {
+  it("passes the SDK its retries and no timeout other than the caller's", async () => {
     const seen: unknown[] = [];
     const api: Api = {
       send({ fetchOptions: { transport }, signal, ...options }) {

@@ -4,7 +4,7 @@ import { replayableArguments, replayableInput, toolCalls } from '../../src/provi
 describe('toolCalls', () => {
   const call = { id: 'a', name: 'x', rawArguments: '{}', isRaw: true };
 
-  it('gives calls with one id ids of their own, in time that does not grow with their square', () => {
+  it('gives calls with duplicate ids unique ids in linear time', () => {
     const calls = toolCalls(
       Array.from({ length: 40_000 }, () => call),
       'tool_calls',
@@ -14,7 +14,7 @@ describe('toolCalls', () => {
     expect([calls[0]?.id, calls[1]?.id, calls.at(-1)?.id]).toEqual(['a', 'a_2', 'a_40000']);
   });
 
-  it('steps over a copy that an earlier turn, or another call, has by itself', () => {
+  it('skips an id that an earlier turn or another call already has', () => {
     const calls = toolCalls([{ ...call, id: 'a_2' }, call, call], 'tool_calls', [
       { role: 'assistant', text: '', toolCalls: [{ ...call, status: 'complete' }], native: null },
     ]);
@@ -22,7 +22,7 @@ describe('toolCalls', () => {
   });
 });
 
-describe('what stands for arguments in a history', () => {
+describe('replayableArguments', () => {
   const deep = `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
 
   it.each<[string, string, string]>([
@@ -36,7 +36,7 @@ describe('what stands for arguments in a history', () => {
     ['half of a pair itself', '{"a":"\ud83d"}', '{"a":"\uFFFD"}'],
     ['a pair as escapes', '{"a":"\\ud83d\\ude00"}', '{"a":"\u{1F600}"}'],
     ['__proto__ as a name', '{"__proto__":"\\ud83d"}', '{"__proto__":"\uFFFD"}'],
-  ])('of arguments that are %s', (_, raw, expected) => {
+  ])('handles arguments: %s', (_, raw, expected) => {
     expect(replayableArguments(raw)).toBe(expected);
     expect(replayableInput(raw)).toEqual(JSON.parse(expected));
   });

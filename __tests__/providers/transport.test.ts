@@ -21,7 +21,7 @@ describe('createTransport', () => {
   it.each([
     [304, 304],
     [999, 599],
-  ])('a status of %i is an answer, not a lost connection', async (status, expected) => {
+  ])('treats status %i as a response, not as a lost connection', async (status, expected) => {
     const server = await startRawServer((response) => response.writeHead(status).end());
     try {
       const response = await createTransport(fetch, {})(server.url, { method: 'POST', body: '{}' });
@@ -45,12 +45,12 @@ describe('createTransport', () => {
     [{ date, 'retry-after': 'Sat, 21 Nov 2026 12:00:20 GMT' }, '20'],
     [{ date, 'retry-after': 'Sun, 22 Nov 2026 12:00:00 GMT' }, String(maxRetryAfterSeconds)],
     [{ date, 'retry-after': 'Sat, 21 Nov 2026 11:00:00 GMT' }, null],
-  ])('of %j a retry waits %s seconds', async (headers, expected) => {
+  ])('with the headers %j waits %s seconds before a retry', async (headers, expected) => {
     expect(await waitAsked(headers)).toBe(expected);
   });
 });
 
-/** Writes a text again and again, as fast as it is taken, until `bytes` were sent or the line was cut. */
+/** Writes a text repeatedly, as fast as it is read, until `bytes` are sent or the connection is closed. */
 function flood(response: ServerResponse, text: string, bytes: number): { readonly sent: () => number } {
   const piece = Buffer.from(text.repeat(Math.ceil((64 * 1024) / text.length)));
   let sent = 0;
@@ -65,7 +65,7 @@ function flood(response: ServerResponse, text: string, bytes: number): { readonl
   return { sent: () => sent };
 }
 
-describe('an answer that does not end', () => {
+describe('a response without an end', () => {
   const far = 4 * READ.modelResponse;
 
   for (const wire of wires) {
@@ -80,7 +80,7 @@ describe('an answer that does not end', () => {
       ['a body', 200, 'application/json', ' ', '64 MiB'],
       ['a refusal', 400, 'application/json', 'a', '256 KiB'],
       ['an error that asks for a retry', 529, 'application/json', 'a', '256 KiB'],
-    ])(`${wire.name}: %s is cut off, and not asked for again`, async (_, status, type, text, limit) => {
+    ])(`${wire.name}: %s is cut off and not retried`, async (_, status, type, text, limit) => {
       const floods: { readonly sent: () => number }[] = [];
       const server = await startRawServer((response) => {
         response.writeHead(status, { 'content-type': type, 'retry-after': '0.01' });
@@ -102,7 +102,7 @@ describe('an answer that does not end', () => {
     });
   }
 
-  it('is read whole as long as it is no longer than the limit', async () => {
+  it('is read completely up to the limit', async () => {
     const body = 'x'.repeat(READ.modelError);
     const server = await startRawServer((response) => response.writeHead(500).end(body));
     try {

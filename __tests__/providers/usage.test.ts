@@ -11,7 +11,7 @@ const chat = {
   prompt_tokens_details: { cached_tokens: 7, cache_write_tokens: 11 },
 };
 
-/** The same tokens, in the words of each API: Anthropic's input stands beside what is cached, the others' holds it. */
+/** The same tokens in the fields of each API: Anthropic's input excludes cached tokens, the others' includes them. */
 const inWords: Readonly<Record<ProviderName, JsonObject>> = {
   openai: {
     input_tokens: 23,
@@ -30,7 +30,7 @@ const inWords: Readonly<Record<ProviderName, JsonObject>> = {
 };
 
 describe.each(wires)('usage of $name', (wire) => {
-  it('counts cached tokens apart, read and written, and as a part of the input', async () => {
+  it('counts cached tokens separately, read and written, and as part of the input', async () => {
     const server = await raw((response) =>
       wire.answer(response, { text: 'x', usage: inWords[wire.provider] }),
     );

@@ -4,11 +4,11 @@ import type { JsonObject } from '../../../src/types.ts';
 import { wireViolations } from '../../support/schemas/wire-rules.ts';
 import { dialects, noteOf, tool, validatorOfWire } from './validate-wire.ts';
 
-/** Those that take the whole of draft 2020-12 below the root. */
+/** The dialects that accept all of draft 2020-12 below the root. */
 const wholeDialects: readonly Dialect[] = ['openai', 'anthropic'];
 
 describe('projectSchema', () => {
-  it('S1 leaves a plain schema as it is, without a note', () => {
+  it('S1 keeps a plain schema unchanged, without a note', () => {
     const schema = {
       type: 'object',
       properties: {
@@ -22,7 +22,7 @@ describe('projectSchema', () => {
       expect(projectSchema(schema, dialect)).toEqual({ parameters: schema, note: null });
   });
 
-  it('S6 an empty schema becomes an object without properties, which is told to be open where that is not clear', () => {
+  it('S6 projects an empty schema to an object without properties, marked as open where necessary', () => {
     for (const dialect of dialects) {
       const open = dialect === 'compatible' ? { additionalProperties: true } : {};
       expect(projectSchema({}, dialect)).toEqual({
@@ -32,7 +32,7 @@ describe('projectSchema', () => {
     }
   });
 
-  it('folds what the root may not hold, and says the rest in words', async () => {
+  it('moves unsupported keywords of the root into properties and describes the rest in a note', async () => {
     const a = { a: { type: 'string' } };
     const b = { b: { type: 'number' } };
     const schemas: Readonly<Record<string, JsonObject>> = {
@@ -90,7 +90,7 @@ describe('projectSchema', () => {
     await expect(told.join('\n')).toMatchFileSnapshot('../../golden/projections/root.txt');
   });
 
-  it('never touches literals, nor properties that are named like keywords', () => {
+  it('keeps literals and properties that are named like keywords', () => {
     const literal = { $ref: '#/nowhere', items: [{ type: 'array' }], nullable: true, $comment: 'kept' };
     const schema = {
       type: 'object',
@@ -105,7 +105,7 @@ describe('projectSchema', () => {
       expect(projectSchema(schema, dialect)).toEqual({ parameters: schema, note: null });
   });
 
-  it('keeps references working when what they lead to moves, by pointer or anchor', () => {
+  it('updates references to a moved schema, by pointer or anchor', () => {
     const schema = {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       $id: 'https://example.com/root',
@@ -140,7 +140,7 @@ describe('projectSchema', () => {
     ['another document', { $ref: 'https://example.org/schema.json' }],
     ['what validation decides', { $dynamicRef: '#here' }],
   ])(
-    'only names the properties where a reference leads to %s, and notes the whole schema',
+    'keeps only the property names when a reference leads to %s, and puts the whole schema in the note',
     (_, reference) => {
       const $defs = { other: { $id: 'other', $defs: { inner: { type: 'boolean' } } } };
       const schema = { ...tool({ a: { type: 'string' }, b: reference }), $defs };
@@ -153,7 +153,7 @@ describe('projectSchema', () => {
     },
   );
 
-  it('a reference to a root that changes leads to a copy of what the root was', () => {
+  it('points a reference to a changed root at a copy of the original root', () => {
     const schema = {
       anyOf: [{ type: 'object', properties: { next: { $ref: '#' } }, required: ['next'] }, { type: 'null' }],
     };
@@ -174,7 +174,7 @@ describe('projectSchema', () => {
     expect(validatorOfWire(parameters)({ next: { next: null } })).toBe(true);
   });
 
-  it('opens references that lead in a circle once comments are gone', () => {
+  it('opens references that form a cycle after comments are removed', () => {
     const properties = { a: { $comment: 'c', $ref: '#/definitions/x' } };
     const definitions = { x: { $comment: 'd', $ref: '#/properties/a' } };
     for (const dialect of dialects) {
@@ -184,7 +184,7 @@ describe('projectSchema', () => {
     }
   });
 
-  it('keeps open what patterns or unevaluated properties leave open', () => {
+  it('keeps properties open that patterns or unevaluatedProperties leave open', () => {
     const patterned = {
       properties: { a: { type: 'string' } },
       patternProperties: { '^x': {} },
@@ -209,7 +209,7 @@ describe('projectSchema', () => {
     expect(note).toContain('"unevaluatedProperties":false');
   });
 
-  it('is safe for schemas of any depth, chains of references, and branches that multiply', () => {
+  it('handles deep schemas, long reference chains and multiplying branches', () => {
     let deep: JsonObject = {};
     for (let n = 0; n < 20_000; n += 1) deep = { not: deep };
     const chain = Object.fromEntries(
@@ -241,14 +241,14 @@ describe('describedTool', () => {
   const parameters = { type: 'object', not: { required: ['a'] } };
   const note = noteOf({ not: { required: ['a'] } });
 
-  it('S1 writes what had to go into the description', () => {
+  it('S1 puts the note in the description', () => {
     expect(describedTool({ name: 't', description: 'Deliver.', parameters }, 'anthropic')).toEqual({
       description: `Deliver.\n\n${note}`,
       parameters: { type: 'object', properties: {} },
     });
   });
 
-  it('writes it into the parameters where the description would be longer than an OpenAI host takes', () => {
+  it('puts the note in the parameters when the description would exceed the OpenAI limit', () => {
     const description = 'd'.repeat(1000);
     expect(describedTool({ name: 't', description, parameters }, 'openai')).toEqual({
       description,
@@ -256,7 +256,7 @@ describe('describedTool', () => {
     });
   });
 
-  it('cuts what is too long to be worth sending', () => {
+  it('truncates a long note', () => {
     const long = { type: 'object', not: { const: 'x'.repeat(20_000) } };
     expect(
       describedTool({ name: 't', description: 'd', parameters: long }, 'anthropic').description.length,

@@ -14,7 +14,7 @@ const rows: readonly { schema: JsonObject; expect: string; why: string }[] = JSO
 );
 const accepted = rows.filter((row) => row.expect === 'accept');
 
-/** The contract's validator, leniently: what it says of a payload is what counts here. */
+/** The contract's validator in lenient mode: only its result for a payload matters here. */
 function validateFully(schema: JsonObject): ((payload: Json) => boolean) | null {
   const is2020 = String(schema['$schema'] ?? '').includes('2020-12');
   const options = { strict: false, validateFormats: false, ownProperties: true, logger: false } as const;
@@ -56,7 +56,7 @@ const plainKeywords: readonly JsonObject[] = [
   ...['#', '#/definitions/a', '#/definitions/b', '#/properties/a'].map(($ref) => ({ $ref })),
 ];
 
-/** Schemas with everything that the projection treats in a way of its own; many contradict themselves. */
+/** Schemas with every keyword that the projection treats specially; many contradict themselves. */
 function schemas(is2020: boolean): fc.Arbitrary<JsonObject> {
   const nodes = fc.letrec<{ node: Json; map: JsonObject; list: readonly Json[]; keyword: JsonObject }>(
     (tie) => ({
@@ -113,7 +113,7 @@ function schemas(is2020: boolean): fc.Arbitrary<JsonObject> {
 
 describe('projectSchema', () => {
   it.each(accepted)(
-    'makes a legal tool of a root schema that accepts what it accepted: $why',
+    'projects a root schema to a valid tool that accepts the same payloads: $why',
     ({ schema }) => {
       const validate = validateFully(schema);
       const valid = fc.sample(payloads, { numRuns: 60, seed: 1 }).filter((each) => validate?.(each) === true);
@@ -127,7 +127,7 @@ describe('projectSchema', () => {
   );
 
   for (const is2020 of [false, true]) {
-    it(`random ${is2020 ? '2020-12' : 'draft-07'} schemas are legal tools that make nothing valid unsayable`, () => {
+    it(`projects random ${is2020 ? '2020-12' : 'draft-07'} schemas to valid tools that accept every valid payload`, () => {
       let compared = 0;
       const sample = fc.array(payloads, { minLength: 25, maxLength: 25 });
       const property = fc.property(

@@ -15,7 +15,7 @@ function project(schema: JsonObject, dialect: StrictDialect) {
   return { parameters, losses: lossesOf(note) };
 }
 
-/** The copy of a property `a`, and what is lost, by the place below it. */
+/** The projection of a property `a` and its losses, by their path below it. */
 function projectProperty(a: JsonObject, dialect: StrictDialect, rest?: JsonObject) {
   const { parameters, losses } = project(tool({ a }, rest), dialect);
   return {
@@ -24,7 +24,7 @@ function projectProperty(a: JsonObject, dialect: StrictDialect, rest?: JsonObjec
   };
 }
 
-/** Compares the copies of schemas, and what is lost of each, with the golden file. */
+/** Compares the projections of schemas and their losses with the golden file. */
 async function expectProjections(dialect: StrictDialect, schemas: Readonly<Record<string, JsonObject>>) {
   const told = Object.entries(schemas).map(([title, schema]) => {
     const { a, losses } = projectProperty(schema, dialect);
@@ -89,11 +89,11 @@ describe('for gemini, a schema', () => {
     },
   };
 
-  it('is projected as its API takes it', async () => {
+  it('is projected to what the API accepts', async () => {
     await expectProjections('gemini', schemas);
   });
 
-  it('is left as it is where the API knows everything in it', () => {
+  it('is unchanged when the API supports all of its keywords', () => {
     const schema = tool(
       {
         text: { type: 'string', description: 'd', minLength: 1, pattern: '^a+$', enum: ['a', 'aa'] },
@@ -106,7 +106,7 @@ describe('for gemini, a schema', () => {
     expect(project(schema, 'gemini')).toEqual({ parameters: schema, losses: [] });
   });
 
-  it('has what references lead to, up to where they lead back, with the definition in the note', () => {
+  it('inlines references until they recur and puts the definition in the note', () => {
     const name = { type: 'string', maxLength: 9 };
     const Node = tool({ name: { $ref: '#/definitions/Name' }, next: { $ref: '#/definitions/Node' } });
     const definitions = { Node, Name: name };
@@ -120,7 +120,7 @@ describe('for gemini, a schema', () => {
     ]);
   });
 
-  it('follows fewer references where following them would make it many times larger', () => {
+  it('inlines fewer references when inlining would make the schema many times larger', () => {
     const $defs: Record<string, JsonObject> = { d0: { type: 'string' } };
     for (let n = 1; n < 60; n += 1) {
       const next = { $ref: `#/$defs/d${n - 1}` };
@@ -149,11 +149,11 @@ describe('for compatible servers, a schema', () => {
     },
   };
 
-  it('is projected as they take it', async () => {
+  it('is projected to what the servers accept', async () => {
     await expectProjections('compatible', schemas);
   });
 
-  it('is left as it is, without a note, where it is plain', () => {
+  it('is unchanged, without a note, when it is plain', () => {
     const schema = tool(
       {
         passed: { type: 'boolean' },
@@ -166,7 +166,7 @@ describe('for compatible servers, a schema', () => {
     expect(project(schema, 'compatible')).toEqual({ parameters: schema, losses: [] });
   });
 
-  it('keeps references, alone and under names that need no escape, with the definitions they need', () => {
+  it('keeps references alone, under names that need no escape, and the definitions that they need', () => {
     const { parameters, losses } = project(
       tool(
         { a: { $ref: '#/definitions/x~1y', description: 'd' }, self: { $ref: '#' } },
@@ -185,14 +185,14 @@ describe('for compatible servers, a schema', () => {
     ]);
   });
 
-  it('shows what a base and its extension demand together', () => {
+  it('combines the requirements of a base and its extension', () => {
     const Base = tool({ name: { type: 'string' } }, { required: ['name'] });
     const extended = { allOf: [{ $ref: '#/$defs/Base' }, tool({ size: { type: 'number' } })] };
     const a = tool({ size: { type: 'number' }, name: { type: 'string' } }, { required: ['name'] });
     expect(projectProperty(extended, 'compatible', { $defs: { Base } })).toEqual({ a, losses: [] });
   });
 
-  it('has no references that lead in a circle', () => {
+  it('contains no reference cycles', () => {
     const definitions = {
       a: { description: 'd', $ref: '#/definitions/b' },
       b: { title: 't', $ref: '#/definitions/a' },
@@ -206,7 +206,7 @@ describe('for compatible servers, a schema', () => {
 });
 
 describe('for both, a schema', () => {
-  it('keeps literals, and properties that are named like keywords or like what every object has', () => {
+  it('keeps literals and properties named like keywords or like members of Object.prototype', () => {
     const literal = '{"$ref": "#/nowhere", "const": 1, "__proto__": {"items": [1]}}';
     const schema: JsonObject = JSON.parse(
       `{"type": "object", "properties": {
@@ -222,7 +222,7 @@ describe('for both, a schema', () => {
     }
   });
 
-  it('loses a property that accepts nothing, and a branch that does', () => {
+  it('drops a property and a branch that accept nothing', () => {
     const b = { type: 'string', enum: [1] };
     const c = { type: 'string', minLength: 1, allOf: [{ not: {} }] };
     const schema = tool({ no: false, a: { anyOf: [{ type: 'string' }, false] }, b, c });
@@ -238,7 +238,7 @@ describe('for both, a schema', () => {
     }
   });
 
-  it('names its properties where it cannot be understood, and is in the note whole', () => {
+  it('keeps only its property names and goes into the note when it is not supported', () => {
     const schema = {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       ...tool({ a: { type: 'array', unevaluatedItems: false } }),
@@ -250,7 +250,7 @@ describe('for both, a schema', () => {
     }
   });
 
-  it('has the note in the description of the parameters where the tool has no room for it', () => {
+  it('has the note in the description of the parameters when the tool description is full', () => {
     const parameters = tool({ a: { type: 'array', uniqueItems: true, items: { type: 'string' } } });
     for (const dialect of dialects) {
       const spec = { name: 't', description: 'd'.repeat(1000), parameters };
