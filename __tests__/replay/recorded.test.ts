@@ -37,17 +37,17 @@ describe.each(fixtures)('%s', (_, fixture) => {
     return { server, provider: await providerAt(wire, server.url) };
   };
 
-  it('says where its shape is from', () => {
+  it('names the source of its format', () => {
     expect(textOf(fixture['source']).length).toBeGreaterThan(40);
   });
 
-  it('is read as what it means', async () => {
+  it('is read with its text, calls, stop reason and usage', async () => {
     const { message, ...rest } = await (await serving()).provider.complete(asking());
     const { text, toolCalls } = message;
     expect({ text, toolCalls, ...rest }).toEqual(fixture['expected']);
   });
 
-  it('is replayed verbatim, with a result for each call behind it', async () => {
+  it('is replayed verbatim, followed by a result for each call', async () => {
     const { server, provider: made } = await serving();
     const first = await made.complete(asking());
     await made.complete(asking({ messages: answered(asking().messages, first) }));

@@ -43,8 +43,8 @@ function tape(provider: Script | Provider, append?: (line: string) => void) {
   };
 }
 
-describe('recorded', () => {
-  it('gives the answer on as it came, and writes the header with the first one', async () => {
+describe('createRecorder', () => {
+  it('returns the completion unchanged and writes the header with the first completion', async () => {
     const { provider, lines, read, warnings } = tape([{ text: 'Done.', calls: [submit({ passed: true })] }]);
     expect(lines).toEqual([]);
     const completion = await provider.complete(request());
@@ -61,12 +61,12 @@ describe('recorded', () => {
         },
       ],
     });
-    // What a provider signs or thinks is its own, and nothing that a replay needs.
+    // Signatures and thinking of the provider are not needed in a replay.
     expect(lines.join('')).not.toContain('native');
     expect(warnings).toEqual([]);
   });
 
-  it('keeps arguments as the model wrote them, broken or cut off', async () => {
+  it('keeps arguments as the model wrote them, even if invalid or cut off', async () => {
     const raw = '{"a":1,"a":2,\u2028"b":"\ud83d';
     const calls = [{ ...call('shell', {}), rawArguments: raw, status: 'truncated' as const }];
     const { provider, read } = tape([{ calls, stopReason: 'length' }]);
@@ -77,7 +77,7 @@ describe('recorded', () => {
     });
   });
 
-  it('masks secrets everywhere, marks calls that held one, and says what that means', async () => {
+  it('masks secrets, marks calls that contained one, and warns', async () => {
     const { provider, lines, read, warnings } = tape([
       {
         text: 'it is hunter2-hunter2',
@@ -90,7 +90,7 @@ describe('recorded', () => {
     expect(warnings).toEqual([expect.stringContaining('held a secret, which the recording masks')]);
   });
 
-  it('hashes results with secrets masked, so that no guess at one can be checked', async () => {
+  it('hashes results after masking secrets, so that a guessed secret cannot be verified', async () => {
     const messages = (text: string): CompletionRequest['messages'] => [
       { role: 'user', text: 'Judge.' },
       {
@@ -109,7 +109,7 @@ describe('recorded', () => {
     expect(one?.asked.results).toMatchObject([{ name: 'shell', isError: false }]);
   });
 
-  it('writes failures of the API down, and throws them on', async () => {
+  it('records API errors and rethrows them', async () => {
     const error = new ProviderError('overloaded', 'busy: hunter2-hunter2', { status: 529 });
     const { provider, read } = tape(() => Promise.reject(error));
     await expect(provider.complete(request())).rejects.toBe(error);
@@ -118,7 +118,7 @@ describe('recorded', () => {
     ]);
   });
 
-  it('tells an answer that was still awaited when the run was stopped', async () => {
+  it('records a request that was pending when the run stopped', async () => {
     const stop = new AbortController();
     const { provider, read } = tape(async () => {
       stop.abort({ stop: 'timeout' });
@@ -128,7 +128,7 @@ describe('recorded', () => {
     expect(read().exchanges).toEqual([{ kind: 'stopped', asked: expect.anything() }]);
   });
 
-  it('ends with the first line that cannot be written, says so once, and lets the run go on', async () => {
+  it('stops at the first failed write, warns once, and lets the run continue', async () => {
     const written: string[] = [];
     const { provider, warnings } = tape([{ text: 'x' }], (line) => {
       if (written.length === 2) throw new Error('ENOSPC: no space left on device');
@@ -140,7 +140,7 @@ describe('recorded', () => {
     expect(warnings).toEqual(['The recording is not whole: ENOSPC: no space left on device']);
   });
 
-  it('says once when it has become too large to be replayed', async () => {
+  it('warns once when the recording is too large to replay', async () => {
     const { provider, warnings } = tape([{ text: 'x'.repeat(READ.recording / 2) }]);
     await provider.complete(request());
     expect(warnings).toEqual([]);
@@ -149,7 +149,7 @@ describe('recorded', () => {
     expect(warnings).toEqual(['The recording is larger than 4 MiB, and too large to be replayed.']);
   });
 
-  it('writes names that the reader takes, whatever the server calls its model', async () => {
+  it('sanitizes the model name so that the recording can be read', async () => {
     const odd: Provider = { ...scriptedProvider([{}]), model: `a\n\u202e${'b'.repeat(300)}` };
     const { provider, read } = tape(odd);
     await provider.complete(request());

@@ -18,7 +18,7 @@ function problem(text: string): string {
 }
 
 describe('readRecording', () => {
-  it('reads the header, answers, failures and stops', () => {
+  it('reads the header, completions, failures and stops', () => {
     const stopped = { type: 'stopped', number: 3, asked: afterResult() };
     expect(readRecording(recordingText(headerLine(), answerLine(), failure, stopped))).toEqual({
       header: {
@@ -57,7 +57,7 @@ describe('readRecording', () => {
     });
   });
 
-  it('leaves out a last line that a crash cut off, at whatever character', () => {
+  it('ignores an incomplete last line, wherever a crash cut it', () => {
     const whole = recordingText(headerLine(), answerLine(), failure);
     const start = recordingText(headerLine(), answerLine()).length;
     for (let end = start + 1; end < whole.length - 1; end += 1) {
@@ -68,7 +68,7 @@ describe('readRecording', () => {
     expect(readRecording(whole.slice(0, -1))).toMatchObject({ torn: false, exchanges: { length: 2 } });
   });
 
-  it('takes blank lines, CRLF, unknown keys, no usage, and half a surrogate that a model said', () => {
+  it('accepts blank lines, CRLF, unknown keys, null usage and unpaired surrogates in text', () => {
     const text = recordingText(
       headerLine({ more: 1 }),
       '',
@@ -97,7 +97,7 @@ describe('readRecording', () => {
     ['a folder that is none', headerLine({ working_directory: '/a'.repeat(3000) }), 'that is too long'],
     ['a file of nothing but lines', '\n'.repeat(30_000), 'more than 20000 lines'],
     ['a version that is none', headerLine({ version: '<b>' }), 'has a "version" that is none'],
-  ])('refuses %s', (_, line, said) => {
+  ])('rejects %s', (_, line, said) => {
     expect(problem(recordingText(line))).toContain(said);
   });
 
@@ -129,11 +129,11 @@ describe('readRecording', () => {
     ],
     ['an unknown failure', { ...failure, number: 1, failure: 'x' }, 'has a "failure" other than auth'],
     ['a status that is none', { ...failure, number: 1, status: '400' }, 'has no whole number "status"'],
-  ])('refuses %s', (_, line, said) => {
+  ])('rejects %s', (_, line, said) => {
     expect(problem(recordingText(headerLine(), line))).toContain(said);
   });
 
-  it('quotes nothing of the file, which whoever chose the path may not be allowed to read', () => {
+  it('quotes nothing of the file, because the user may not be allowed to read it', () => {
     const secret = 'hunter2-hunter2';
     const lines = [
       secret,
@@ -147,14 +147,14 @@ describe('readRecording', () => {
     }
   });
 
-  it('takes names of the prototype as data', () => {
+  it('treats keys of Object.prototype as data', () => {
     expect(problem(recordingText('{"__proto__":{"type":"recording"}}'))).toContain('does not begin');
     expect(problem(recordingText(headerLine(), '{"__proto__":{},"number":1,"asked":{}}'))).toContain(
       'Line 2',
     );
   });
 
-  it('gives a recording or an InputError for every text', () => {
+  it('returns a recording or throws an InputError for any text', () => {
     const value = fc.jsonValue({ maxDepth: 3 });
     const changed = fc
       .tuple(fc.constantFrom(headerLine(), answerLine(), failure), fc.string(), value)
@@ -186,8 +186,8 @@ describe('readRecording', () => {
 
 const folder = makeFolder();
 
-describe('the file of a recording', () => {
-  it('replaces what stood there with the first line, and is for its owner alone', async () => {
+describe('createRecordingFile', () => {
+  it('replaces an existing file with the first line and makes it private to the owner', async () => {
     const file = path.join(folder, 'run.jsonl');
     await writeFile(file, 'older, and longer than what comes', { mode: 0o644 });
     const recording = createRecordingFile(file);
@@ -198,7 +198,7 @@ describe('the file of a recording', () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  it('is never behind a link that the repository holds', async () => {
+  it('does not follow a symbolic link', async () => {
     const target = path.join(folder, 'target');
     await writeFile(target, 'kept');
     await symlink(target, path.join(folder, 'link.jsonl'));

@@ -47,7 +47,7 @@ function afterCall(content: string, isError = false, name = 'read_file'): readon
 const second = answerLine({ number: 2, asked: afterResult() });
 
 describe('createReplay', () => {
-  it('gives the recorded answers in their order, under a name that no model has', async () => {
+  it('returns the recorded completions in order, under a model name that marks the replay', async () => {
     const { provider, ask } = start([headerLine(), answerLine(), second]);
     expect([provider.name, provider.model]).toEqual(['openai-compatible', 'replay of scripted-1']);
     expect(await ask()).toEqual({
@@ -66,14 +66,14 @@ describe('createReplay', () => {
     expect(await ask(afterCall('text'))).toMatchObject({ message: { text: 'I look.' } });
   });
 
-  it('says when results are others than recorded, which is no mismatch', async () => {
+  it('reports results that differ from the recorded ones and continues', async () => {
     const { ask, notices } = start([headerLine(), answerLine(), second]);
     await ask();
     await ask(afterCall('took 0.4 s'));
     expect(notices).toEqual(['turn 1 gave other results than when it was recorded: "read_file" (call 1)']);
   });
 
-  it('says when the gate is another, which is no mismatch: the model never hears of it', async () => {
+  it('reports a different gate and continues, because the model never sees the gate', async () => {
     const { ask, notices } = start([headerLine(), answerLine()], {
       policy: { ...judge, gate_sha256: OTHER },
     });
@@ -106,7 +106,7 @@ describe('createReplay', () => {
       'shell',
       'it was recorded with read_file, which this run does not offer; this run offers shell, which it was recorded without',
     ],
-  ])('does not answer for another %s', async (_, more, tool, said) => {
+  ])('rejects a different %s', async (_, more, tool, said) => {
     const { ask } = start([headerLine(), answerLine()], more);
     const tools = [tool, 'structured_output'].map((name) => ({ name, description: '', parameters: {} }));
     await expect(ask(task, { tools })).rejects.toEqual(
@@ -114,7 +114,7 @@ describe('createReplay', () => {
     );
   });
 
-  it('takes the model that was recorded where it is asked for by name', async () => {
+  it('accepts the recorded model when it is set explicitly', async () => {
     const { ask } = start([headerLine(), answerLine()], { model: 'scripted-1' });
     expect(await ask()).toMatchObject({ stopReason: 'tool_calls' });
   });
@@ -148,7 +148,7 @@ describe('createReplay', () => {
       { toolChoice: { tool: 'structured_output' } },
       'the tool choice was "auto" when it was recorded, and is "structured_output" now',
     ],
-  ])('does not go on after %s', async (_, messages, rest, said) => {
+  ])('stops after %s', async (_, messages, rest, said) => {
     const { ask } = start([headerLine(), answerLine(), second]);
     await ask();
     await expect(ask(messages, rest)).rejects.toEqual(
@@ -156,7 +156,7 @@ describe('createReplay', () => {
     );
   });
 
-  it('says that the recording has no more answers, and why where that is known', async () => {
+  it('reports that the recording has no more completions, and the reason if it is known', async () => {
     const { ask } = start([headerLine(), answerLine()]);
     await ask();
     await expect(ask(afterCall('text'))).rejects.toThrow(
@@ -170,7 +170,7 @@ describe('createReplay', () => {
     await expect(stopped.ask(afterCall('text'))).rejects.toThrow('the recorded run was stopped');
   });
 
-  it('fails as the API failed when it was recorded', async () => {
+  it('throws the recorded API error', async () => {
     const asked = { tool_choice: 'auto', after: 'task', results: [] };
     const refused = { failure: 'rate_limit', status: 429, message: 'slow down' };
     const failure = { type: 'failure', number: 1, asked, ...refused };
@@ -179,7 +179,7 @@ describe('createReplay', () => {
     expect(await ask()).toMatchObject({ stopReason: 'tool_calls' });
   });
 
-  it('does not run a call whose arguments are masked', async () => {
+  it('rejects a call whose arguments are masked', async () => {
     const calls = [
       { id: '1', name: 'shell', arguments: '{"command":"echo ***"}', status: 'complete', masked: true },
     ];
@@ -187,7 +187,7 @@ describe('createReplay', () => {
     await expect(ask()).rejects.toThrow('Turn 1 does not fit the recording: call 1 ("shell") held a secret');
   });
 
-  it('moves paths of the recorded folder to this one, but in the payload', async () => {
+  it('replaces paths of the recorded directory with the current one, except in the payload', async () => {
     const paths =
       '/recorded/there/a.txt /recorded/there, /recorded/thereafter ../recorded/there x/recorded/there\n/recorded/there/b';
     const calls = ['shell', 'structured_output'].map((name) => ({
@@ -206,12 +206,12 @@ describe('createReplay', () => {
     ]);
   });
 
-  it.each(['', '/', 'relative', '//'])('moves nothing for a recorded folder %j', async (folder) => {
+  it.each(['', '/', 'relative', '//'])('replaces no paths for the recorded directory %j', async (folder) => {
     const { ask } = start([headerLine({ working_directory: folder }), answerLine()]);
     expect((await ask()).message.toolCalls[0]?.rawArguments).toBe('{"path":"a.txt"}');
   });
 
-  it('does not let a payload be accepted that was rejected when it was recorded', async () => {
+  it('rejects an accepted payload that the recorded run rejected', async () => {
     const { provider, ask } = start([headerLine(), answerLine(), second]);
     await ask();
     expect(() => provider.accepted?.()).toThrow(
@@ -221,7 +221,7 @@ describe('createReplay', () => {
     expect(() => provider.accepted?.()).not.toThrow();
   });
 
-  it('answers nobody who has left', async () => {
+  it('rejects when the signal is already aborted', async () => {
     const { ask } = start([headerLine(), answerLine()]);
     await expect(ask(task, { signal: AbortSignal.abort('gone') })).rejects.toBe('gone');
   });
