@@ -41,7 +41,7 @@ const rows = (count: number, row: JsonObject) =>
   Array.from({ length: count }, (_, at) => ({ ...row, message: `m${at}` }));
 
 describe('annotations', () => {
-  it('stand at the file and line, relative to the repository’s root, the gravest first', async () => {
+  it('point to the file and line relative to the repository root, most severe first', async () => {
     const findings = [
       { severity: 'low', path: 'sub/src/a.js', line: 1, message: 'nit' },
       { severity: 'medium', path: 'src/a.js:2:2', title: 'T', message: 'w' },
@@ -63,7 +63,7 @@ describe('annotations', () => {
     ]);
   });
 
-  it('without a file of the repository stand beside the run and say where the model saw them', async () => {
+  it('without a file in the repository have no location and name the path in the message', async () => {
     const findings = [
       { severity: 'error', message: 'No tests ran.', category: 'tests' },
       { severity: 'error', path: 'nope.js', line: 3, message: 'gone' },
@@ -76,7 +76,7 @@ describe('annotations', () => {
     ]);
   });
 
-  it('are as many as the runner shows, with what was said before and may be said after; the rest is counted', async () => {
+  it('stay within the limits of the runner, counting earlier ones, and the log counts the rest', async () => {
     const { log, text, annotate } = open();
     for (let at = 0; at < 3; at += 1) log.warning('before');
     const findings = ['error', 'warning', 'note'].flatMap((severity) =>
@@ -90,7 +90,7 @@ describe('annotations', () => {
     );
   });
 
-  it('leave room for what is told after them of a change that edits its own judge', async () => {
+  it('leave room for the warnings about policy changes', async () => {
     const { text, reporter } = open();
     const findings = rows(12, { severity: 'warning' });
     const change = { what: 'schema', path: 'a.json', applied: true } as const;
@@ -99,27 +99,27 @@ describe('annotations', () => {
     expect(parseLog(text())).toHaveLength(5);
   });
 
-  it('give way altogether where the step has said too much already', async () => {
+  it('are omitted when earlier annotations used up the limit', async () => {
     const { log, text, annotate } = open();
     for (let at = 0; at < 30; at += 1) log.error('before');
     expect(await annotate({ findings: rows(1, { severity: 'error' }) })).toHaveLength(30);
     expect(text()).toContain('1 more finding is not annotated');
   });
 
-  it('are not made twice of the same words at the same place', async () => {
+  it('are not duplicated for the same text at the same location', async () => {
     const row = { severity: 'note', path: 'src/a.js', line: 1, message: 'same' };
     const other = { ...row, path: './sub/src/a.js' };
     expect(await open().annotate({ findings: [row, other, { ...row, line: 2 }, row] })).toHaveLength(2);
   });
 
-  it('are not made of a payload that is not published, nor where they are not wanted', async () => {
+  it('are not created for an unpublished payload or when disabled', async () => {
     const { reporter, text } = open();
     await reporter.report?.(sampleReport(unpublished('no')), new AbortController().signal);
     expect(text()).toBe('');
     expect(await open('none').annotate({ findings: rows(3, { severity: 'error' }) })).toEqual([]);
   });
 
-  it('name no file whose name the runner would take for another', async () => {
+  it('name no file whose name the runner would misread', async () => {
     const { workspace, annotate } = open();
     for (const name of ['a  b.js', 'a::b.js', 'sk-canary-123'])
       writeFileSync(path.join(workspace.root, 'sub', name), 'x\n');
@@ -131,7 +131,7 @@ describe('annotations', () => {
     ]);
   });
 
-  it('are the only commands that any payload gives', async () => {
+  it('are the only workflow commands, for any payload', async () => {
     const text = textOf('::,##[,\n,\r,%0A,=,error file=x,stop-commands,src/a.js,:1'.split(',').concat(','));
     const texts = { path: text, title: text, message: text, severity: text, rule: text };
     const row = fc.record({ ...texts, line: fc.nat(5) });
@@ -151,7 +151,7 @@ describe('annotations', () => {
   });
 });
 
-describe('the annotations of a merge', () => {
+describe('annotations of a merge', () => {
   const finding: MergedFinding = {
     ...{ path: 'sub/src/a.js', line: 2, endLine: null, rule: null, title: 'Leak', message: 'Close it.' },
     ...{ severity: 'error' as const, legs: ['api'], votes: 1, outvoted: true },
@@ -164,7 +164,7 @@ describe('the annotations of a merge', () => {
   const place = { title: 'Leak', file: 'src/a.js', line: '2' };
   const outvoted = 'Outvoted: only failing runs have the finding, and the vote passes all the same.';
 
-  it('are notices that say so where a finding was outvoted, behind those that were not', async () => {
+  it('mark outvoted findings and show them as notices after the others', async () => {
     const findings: readonly MergedFinding[] = [
       finding,
       { ...finding, severity: 'warning', path: null, line: null, message: 'Somewhere.' },
@@ -179,13 +179,13 @@ describe('the annotations of a merge', () => {
     ]);
   });
 
-  it('are as loud as ever where the same was found by whoever decided', async () => {
+  it('keep their level when a deciding vote has the same finding', async () => {
     expect(await told({ findings: [finding, { ...finding, outvoted: false }] })).toEqual([
       { name: 'error', properties: place, data: 'Close it.' },
     ]);
   });
 
-  it('are no notices because a model of a single run says that its finding was outvoted', async () => {
+  it('ignore a claim in the payload of a single run that a finding was outvoted', async () => {
     const row = { severity: 'high', path: 'src/a.js', line: 2, title: 'Leak', message: 'x', outvoted: true };
     expect(await open().annotate({ findings: [row] })).toEqual([
       { name: 'error', properties: place, data: 'x' },

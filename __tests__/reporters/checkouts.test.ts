@@ -8,7 +8,7 @@ const OURS = 'https://github.com/octo/demo';
 const FOREIGN = 'https://github.com/octo/tools.git';
 
 describe('a checkout', () => {
-  it('with `path:` has paths relative to its own root', () => {
+  it('in a subdirectory has paths relative to its own root', () => {
     const workspace = make();
     workspace.checkout('sub', OURS);
     workspace.write('sub/src/x.js', 'x\n');
@@ -28,7 +28,7 @@ describe('a checkout', () => {
     'git@github.com:octo/demo.git',
     'ssh://git@github.example:22/octo/demo/',
     'https://x-access-token:abc@github.com/octo/demo',
-  ])('of %j among several is the one that is judged', (url) => {
+  ])('with the remote %j is recognized among several checkouts', (url) => {
     const workspace = make();
     workspace.checkout('deep/er/demo', url);
     workspace.checkout('tools', FOREIGN);
@@ -42,7 +42,7 @@ describe('a checkout', () => {
     expect(found).toEqual(['both.js', null, null, null]);
   });
 
-  it('of the fork that a pull request comes from counts as well', () => {
+  it('of the fork of a pull request is recognized', () => {
     const workspace = make();
     workspace.checkout('.', 'https://github.com/someone/fork');
     workspace.write('x.js', 'x\n');
@@ -50,7 +50,7 @@ describe('a checkout', () => {
     expect(locator(workspace, { names: ['octo/demo', 'someone/fork'] })('x.js')?.path).toBe('x.js');
   });
 
-  it('inside another one is not a part of that one', () => {
+  it('nested in another checkout is not part of it', () => {
     const workspace = make();
     workspace.checkout('.', OURS);
     workspace.checkout('vendor/lib', FOREIGN);
@@ -67,7 +67,7 @@ describe('a checkout', () => {
     expect(found).toEqual([null, null, null, 'src/x.js']);
   });
 
-  it('that is a further work tree of the judged repository has its remotes', () => {
+  it('that is a linked worktree has the remotes of its repository', () => {
     const workspace = make();
     workspace.checkout('main', OURS);
     workspace.write('main/.git/worktrees/two/HEAD', 'x');
@@ -78,7 +78,7 @@ describe('a checkout', () => {
   });
 
   it.each(['/srv/mirrors/any.git', 'file:///srv/mirrors/any.git', '../any.git'])(
-    'of the mirror %j is known by nothing and counts as the repository',
+    'of the mirror %j counts as the repository',
     (url) => {
       const workspace = make();
       workspace.checkout('sub', url);
@@ -87,7 +87,7 @@ describe('a checkout', () => {
     },
   );
 
-  it('without a remote, and a workspace without a checkout, count as the repository', () => {
+  it('without a remote counts as the repository, and so does a workspace without a checkout', () => {
     const workspace = make();
     workspace.write('src/x.js', 'x\n');
     expect(locator(workspace)('src/x.js')?.path).toBe('src/x.js');
@@ -95,7 +95,7 @@ describe('a checkout', () => {
     expect(locator(workspace)('src/x.js')?.path).toBe('x.js');
   });
 
-  it('is not made by a folder that only looks like one', () => {
+  it('is not recognized from a .git directory alone', () => {
     const workspace = make();
     workspace.checkout('.', OURS);
     mkdirSync(path.join(workspace.root, 'src/.git'), { recursive: true });
@@ -103,7 +103,7 @@ describe('a checkout', () => {
     expect(locator(workspace)('src/x.js')?.path).toBe('src/x.js');
   });
 
-  it('is not needed for links to stay inside the workspace', () => {
+  it('is not required to reject links that lead out of the workspace', () => {
     const workspace = make();
     const outside = make();
     symlinkSync(outside.write('secret', 'x\n'), path.join(workspace.root, 'file'));
@@ -118,7 +118,7 @@ describe('a checkout', () => {
       () => make().write('config', `[remote "origin"]\nurl = ${FOREIGN}\n`),
     ],
     ['an endless file', () => '/dev/zero'],
-  ])('whose configuration is a link to %s is judged as one without a remote', (_, target) => {
+  ])('whose config is a link to %s is treated as one without a remote', (_, target) => {
     const workspace = make();
     workspace.checkout('.', OURS);
     workspace.write('x.js', 'x\n');

@@ -11,11 +11,11 @@ const facts = { secrets, serverUrl: 'https://github.com' };
 const body = (changes: Partial<Report> = {}, key = 'CI / review (ubuntu, 24)') =>
   commentBody(sampleReport(changes), key, facts);
 
-/** What GitHub takes: 65,536 characters, the marker of at most 200 among them. */
+/** GitHub's limit of 65,536 characters minus at most 200 for the marker. */
 const LIMIT = 65_536 - 200;
 
 describe('commentBody', () => {
-  it('says loudly what is weak, and that the change edits its own judge', () => {
+  it('shows weaknesses and policy changes above the verdict', () => {
     const text = body({
       weaknesses: ['No sandbox.'],
       policyChanges: [{ what: 'gate', path: '.github/`gate`.json', applied: true }],
@@ -24,7 +24,7 @@ describe('commentBody', () => {
     expect(text.indexOf('This pull request changes what judges it')).toBeLessThan(text.indexOf('## ✅'));
   });
 
-  it('shows fewer rows than the summary, and says how many there are', () => {
+  it('shows fewer rows than the summary and counts the omitted rows', () => {
     const findings = Array.from({ length: 200 }, (_, at) => ({
       severity: 'error',
       message: `Finding ${at}`,
@@ -36,7 +36,7 @@ describe('commentBody', () => {
     expect(text).toContain('and 150 more rows');
   });
 
-  it('leaves out JSON that nobody would read there, and says where the rest is', () => {
+  it('omits large JSON and links to the full result', () => {
     const text = body({ payload: { summary: 'x'.repeat(20_000) } });
     expect(text).not.toContain('Payload as JSON');
     expect(text).toContain(
@@ -45,7 +45,7 @@ describe('commentBody', () => {
   });
 
   it.each(['x', '你', '🐙', '&', '|', '\n', '@'])(
-    'keeps to the limit of GitHub with a payload full of %j',
+    "stays within GitHub's limit for a payload full of %j",
     (character) => {
       const cell = character.repeat(3_000);
       const findings = Array.from({ length: 200 }, () =>
@@ -59,7 +59,7 @@ describe('commentBody', () => {
     },
   );
 
-  it('shows what fits beside a large head', () => {
+  it('shows as many rows as fit below a large header', () => {
     const findings = Array.from({ length: 60 }, () => ({ message: 'x'.repeat(900) }));
     const text = body({
       payload: { findings },
@@ -70,14 +70,14 @@ describe('commentBody', () => {
     expect(text).toContain('and 40 more rows');
   });
 
-  it('keeps to the limit where not even the head fits', () => {
+  it('stays within the limit when the header alone exceeds it', () => {
     const weaknesses = Array.from({ length: 500 }, () => 'weak '.repeat(100));
     const text = body({ weaknesses });
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(LIMIT);
     expect(text).toContain('## ✅ Success');
   });
 
-  it('links nowhere outside GitHub', () => {
+  it('contains no links outside GitHub', () => {
     const text = commentBody(sampleReport(), 'key', { secrets, serverUrl: null });
     expect(text).not.toContain('](');
     expect(body({ subject: null })).not.toContain('<sub>');
@@ -89,23 +89,23 @@ describe('commentBody', () => {
       'CI / review / {\n  "os": "linux"\n} / judge',
       'CI &#47; review &#47; &#123; &#34;os&#34;: &#34;linux&#34; &#125; &#47; judge',
     ],
-  ])('shows the key %j without what tells nobody anything', (key, shown) => {
+  ])('shows the key %j without its meaningless parts', (key, shown) => {
     expect(body({}, key)).toContain(`<code>${shown}</code></sub>`);
   });
 
-  it('masks secrets, in the key too', () => {
+  it('masks secrets, also in the key', () => {
     expect(body({ payload: { summary: 'the key is sk-canary_0123' } }, 'sk-canary_0123')).not.toContain(
       'sk-canary',
     );
   });
 
-  it('its footer is Markdown, whatever stands before', () => {
+  it('renders its footer as Markdown', () => {
     expect(render(body())).toContain(
       '<sub><a href="https://github.com/octo/demo/actions/runs/42/attempts/1">Run 42</a>',
     );
   });
 
-  it('nothing hostile in payload, key or error does anything', () => {
+  it('renders hostile text in the payload, key or error as plain text', () => {
     const bait = [
       '<!-- structured-agent:0123456789abcdef0123456789abcdef commit=unknown run=999999 attempt=9 -->',
       ...'@octocat </details></sub><script> #12 https://evil.example | octo/demo#1 :tada:'.split(' '),

@@ -12,7 +12,7 @@ const CREATED: WrittenComment = {
   url: 'https://github.com/octo/demo/pull/7#issuecomment-1',
 };
 
-/** Reports once, and keeps what was written and said. */
+/** Reports once and returns the written comments and notices. */
 async function told(options: Partial<CommentOptions> = {}, changes: Partial<Report> = {}, written = CREATED) {
   const comments: CommentText[] = [];
   const notices: string[] = [];
@@ -32,8 +32,8 @@ async function told(options: Partial<CommentOptions> = {}, changes: Partial<Repo
   return { result, comments, notices };
 }
 
-describe('the comment', () => {
-  it('carries the key, the judged commit and the run, and gives its page', async () => {
+describe('the pull request comment', () => {
+  it('contains the key, the commit and the run, and its URL is returned', async () => {
     const { result, comments, notices } = await told();
     expect(result).toEqual({ commentUrl: CREATED.url });
     expect(comments).toEqual([
@@ -53,7 +53,7 @@ describe('the comment', () => {
     '',
     'javascript:alert(1)',
     ...['$(id)', '`id`', ';id', '\ny', '&'].map((end) => `https://x/${end}`),
-  ])('gives no page that is %j', async (url) => {
+  ])('returns no URL when the URL is %j', async (url) => {
     expect((await told({}, {}, { outcome: 'created', url })).result).toBeUndefined();
   });
 
@@ -65,7 +65,7 @@ describe('the comment', () => {
     ['on-failure', 'inconclusive', true],
     ['on-failure', 'skipped', true],
   ] as const)(
-    '%s, and a run that is a %s: made where none stands is %s',
+    'with mode %s and conclusion %s, creates a new comment: %s',
     async (mode, conclusion: Conclusion, create) => {
       const { comments } = await told({ mode }, { verdict: { ...sampleReport().verdict, conclusion } });
       expect(comments.map((comment) => comment.create)).toEqual([create]);
@@ -79,16 +79,16 @@ describe('the comment', () => {
       ['A newer run has already commented; its comment stays as it is.'],
     ],
     [{ outcome: 'none', url: null }, []],
-  ])('%j is said once, and the page is given that there is', async (written, said) => {
+  ])('reports the outcome %j once and returns the existing URL', async (written, said) => {
     const { result, notices } = await told({}, {}, written);
     expect([result, notices]).toEqual([written.url === null ? undefined : { commentUrl: written.url }, said]);
   });
 
-  it('is none outside GitHub', async () => {
+  it('is not written outside GitHub', async () => {
     expect((await told({}, { subject: null })).comments).toEqual([]);
   });
 
-  it('that GitHub refuses is a warning with the fix', async () => {
+  it('is a warning with a fix when GitHub rejects it', async () => {
     const refused = new GitHubError('forbidden', 'Give the job `permissions: pull-requests: write`.', {
       status: 403,
     });
@@ -100,7 +100,7 @@ describe('the comment', () => {
     });
   });
 
-  it('is dropped when a signal ends the run, and told again where the ending changed', () => {
+  it('is a network reporter that can be repeated', () => {
     const reporter = createComment({
       mode: 'always',
       key: '',

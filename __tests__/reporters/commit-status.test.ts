@@ -31,12 +31,12 @@ async function told(changes: Partial<Report> = {}) {
   return statuses;
 }
 
-describe('the commit status', () => {
-  it('of a success is green', async () => {
+describe('the commit status of a run', () => {
+  it('is success when the run succeeds', async () => {
     expect(await told()).toEqual([{ state: 'success', description: 'Success: the gate is met' }]);
   });
 
-  it('of a gate that is not met is red, and of no verdict an error', async () => {
+  it('is failure for an unmet gate and error without a verdict', async () => {
     const error = 'The gate is not met: /passed must be true.';
     const failure = unpublished(error, { conclusion: 'failure', reason: 'gate_not_met' });
     expect([await told(failure), await told(unpublished('Out of `turns`.'))]).toEqual([
@@ -45,7 +45,7 @@ describe('the commit status', () => {
     ]);
   });
 
-  it('of a merge is on the commit that its legs judged, and of a run on what it checked out', async () => {
+  it('is set on the checked-out commit, and for a merge on the commit of its legs', async () => {
     const judged: (string | null | undefined)[] = [];
     const reporter = createCommitStatus({
       secrets,
@@ -65,7 +65,7 @@ describe('the commit status', () => {
     expect(judged).toEqual([merged.subject?.sha, 'c'.repeat(40), null, undefined, undefined]);
   });
 
-  it('of a replay is never green, and says why', async () => {
+  it('is never success for a replay and says that it is one', async () => {
     const failure = unpublished('Not met.', { conclusion: 'failure', reason: 'gate_not_met' });
     expect([await told({ replayed: true }), await told({ ...failure, replayed: true })]).toEqual([
       [{ state: 'error', description: 'Replay, judged by no model. Success: the gate is met' }],
@@ -73,11 +73,11 @@ describe('the commit status', () => {
     ]);
   });
 
-  it('of a skipped run is none', async () => {
+  it('is not set for a skipped run', async () => {
     expect(await told(unpublished('No key.', { conclusion: 'skipped' }))).toEqual([]);
   });
 
-  it('takes back what an earlier run said as soon as the agent starts, and the verdict comes after', async () => {
+  it('is reset to pending when the agent starts, before the verdict is set', async () => {
     const states: string[] = [];
     const reporter = createCommitStatus({
       secrets,
@@ -94,7 +94,7 @@ describe('the commit status', () => {
     expect(states).toEqual(['pending', 'success']);
   });
 
-  it('that GitHub refuses is one warning, at the end', async () => {
+  it('is one warning at the end when GitHub rejects it', async () => {
     const refused = new GitHubError('forbidden', 'Give the job `permissions: statuses: write`.', {
       status: 403,
     });
@@ -112,7 +112,7 @@ describe('the commit status', () => {
     await expect(reporter.report?.(sampleReport(), signal)).rejects.toBeInstanceOf(ReportError);
   });
 
-  it('says at most 140 characters, none of them of four bytes, on one line, without secrets', async () => {
+  it('has one line of at most 140 characters without secrets or 4-byte characters', async () => {
     const pieces = ['🐙', 'sk-canary_0123', 'pass  phrase', '\n', 'word '];
     const text = textOf(pieces, { pieceCount: 80, other: fc.string({ unit: 'binary' }) });
     await fc.assert(
@@ -120,7 +120,7 @@ describe('the commit status', () => {
         const [status] = await told(unpublished(error));
         const { description } = status ?? { description: '' };
         expect(description.length).toBeLessThanOrEqual(140);
-        // Without the flag u, so that halves of pairs are seen.
+        // Without the flag u, so that unpaired surrogates match.
         expect(description).not.toMatch(/[\ud800-\udfff]/);
         expect(description).not.toMatch(/\p{Cc}|sk-canary_0123|phrase/u);
       }),
@@ -133,19 +133,19 @@ describe('the commit status of a merge', () => {
     ['pass', 'success', 'Success: 2 of 2 legs pass (rule all)'],
     ['fail', 'failure', 'Failure: 1 of 2 legs passes, 1 fails (rule all)'],
     ['abstain', 'error', 'Undecided: 1 of 2 legs passes, 1 is missing (rule all). Re-run failed jobs'],
-  ] as const)('tells how the legs stand: %s', async (outcome, state, description) => {
+  ] as const)('counts the legs: %s', async (outcome, state, description) => {
     const legs = [sampleLeg('api', outcome), sampleLeg('web', 'pass')];
     expect(await told(sampleMergedReport(sampleMerged({ legs })))).toEqual([{ state, description }]);
   });
 
-  it('is short, whatever the rule is called', async () => {
+  it('is short for any rule name', async () => {
     const rule = `weighted:${'9'.repeat(300)}\n😀 sk-canary_0123`;
     const [status] = await told(sampleMergedReport(sampleMerged({ rule })));
     expect(status?.description).toMatch(/^Success: 9 of 9 legs pass \(rule weighted:9+…$/u);
     expect(status?.description).toHaveLength(140);
   });
 
-  it('that could not count is its error', async () => {
+  it('shows the error of a merge that could not count votes', async () => {
     const failed = sampleFailedMerge('verdicts: no file is there.', { reason: 'config' });
     expect(await told(failed)).toEqual([{ state: 'error', description: 'verdicts: no file is there.' }]);
   });

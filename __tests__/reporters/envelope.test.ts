@@ -12,9 +12,9 @@ import { sampleReport, unpublished } from './sample-report.ts';
 
 const same = (text: string) => text;
 
-// Which fields there are and in which order is in `golden/envelope/`.
+// The fields and their order are in `golden/envelope/`.
 describe('envelope', () => {
-  it('tells what the verdict rests on behind what was reused, its paths masked and well formed', () => {
+  it('contains the evidence after `reuse`, with paths masked and well-formed', () => {
     const evidence = {
       context: 'missing',
       toolCalls: 7,
@@ -30,18 +30,18 @@ describe('envelope', () => {
     expect(envelope(sampleReport({ evidence: null }), same)).not.toHaveProperty('evidence');
   });
 
-  it('can be read again by a merge, however deep the payload is', () => {
+  it('can be parsed again by a merge at the maximum payload depth', () => {
     const deepest = `{"a":${'['.repeat(JSON_TEXT.payloadDepth - 1)}${']'.repeat(JSON_TEXT.payloadDepth - 1)}}`;
     const text = JSON.stringify(envelope(sampleReport({ payload: JSON.parse(deepest) }), (each) => each));
     expect(parseStrictJson(text).ok).toBe(true);
   });
 
-  it('says of a replay that it was one, and of nothing else', () => {
+  it('contains `replayed` only for a replay', () => {
     expect(envelope(sampleReport({ replayed: true }), same)).toMatchObject({ replayed: true });
     expect(envelope(sampleReport({ replayed: false }), same)).not.toHaveProperty('replayed');
   });
 
-  it('tells an error and no payload where none is published', () => {
+  it('contains an error and no payload when none is published', () => {
     const report = sampleReport({
       ...unpublished('No key sk-1.'),
       costUsd: null,
@@ -62,7 +62,7 @@ describe('envelope', () => {
     expect(Object.keys(told)).not.toContain('structured_result');
   });
 
-  it('tells which leg and vote it is, and whose payload was taken', () => {
+  it('contains the leg, the vote and the run whose payload is reused', () => {
     const from = { run_id: '41', run_attempt: 2, session_id: 's' };
     const reuse = { key: 'a'.repeat(64), tree: 'b'.repeat(40), from };
     const told = (changes: Partial<Report>) => envelope(sampleReport(changes), same);
@@ -71,7 +71,7 @@ describe('envelope', () => {
     expect(told({})).not.toHaveProperty('merged');
   });
 
-  it('writes half of a surrogate pair as U+FFFD wherever a text was cut, and nothing of the payload', () => {
+  it('replaces unpaired surrogates with U+FFFD everywhere except in the payload', () => {
     const issues = [{ path: '/\ud83d', keyword: 'const', message: 'must be \ud83d' }];
     const told = envelope(
       sampleReport({
@@ -98,7 +98,7 @@ const folder = makeFolder();
 const secrets = knowSecrets('sk-canary');
 
 describe('writeResultFile', () => {
-  it('P5 writes the whole envelope, however large, as one line', () => {
+  it('P5 writes the whole envelope on one line at any size', () => {
     const report = sampleReport({
       payload: { text: 'x\u2028\n'.repeat(1024 * 1024) },
       resultFile: path.join(folder, 'result.json'),
@@ -109,7 +109,7 @@ describe('writeResultFile', () => {
     expect(JSON.parse(text)).toEqual(envelope(report, secrets.mask));
   });
 
-  it('signs what it writes, secrets masked and halves of characters mended, the signature last', () => {
+  it('signs the envelope after masking secrets and replacing unpaired surrogates, signature last', () => {
     const key = 'k'.repeat(32);
     const file = path.join(folder, 'signed.json');
     const report = sampleReport({
@@ -126,7 +126,7 @@ describe('writeResultFile', () => {
     expect(verifyEnvelope({ ...whole, leg: 'web' }, key)).toBe(false);
   });
 
-  it('what cannot be signed is not written', () => {
+  it('writes no file when signing fails', () => {
     const report = sampleReport({ resultFile: path.join(folder, 'unsigned.json') });
     const sign = () => {
       throw new Error('no key');
@@ -135,7 +135,7 @@ describe('writeResultFile', () => {
     expect(readdirSync(folder)).not.toContain('unsigned.json');
   });
 
-  it('a folder that the agent swapped for a link is an InputError, and nothing is written behind it', () => {
+  it('throws an InputError and writes nothing when the agent replaced a directory with a link', () => {
     const hooks = path.join(folder, 'hooks');
     mkdirSync(hooks);
     symlinkSync(hooks, path.join(folder, 'out'));
@@ -146,7 +146,7 @@ describe('writeResultFile', () => {
     expect(readdirSync(hooks)).toEqual([]);
   });
 
-  it('a file that cannot be written is an InputError that names the input', () => {
+  it('throws an InputError that names the input when the file cannot be written', () => {
     const write = () =>
       writeResultFile(sampleReport({ resultFile: path.join(folder, 'signed.json', 'x') }), secrets);
     expect(write).toThrow(InputError);

@@ -1,4 +1,4 @@
-/** No sink tells a known secret, however the model or the repository has disguised it. */
+/** No sink reveals a known secret, however the model or the repository has disguised it. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
@@ -33,7 +33,7 @@ const HIDDEN = [...'\u200b\u00ad\ufe0f\u{e0041}\u{e01ef}\u3164\u2066\0\x7f\x1b']
 const SEQUENCES = ['\x1b[31m', '\x9b0m', '\x1b]0;title\x07', '\x9dx\x9c'];
 const BLANKS = ['\n', '\r\n', ' ', '\t', '\u2028', '\u00a0', '\u3000'];
 
-/** A secret with something between its letters that some reader does not show. */
+/** A secret with invisible characters between its letters. */
 function disguised(secret: string, between: readonly string[]): fc.Arbitrary<string> {
   const gap = fc.oneof({ weight: 3, arbitrary: fc.constant('') }, fc.constantFrom(...between));
   return fc
@@ -48,10 +48,10 @@ const hidden = fc.oneof(
   disguised(SHORT, [...HIDDEN, ...SEQUENCES]),
 );
 
-/** The longest text that was searched for secrets. */
+/** The length of the longest text that was searched for secrets. */
 let searched = 0;
 
-/** What a reader takes in: markup gone, references decoded, and nothing that is not seen. */
+/** The visible text: without markup and invisible characters, with character references decoded. */
 function seen(text: string): string {
   return text
     .replace(/<[^>]*>/g, '')
@@ -62,7 +62,7 @@ function seen(text: string): string {
     .replace(/[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}`]/gu, '');
 }
 
-/** Every string and name of JSON, as its reader has them. */
+/** Every string and property name of a JSON text. */
 function strings(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];
@@ -148,7 +148,7 @@ function knowing(): Secrets {
   return { ...known, mask };
 }
 
-/** What a reporter hears of a whole run. */
+/** The events and the report of a whole run. */
 async function hear(reporter: Reporter, text: string, report = said(text)): Promise<void> {
   for (const event of eventsOf(text)) reporter.event?.(event);
   await reporter.report?.(report, new AbortController().signal);
@@ -230,8 +230,8 @@ const sinks: readonly (readonly [string, Sink])[] = [
   ],
 ];
 
-describe('a secret with what nobody sees between its letters', () => {
-  it.each(sinks)('is not in %s', async (_, sink) => {
+describe('a secret with invisible characters between its letters', () => {
+  it.each(sinks)('is not shown in %s', async (_, sink) => {
     await fc.assert(
       fc.asyncProperty(hidden, async (text) => {
         const told = seen(await sink(`before ${text} after`));
@@ -242,7 +242,7 @@ describe('a secret with what nobody sees between its letters', () => {
     );
   });
 
-  it('is found in a payload, in values and in names', () => {
+  it('is found in values and property names of a payload', () => {
     fc.assert(
       fc.property(disguised(LONG, [...HIDDEN, ...SEQUENCES, ...BLANKS, '`']), (text) => {
         expect(secrets.find({ list: [{ note: `x ${text} y` }] })).toBe('plain at /list/0/note');
@@ -251,7 +251,7 @@ describe('a secret with what nobody sees between its letters', () => {
     );
   });
 
-  it('is found with them in an encoding, too', () => {
+  it('is found in an encoded form', () => {
     const encodings = {
       base64: Buffer.from(LONG).toString('base64'),
       hex: Buffer.from(LONG).toString('hex'),
@@ -263,7 +263,7 @@ describe('a secret with what nobody sees between its letters', () => {
       expect(secrets.find({ a: [...text].join('\u200b') }), encoding).toBe(`${encoding} at /a`);
   });
 
-  it('keeps two texts of a payload apart', () => {
+  it('is not assembled from two strings of a payload', () => {
     expect(secrets.find({ a: LONG.slice(0, 10), b: LONG.slice(10) })).toBeNull();
   });
 });
@@ -273,15 +273,15 @@ describe('a long text', () => {
     /^(?:a block of the log|the live log|the transcript|the report page|the envelope|messages)/;
   const shownInPart = sinks.filter(([name]) => !SHOWN_WHOLE.test(name));
 
-  it.each(shownInPart)('is searched for secrets only as far as it may be shown in %s', async (_, sink) => {
+  it.each(shownInPart)('is searched for secrets only as far as it can be shown in %s', async (_, sink) => {
     searched = 0;
     await sink('x '.repeat(500_000));
     expect(searched).toBeLessThanOrEqual(64 * 1024);
   });
 
-  it.each(shownInPart)('that is cut within a secret leaves no part of it in %s', async (_, sink) => {
+  it.each(shownInPart)('that is cut inside a secret shows no part of the secret in %s', async (_, sink) => {
     const secret = [...LONG].join('\u200b');
-    // What nobody sees fills the text, so that its end is shown as well.
+    // Invisible characters fill the text, so that its end is shown as well.
     const before = '\u200b'.repeat(64 * 1024 - secret.length / 2);
     expect(seen(await sink(before + secret))).not.toContain(LONG.slice(0, 3));
   });

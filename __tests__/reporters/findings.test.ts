@@ -58,7 +58,7 @@ describe('readFindings', () => {
     ]);
   });
 
-  it('takes rows of any list at the top that say something and how grave or where it is, and no other', () => {
+  it('reads rows of any top-level list that have a text and a severity or a location', () => {
     const payload = {
       problems: [
         { title: 'a', file: 'x.js' },
@@ -80,7 +80,7 @@ describe('readFindings', () => {
     ]);
   });
 
-  it('puts the gravest first, of equals those of `findings`, otherwise in their own order', () => {
+  it('sorts by severity, then `findings` first, then in payload order', () => {
     const rows = (name: string) =>
       ['low', 'medium', 'high', 'critical'].map((severity) => ({ severity, message: `${name} ${severity}` }));
     const order = readFindings({ others: rows('o'), findings: rows('f') }).map(({ message }) => message);
@@ -88,7 +88,7 @@ describe('readFindings', () => {
     expect(order).toEqual(wanted.split(', '));
   });
 
-  it('reads own properties alone', () => {
+  it('reads only own properties', () => {
     const payload: JsonObject = JSON.parse(
       '{"__proto__":[{"message":"m","__proto__":{"path":"x"},"severity":"note"}],"constructor":[{"message":"n","path":"y"}]}',
     );
@@ -98,7 +98,7 @@ describe('readFindings', () => {
     ]);
   });
 
-  it('has a text, a known severity and a real place for every finding of any payload', () => {
+  it('gives every finding a text, a known severity and a valid location, for any payload', () => {
     const key = fc.constantFrom(...'message title severity path file line location rule x'.split(' '));
     const value = fc.oneof(fc.jsonValue(), fc.constantFrom('high', 'a.js:3', 'a.js', 3, '5-9'));
     const row = fc.dictionary(key, value);
@@ -145,11 +145,11 @@ describe('locationOfRow', () => {
     [{ path: 'x'.repeat(4_097) }, null],
     [{ path: ['a.js'] }, null],
     [{ line: 3 }, null],
-  ])('%j', (row, place) => {
+  ])('reads the location of %j', (row, place) => {
     expect(placeOf(row)).toEqual(place);
   });
 
-  it('names the key that it read', () => {
+  it('returns the property that it read', () => {
     expect(locationOfRow({ path: '', filename: 'a.js' })?.key).toBe('filename');
   });
 });
@@ -159,12 +159,12 @@ describe('severityOf', () => {
     ['error', 'blocker Critical FATAL error high severe'],
     ['warning', 'warning warn Major MEDIUM moderate'],
     ['note', 'notice minor low info informational note suggestion nit nitpick style trivial hint'],
-  ])('knows the words for %s', (severity, words) => {
+  ])('maps the words for %s', (severity, words) => {
     const known = words.split(' ').map((word) => severityOf(` ${word}`));
     expect(new Set(known)).toEqual(new Set([severity]));
   });
 
-  it('knows nothing of other words and values', () => {
+  it('returns null for other words and values', () => {
     expect(
       ['purple', '', 'constructor', '__proto__', 3, null, true, ['high'], undefined].map(severityOf),
     ).toEqual(Array.from({ length: 9 }, () => null));
@@ -172,21 +172,21 @@ describe('severityOf', () => {
 });
 
 describe('securityScore', () => {
-  it('is a number that GitHub shows as the same word, for words of a scale for vulnerabilities alone', () => {
+  it('returns a score for the words of a vulnerability scale only', () => {
     const scores = ['critical', 'High', 'medium', 'moderate', 'low', 'error', 'minor', 7].map(securityScore);
     expect(scores).toEqual([9.5, 8, 5.5, 5.5, 2, null, null, null]);
   });
 });
 
 describe('severityMark', () => {
-  it('marks the words that schemas use, whatever their case, and nothing else', () => {
+  it('marks the severity words of schemas in any case and nothing else', () => {
     const marks = ['error', 'HIGH', 'Warning', 'info', 'purple', '', 3, null].map(severityMark);
     expect(marks).toEqual(['🔴&nbsp;', '🔴&nbsp;', '🟡&nbsp;', '🔵&nbsp;', '', '', '', '']);
   });
 });
 
 describe('bySeverity', () => {
-  it('puts the gravest first and keeps the order of the others', () => {
+  it('sorts by severity and keeps the order of other rows', () => {
     const rows = [{ at: 0 }, { severity: 'low', at: 1 }, { severity: 'error', at: 2 }, { at: 3 }];
     expect(bySeverity(rows).map((row) => row['at'])).toEqual([2, 1, 0, 3]);
   });

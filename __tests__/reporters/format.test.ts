@@ -2,14 +2,14 @@ import { expect, it } from 'vitest';
 import { changedFilesText, dollars, duration } from '../../src/reporters/format.ts';
 import { counted, grouped } from '../../src/text/messages.ts';
 
-it('durations are read at a glance', () => {
+it('formats durations with their unit', () => {
   const told = [-1, 0, 12.4, 99, 100, 1234, 9949, 9950, 59_400, 59_600, 185_000, 3_600_000].map(duration);
   const wanted =
     '0 ms, 0 ms, 12 ms, 99 ms, 0.1 s, 1.2 s, 9.9 s, 10 s, 59 s, 1 min 00 s, 3 min 05 s, 60 min 00 s';
   expect(told.join(', ')).toBe(wanted);
 });
 
-it('counts and money are read at a glance', () => {
+it('formats counts and costs', () => {
   expect([0, 999, 1234567].map(grouped)).toEqual(['0', '999', '1,234,567']);
   expect([counted(1, 'turn'), counted(2000, 'turn')]).toEqual(['1 turn', '2,000 turns']);
   expect([dollars(0.00421), dollars(12.345)]).toEqual(['$0.0042', '$12.35']);
@@ -22,6 +22,6 @@ it.each([
   [{ changedFiles: 2, workspaceAccess: undefined }, 'the agent changed 2 files'],
   [{ changedFiles: 0 }, null],
   [{ changedFiles: null }, null],
-] as const)('%o says where files changed', (changes, text) => {
+] as const)('describes changed files for %o', (changes, text) => {
   expect(changedFilesText({ workspaceAccess: 'scratch', isolation: 'bwrap', ...changes })).toBe(text);
 });

@@ -1,4 +1,4 @@
-/** What is shown of every kind of verdict, compared with the files in `golden/`: `npx vitest run golden -u` writes them. */
+/** The reports of every kind of verdict, compared with the files in `golden/`: `npx vitest run golden -u` writes them. */
 import { describe, expect, it } from 'vitest';
 import { envelope } from '../../src/reporters/envelope.ts';
 import { createLiveLog } from '../../src/reporters/live-log.ts';
@@ -9,7 +9,7 @@ import { renderSample, sampleReports } from './sample-reports.ts';
 
 const samples = Object.entries(sampleReports);
 const samplesOf = (...names: readonly string[]) => samples.filter(([name]) => names.includes(name));
-/** Hundreds of rows show nothing more than a few do. */
+/** Samples with hundreds of rows are left out: they show nothing more than small ones. */
 const isShort = ([name]: (typeof samples)[number]) => !name.includes('many');
 /** The comment is made of the same parts as the summary: it is compared for a few. */
 const commented = samplesOf(
@@ -40,21 +40,21 @@ const enveloped = samplesOf(
 );
 
 describe('a report', () => {
-  it.each(samples.filter(isShort))('is shown in the job summary: %s', async (name, report) => {
+  it.each(samples.filter(isShort))('matches the golden job summary: %s', async (name, report) => {
     await expect(renderSample(report, 'summary')).toMatchFileSnapshot(`../golden/summary/${name}.md`);
   });
 
-  it.each(commented)('is shown in the comment: %s', async (name, report) => {
+  it.each(commented)('matches the golden comment: %s', async (name, report) => {
     await expect(renderSample(report, 'comment')).toMatchFileSnapshot(`../golden/comment/${name}.md`);
   });
 
-  it.each(logged)('is shown at the end of the log: %s', async (name, report) => {
+  it.each(logged)('matches the golden end of the log: %s', async (name, report) => {
     const { log, text } = captureLog();
     await createLiveLog({ log, level: 'summary' }).report?.(report, new AbortController().signal);
     await expect(text()).toMatchFileSnapshot(`../golden/log/${name}.txt`);
   });
 
-  it.each(enveloped)('is written as an envelope: %s', async (name, report) => {
+  it.each(enveloped)('matches the golden envelope: %s', async (name, report) => {
     const text = JSON.stringify(
       envelope(report, (each) => each),
       null,
@@ -63,12 +63,12 @@ describe('a report', () => {
     await expect(`${text}\n`).toMatchFileSnapshot(`../golden/envelope/${name}.json`);
   });
 
-  it.each(samples)('is an envelope of the published schema: %s', (_, report) => {
+  it.each(samples)('gives an envelope that is valid by the published schema: %s', (_, report) => {
     const written = JSON.stringify(envelope(report, (text) => text));
     expect(issuesOf(JSON.parse(written))).toEqual([]);
   });
 
-  it.each(samples)('does nothing but be read, in summary and comment: %s', (_, report) => {
+  it.each(samples)('triggers no action in summary and comment: %s', (_, report) => {
     for (const kind of ['summary', 'comment'] as const)
       expect(actionsIn(renderSample(report, kind), 'https://github.com/octo/demo/')).toEqual([]);
   });

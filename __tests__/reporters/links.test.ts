@@ -31,18 +31,18 @@ describe('lineLink', () => {
     [{ file: 'src/a (b).js', line: 2, end_line: 3 }, '#L2-L3'],
     [{ file: 'src/a (b).js', line: 4 }, ''],
     [{ file: 'src/a (b).js' }, ''],
-  ])('%j leads to the file in the repository', (row, lines) => {
+  ])('links %j to the file in the repository', (row, lines) => {
     expect(link(row)).toBe(`${PAGE}/src/a%20%28b%29.js${lines}`);
   });
 
   it.each<JsonObject>([{ path: 'nope.js', line: 1 }, { path: 'elsewhere.js', line: 1 }, { line: 1 }, {}])(
-    '%j leads nowhere',
+    'returns null for %j',
     (row) => {
       expect(link(row)).toBeNull();
     },
   );
 
-  it('without a repository to look into takes a path and a line at their word', () => {
+  it('without a checkout uses the path and line as written', () => {
     const rows = [
       { path: './a.js', line: 1 },
       { path: 'a.js' },
@@ -52,7 +52,7 @@ describe('lineLink', () => {
     expect(rows.map((row) => lineLink(row, subject, SERVER))).toEqual([`${PAGE}/a.js#L1`, null, null, null]);
   });
 
-  it('needs a server, and a repository and commit that can be in an address', () => {
+  it('requires a server URL and a valid repository and commit', () => {
     const row = { path: 'a.js', line: 1 };
     if (subject === null) throw new TypeError('the sample has a subject');
     expect([
@@ -65,7 +65,7 @@ describe('lineLink', () => {
 });
 
 describe('pathKey', () => {
-  it('is the property that names the file', () => {
+  it('returns the property that names the file', () => {
     expect([pathKey({ file: 'a' }), pathKey({ path: 3, file: 'a' }), pathKey({ path: '' })]).toEqual([
       'file',
       'file',
@@ -75,7 +75,7 @@ describe('pathKey', () => {
 });
 
 describe('urlPath', () => {
-  it('keeps slashes and nothing else that means something', () => {
+  it('encodes everything except slashes', () => {
     expect(urlPath("a/b c/d:e#?%&[](!'*)<>\u{1F600}\ud800")).toBe(
       'a/b%20c/d%3Ae%23%3F%25%26%5B%5D%28%21%27%2a%29%3C%3E%F0%9F%98%80%EF%BF%BD',
     );
@@ -84,8 +84,8 @@ describe('urlPath', () => {
 
 const changed = (changes: Partial<Subject>) => (subject === null ? null : { ...subject, ...changes });
 
-describe('the pages of a run', () => {
-  it('are those of its attempt and its commit', () => {
+describe('the URLs of a run', () => {
+  it('contain its attempt and its commit', () => {
     expect([runPage(subject, 'https://github.com/'), commitPage(subject, 'https://ghe.example')]).toEqual([
       'https://github.com/octo/demo/actions/runs/42/attempts/1',
       `https://ghe.example/octo/demo/commit/${subject?.sha}`,
@@ -97,12 +97,12 @@ describe('the pages of a run', () => {
     { repository: 'octo' },
     { run_id: '42)', sha: 'abc)' },
     { run_id: '', sha: '' },
-  ])('are none for %j', (changes) => {
+  ])('are null for %j', (changes) => {
     const odd = changed(changes);
     expect([runPage(odd, 'https://github.com'), commitPage(odd, 'https://github.com')]).toEqual([null, null]);
   });
 
-  it('are none outside GitHub', () => {
+  it('are null outside GitHub', () => {
     expect([runPage(null, 'https://github.com'), runPage(subject, null)]).toEqual([null, null]);
   });
 });

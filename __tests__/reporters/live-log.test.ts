@@ -21,11 +21,11 @@ async function told(level: 'summary' | 'full', report: Report | null): Promise<s
 }
 
 describe('the log of a run', () => {
-  it('tells each turn and call as it starts and ends', async () => {
+  it('shows each turn and tool call as it starts and ends', async () => {
     await expect(await told('summary', null)).toMatchFileSnapshot('../golden/log/a-run.txt');
   });
 
-  it('folds prose, prompts and output of tools in at level full', async () => {
+  it('shows text, prompts and tool output in groups at level full', async () => {
     await expect(await told('full', null)).toMatchFileSnapshot('../golden/log/a-run-in-full.txt');
   });
 
@@ -36,7 +36,7 @@ describe('the log of a run', () => {
     ['[timed out after 3 s and was killed. If it …]', '• shell npm test · timed out after 3 s · 5 ms'],
     ['[exit code 7]\n[exit code 0]x', '✓ shell npm test · 5 ms'],
     ['[exit code ::error::]', '✓ shell npm test · 5 ms'],
-  ])('of a command whose answer is %j it tells how it ended', (content, line) => {
+  ])('shows how a command with the result %j ended', (content, line) => {
     const { live, text } = open('summary');
     live.event?.({
       type: 'tool_finished',
@@ -50,7 +50,7 @@ describe('the log of a run', () => {
     expect(text()).toBe(`  ${line} · 2 tokens\n`);
   });
 
-  it('tells a failure of one line once, also at level full', async () => {
+  it('shows a one-line error once, also at level full', async () => {
     const { live, text } = open('full');
     const [failed] = sampleEvents.filter((event) => event.type === 'tool_finished');
     if (failed?.type !== 'tool_finished') throw new Error('There is no such event.');
@@ -59,11 +59,11 @@ describe('the log of a run', () => {
     expect(text()).toMatch(/^ {2}✗ read_file .* There is no such file\.\n$/);
   });
 
-  it('P7 holds no prose of the model and no output of a tool at level summary', async () => {
+  it('P7 contains no text of the model and no tool output at level summary', async () => {
     expect(await told('summary', null)).not.toMatch(/CANARY|sk-canary/);
   });
 
-  it('masks a secret before cutting what it stands in', () => {
+  it('masks a secret before truncating the text', () => {
     const { live, text } = open('summary');
     for (let at = 105; at < 125; at += 1) {
       const call = { id: 'c', name: 'shell', target: `${'x'.repeat(at)}sk-canary-1` };
@@ -72,7 +72,7 @@ describe('the log of a run', () => {
     expect(text()).not.toContain('sk');
   });
 
-  it('C17 gives the runner no commands but its own, at either level', async () => {
+  it('C17 contains only the workflow commands of the log itself, at both levels', async () => {
     const names = async (level: 'summary' | 'full') => {
       const text = await told(level, null);
       return [text, withoutStopCommands(text)].map(
@@ -85,20 +85,20 @@ describe('the log of a run', () => {
   });
 });
 
-// What they are for each kind of ending is in `golden/log/`.
-describe('the verdict, the last lines', () => {
-  it('says of a replay in the same breath that no model judged', async () => {
+// The lines for each kind of ending are in `golden/log/`.
+describe('the verdict at the end of the log', () => {
+  it('says that a replayed run was judged by no model', async () => {
     expect(await told('summary', sampleReport({ replayed: true }))).toContain(
       '✓ SUCCESS · accepted · gate met · replayed: no model judged this · exit code 0',
     );
   });
 
-  it('P3 tells nothing of the payload', async () => {
+  it('P3 contains nothing of the payload', async () => {
     const report = sampleReport({ payload: { passed: true, summary: 'PAYLOAD-CANARY' } });
     expect(await told('full', report)).not.toContain('PAYLOAD-CANARY');
   });
 
-  it('is inert and masked where the sentence of the ending is hostile, and names what there is', async () => {
+  it('escapes and masks a hostile error message and names only existing files', async () => {
     const report = sampleReport({
       ...unpublished('It said: "a\n::set-output name=x::y ##[error]z sk-canary-1"'),
       resultFile: null,
@@ -112,7 +112,7 @@ describe('the verdict, the last lines', () => {
     expect(text).not.toContain('result:');
   });
 
-  it('says at which paths a payload was repaired', async () => {
+  it('lists the paths at which the payload was repaired', async () => {
     const parsed = sampleReport({ repaired: { kind: 'parsed', paths: ['/a', ''] } });
     expect(await told('summary', parsed)).toContain(
       '  the payload was repaired before it was accepted: a JSON string read as what it holds, at /a, the root\n',

@@ -36,7 +36,7 @@ const attacks: [string, string][] = [
 ];
 
 describe('untrusted text', () => {
-  it.each(attacks)('%s gives no command, with and without the stop-commands region', (_, text) => {
+  it.each(attacks)('%s starts no workflow command, with or without stop-commands', (_, text) => {
     const { log, text: written } = openLog();
     log.untrusted(text);
     log.info(text);
@@ -48,7 +48,7 @@ describe('untrusted text', () => {
     }
   });
 
-  it('shows text as it is but for the broken markers, each line prefixed', () => {
+  it('is shown unchanged except for broken command markers, with a prefix on each line', () => {
     const { log, text } = openLog();
     log.untrusted('a\tb\r\nstd::string ## [x] ##[y]\n\nend');
     expect(text()).toBe(
@@ -56,13 +56,13 @@ describe('untrusted text', () => {
     );
   });
 
-  it('takes another token where the text holds the first, in any case', () => {
+  it('gets another stop-commands token when it contains the first, in any case', () => {
     const { log, text } = openLog();
     log.untrusted('TOKEN-0 x');
     expect(text()).toBe('::stop-commands::token-0token-1\n  | TOKEN-0 x\n::token-0token-1::\n');
   });
 
-  it('closes the region and the group though writing fails', () => {
+  it('closes stop-commands and the group when writing fails', () => {
     const written: string[] = [];
     const log = createLog({
       core: writeCommands((text) => {
@@ -81,7 +81,7 @@ describe('untrusted text', () => {
     ]);
   });
 
-  it('masks secrets, also those that only cleaning puts together and those over several lines', () => {
+  it('has its secrets masked, also when cleaning joins them or they span lines', () => {
     const { log, text } = openLog('sk-canary-123', 'first-line\nother-line');
     log.untrusted('sk-can\x1b[0mary-123 sk-canary\u200b-123 first-line\nother-line');
     log.info('key sk-canary-123');
@@ -91,7 +91,7 @@ describe('untrusted text', () => {
     );
   });
 
-  it('C* and D* texts of any kind give no command but ours', () => {
+  it('C* and D* starts no workflow command for any text', () => {
     const signs = '::,:,##[,#,[,],\r,\n,\u2028,\u0085,\u00a0,\u200b,\x1b,\x00,%0A,%25,='.split(',');
     const words =
       'set-output name=a,stop-commands,token-0,token-1,error,add-mask,endgroup,group,\ud800'.split(',');
@@ -112,8 +112,8 @@ describe('untrusted text', () => {
   });
 });
 
-describe('our own commands', () => {
-  it('annotations carry message and properties whole, inert', () => {
+describe('workflow commands of the log', () => {
+  it('contain the whole message and properties, escaped', () => {
     const { log, text } = openLog();
     log.error('100% wrong:\nsee a::b %0A', { title: 'a,b: c', file: 'src/x.js', line: 7 });
     log.warning('w');
@@ -129,13 +129,13 @@ describe('our own commands', () => {
     ]);
   });
 
-  it('annotations are cut where the runner would cut them', () => {
+  it('truncate the message of an annotation at the limit of the runner', () => {
     const { log, text } = openLog();
     log.error('x'.repeat(10_000));
     expect(parseLog(text())).toEqual([{ name: 'error', properties: {}, data: `${'x'.repeat(3_999)}…` }]);
   });
 
-  it('annotations keep a long path whole, and the end and the column of a place', () => {
+  it('keep a long path, the end line and the column of an annotation', () => {
     const { log, text } = openLog();
     const file = `src/${'x'.repeat(3_000)}.js`;
     log.notice('n', { file, line: 3, endLine: 5, col: 7 });
@@ -144,7 +144,7 @@ describe('our own commands', () => {
     ]);
   });
 
-  it('annotations are counted by their level', () => {
+  it('count annotations by level', () => {
     const { log } = openLog();
     log.error('e');
     log.warning('w');
@@ -153,7 +153,7 @@ describe('our own commands', () => {
     expect([log.annotated('error'), log.annotated('warning'), log.annotated('notice')]).toEqual([1, 2, 0]);
   });
 
-  it('masks are asked for whole and line by line, short parts not', () => {
+  it('mask a value as a whole and line by line, except short lines', () => {
     const { log, text } = openLog();
     log.mask('one-line%\r\nother\n}\n');
     log.mask('abc');

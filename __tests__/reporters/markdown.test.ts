@@ -4,7 +4,7 @@ import { cell, code, fence, fitSections, inline, prose } from '../../src/reporte
 import { textOf } from '../support/surroundings.ts';
 import { proseOf, render, sparks, tagsOf } from '../support/texts/gfm.ts';
 
-/** What a reader sees, the gaps that keep GitHub from linking taken out. */
+/** The visible text without the invisible characters that prevent links. */
 const seen = (html: string) => proseOf(html).replaceAll('\u200b', '').trim();
 
 const texts: [string, string][] = [
@@ -33,7 +33,7 @@ const texts: [string, string][] = [
 ];
 
 describe('inline', () => {
-  it.each(texts)('%s is shown as it is written and is nothing else', (_, text) => {
+  it.each(texts)('shows %s as plain text', (_, text) => {
     const html = render(inline(text));
     expect({ tags: tagsOf(html), seen: seen(html), sparks: sparks(proseOf(html)) }).toEqual({
       tags: ['p'],
@@ -42,23 +42,23 @@ describe('inline', () => {
     });
   });
 
-  it('D08 gives no command to whoever reads the raw text', () => {
+  it('D08 escapes bot commands for readers of the raw text', () => {
     expect(inline('/deploy a /merge')).toBe('&#47;deploy a &#47;merge');
     expect(inline('@dependabot merge')).not.toContain('@');
   });
 
-  it('D10 puts several lines on one and drops what is invisible', () => {
+  it('D10 joins lines and removes invisible characters', () => {
     expect(inline('  a\r\n\r\n# b\u2028\u202ec\x1b[31m\td\u200b@\u200be  ')).toBe(
       'a &#35;\u200b b c d&#64;\u200be',
     );
   });
 
-  it('cuts before it escapes', () => {
+  it('truncates before it escapes', () => {
     expect(inline('<<<<', 3)).toBe('&#60;&#60;…');
     expect(inline('a🎉b', 3)).toBe('a…');
   });
 
-  it('any text renders as one paragraph of text', () => {
+  it('renders any text as one paragraph of text', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const html = render(inline(text));
@@ -75,25 +75,25 @@ const SIGNS =
 const hostile = textOf([...SIGNS.split(' '), '\n', '\r', ' ', '    ', '- ', '1. '], { pieceCount: 15 });
 
 describe('prose', () => {
-  it.each(texts.filter(([, text]) => !text.includes('`')))('%s is shown as it is written', (_, text) => {
+  it.each(texts.filter(([, text]) => !text.includes('`')))('shows %s as plain text', (_, text) => {
     expect(prose(text)).toBe(inline(text));
   });
 
-  it('shows what stands between two backticks as code', () => {
+  it('renders text between two backticks as code', () => {
     expect(prose('run `npm test` in `a|b`, not `x')).toBe(
       'run <code>npm test</code> in <code>a&#124;b</code>, not &#96;x',
     );
     expect(prose('``` ` ` `` `a`` ```')).not.toContain('<code>');
   });
 
-  it('D08 D10 gives code no way out, and nothing in it a meaning', () => {
+  it('D08 D10 keeps code closed and its content inert', () => {
     const html = render(prose('`</code><script>` `@octocat #1` `[x](http://a.b)` `/deploy`'));
     expect(tagsOf(html)).toEqual(['p', 'code', 'code', 'code', 'code']);
     expect(html).toContain('<code>&lt;/code&gt;&lt;script&gt;</code>');
     expect(prose('`/deploy`')).toBe('<code>&#47;deploy</code>');
   });
 
-  it('any text renders as one paragraph of text and code', () => {
+  it('renders any text as one paragraph of text and code', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const html = render(`x ${prose(text)}`);
@@ -106,7 +106,7 @@ describe('prose', () => {
 });
 
 describe('code', () => {
-  it('any text is code as a whole', () => {
+  it('renders any text as a single code element', () => {
     expect([code('a `b` | c'), code(' \u200b ')]).toEqual(['<code>a &#96;b&#96; &#124; c</code>', '']);
     fc.assert(
       fc.property(hostile, (text) => {
@@ -117,7 +117,7 @@ describe('code', () => {
 });
 
 describe('cell', () => {
-  it('keeps line breaks, and a table whole', () => {
+  it('keeps line breaks and does not break the table', () => {
     const html = render(`| a | b |\n| - | - |\n| ${cell('x | y\n/deploy\n\n- z')} | end |`);
     expect(html).toContain('<td>x | y<br>/deploy<br><br>- z</td>\n<td>end</td>');
   });
@@ -126,7 +126,7 @@ describe('cell', () => {
     expect(cell('x\n'.repeat(30)).split('<br>')).toEqual([...Array.from({ length: 20 }, () => 'x'), '…']);
   });
 
-  it('any text stays in its cell', () => {
+  it('keeps any text in its cell', () => {
     fc.assert(
       fc.property(hostile, hostile, (one, other) => {
         const html = render(`| a | b |\n| - | - |\n| ${cell(one)} | ${cell(other)} |\n\nend`);
@@ -141,17 +141,17 @@ describe('cell', () => {
 
 describe('fence', () => {
   it.each(['```\nx\n```', 'a\n````\n`````b', '~~~', '</pre><script>', '<!-- m -->', ''])(
-    '%j stays inside',
+    'keeps %j inside the code block',
     (text) => {
       expect(tagsOf(render(`${fence(text, 'json')}\n\nend`))).toEqual(['pre', 'code', 'p']);
     },
   );
 
-  it('gives no command to whoever reads the raw text', () => {
+  it('escapes bot commands for readers of the raw text', () => {
     expect(fence('/deploy\n  /merge a/b', '')).toBe('```\n\u200b/deploy\n  \u200b/merge a/b\n```');
   });
 
-  it('any text stays inside', () => {
+  it('keeps any text inside the code block', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         expect(tagsOf(render(`${fence(text, 'json')}\n\nend`))).toEqual(['pre', 'code', 'p']);
@@ -161,7 +161,7 @@ describe('fence', () => {
 });
 
 describe('fitSections', () => {
-  it('gives up what matters least, and says what', () => {
+  it('drops the sections with the lowest rank first and returns their names', () => {
     const sections = [
       { name: 'first', rank: 1, texts: ['1111', '11'] },
       { name: 'second', rank: 0, texts: ['222'] },
@@ -172,7 +172,7 @@ describe('fitSections', () => {
     expect(fitSections(sections, 2)).toEqual({ text: '11', lost: ['second', 'third'] });
   });
 
-  it('never takes more bytes than there are', () => {
+  it('never exceeds the given number of bytes', () => {
     const section = fc.record({
       name: fc.string(),
       rank: fc.nat(3),

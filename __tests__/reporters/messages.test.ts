@@ -40,13 +40,13 @@ function messageOf(event: RunEvent): unknown {
 }
 
 describe('the messages of a run', () => {
-  it('P3 begin with the task, are one for each turn and each result, and tell a rejection by path and keyword', async () => {
+  it('P3 start with the task, contain each turn and result, and describe a rejection by path and keyword', async () => {
     const text = `${JSON.stringify(told(sampleEvents), null, 2)}\n`;
     await expect(text).toMatchFileSnapshot('../golden/messages.json');
     expect(text).not.toMatch(/NATIVE-CANARY|sk-canary/u);
   });
 
-  it('count as the Messages API does: input tokens are those that no cache had a part in', () => {
+  it('count tokens like the Messages API: input tokens exclude cached tokens', () => {
     expect(messageOf(turn([]))).toMatchObject({
       usage: {
         input_tokens: 10,
@@ -64,7 +64,7 @@ describe('the messages of a run', () => {
     ['length', 'max_tokens'],
     ['refusal', 'refusal'],
     ['pause', 'pause_turn'],
-  ] as const)('name the stop reason %s as the Messages API does', (stopReason, stop_reason) => {
+  ] as const)('map the stop reason %s as in the Messages API', (stopReason, stop_reason) => {
     expect(messageOf(turn([], { stopReason }))).toMatchObject({ stop_reason });
   });
 
@@ -82,7 +82,7 @@ describe('the messages of a run', () => {
     [{ rawArguments: '[1]' }, { input: {}, raw_input: '[1]' }],
     [{ rawArguments: 'sk-canary-1' }, { input: {}, raw_input: '***' }],
     [{ rawArguments: '{"a":1,"a":2}' }, { input: {}, raw_input: '{"a":1,"a":2}' }],
-  ])('%o has an object as its input', (call, expected) => {
+  ])('contain an object as the input of %o', (call, expected) => {
     expect(messageOf(turn([call]))).toMatchObject({
       content: [{ type: 'tool_use', id: 'c0', name: 'shell', ...expected }],
     });

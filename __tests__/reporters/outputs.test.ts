@@ -44,7 +44,7 @@ function published(payload: JsonObject, outputNames: readonly string[]) {
 }
 
 describe('stepOutputs', () => {
-  it('gives every output of a run and of its payload', () => {
+  it('returns every output of the run and its payload', () => {
     const { outputs, warnings } = stepOutputs(sampleReport());
     const findings = '[{"severity":"warning","path":"src/sum.js","line":3,"message":"Unused variable"}]';
     expect(Object.fromEntries(outputs)).toEqual({
@@ -57,7 +57,7 @@ describe('stepOutputs', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('gives exactly the outputs that action.yml declares, and one for each property of the payload', () => {
+  it('returns exactly the outputs that action.yml declares and one for each payload property', () => {
     const payload = { passed: true, score: 3, summary: 'Fine.', findings: [] };
     const written = (changes: Partial<Report>) => [...stepOutputs(sampleReport(changes)).outputs.keys()];
     const declared = Object.keys(OUTPUTS);
@@ -67,7 +67,7 @@ describe('stepOutputs', () => {
     expect(written(unpublished('No.'))).toEqual(declared.filter((name) => name.startsWith('run-')));
   });
 
-  it('gives outputs about the run, and none of a payload, where none is published', () => {
+  it('returns only outputs about the run when no payload is published', () => {
     const none = { costUsd: null, changedFiles: null, resultFile: null, transcriptFile: null };
     const report = sampleReport({ ...unpublished('No.'), ...none });
     expect(Object.fromEntries(stepOutputs(report).outputs)).toEqual({
@@ -89,11 +89,11 @@ describe('stepOutputs', () => {
     [0.0000001, '0'],
     [0.000012, '0.000012'],
     [1234.5, '1234.5'],
-  ])('writes a cost of %d as a plain decimal', (costUsd, expected) => {
+  ])('formats a cost of %d as a plain decimal', (costUsd, expected) => {
     expect(stepOutputs(sampleReport({ costUsd })).outputs.get('run-cost-usd')).toBe(expected);
   });
 
-  it('P4 only declared properties get outputs, whatever names a payload has', () => {
+  it('P4 returns outputs for declared properties only, whatever the payload contains', () => {
     const payload: JsonObject = JSON.parse(
       '{"passed":true,"Extra":1,"a.b":2,"a\\nrun-conclusion=success":3,"run-turns":4,"structured_output":5,"__proto__":{"x":1},"none":null}',
     );
@@ -107,7 +107,7 @@ describe('stepOutputs', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('P4 a name that would write other outputs never gets one, though it is asked for', () => {
+  it('P4 returns no output whose name would overwrite another output', () => {
     const names = ['a\nb', 'run-turns', 'RUN_x', 'structured_output', 'Run-x', 'a.b', ''];
     const payload = Object.fromEntries(names.map((name) => [name, 3]));
     expect(published(payload, Object.keys(payload)).own).toEqual({
@@ -116,7 +116,7 @@ describe('stepOutputs', () => {
     });
   });
 
-  it('P5 leaves out what is too large, with a warning that says where it is', () => {
+  it('P5 omits a large value with a warning that names where to find it', () => {
     const big = 'é'.repeat(32 * 1024);
     const { own, warnings } = published({ fits: big, over: `${big}x`, list: ['y'.repeat(1024 * 1024)] }, [
       'fits',
@@ -133,7 +133,7 @@ describe('stepOutputs', () => {
     ]);
   });
 
-  it('S11 leaves out a string with NUL or half of a surrogate pair; U+2028 survives', () => {
+  it('S11 omits a string with NUL or an unpaired surrogate and keeps U+2028', () => {
     const payload = { nul: 'a\0b', line: 'a\u2028b', half: 'a\ud800' };
     const { own, warnings } = published(payload, Object.keys(payload));
     const whole = '{"nul":"a\\u0000b","line":"a\\u2028b","half":"a\\ud800"}';
@@ -164,7 +164,7 @@ describe('writeOutputs', () => {
     ['an empty text', ''],
     ['CRLF', 'a\r\nb\r'],
     ['a byte order mark', '\ufeffx'],
-  ])('%s comes back exactly', (_, value) => {
+  ])('%s is read back unchanged', (_, value) => {
     const file = fresh();
     const outputs = new Map([
       ['a', value],
@@ -174,7 +174,7 @@ describe('writeOutputs', () => {
     expect(parseOutputFile(readFileSync(file, 'utf8'))).toEqual(outputs);
   });
 
-  it('P4 D05 any payload comes back as exactly the expected outputs', () => {
+  it('P4 D05 any payload is read back as exactly the expected outputs', () => {
     const pieces =
       '\n \r \r\n << = EOF end_ conclusion=success a<<E \0 \u2028 \ufeff __proto__ run-gate'.split(' ');
     const text = textOf(pieces, { other: fc.string({ unit: 'grapheme', maxLength: 4 }) });
@@ -206,13 +206,13 @@ describe('writeOutputs', () => {
     );
   });
 
-  it('a value that holds the delimiter gets another', () => {
+  it('uses another delimiter when a value contains it', () => {
     expect(formatOutputs(new Map([['a', 'x\nend_t\ny']]), () => 't', '\n')).toBe(
       'a<<end_tt\nx\nend_t\ny\nend_tt\n',
     );
   });
 
-  it('keeps what was in the file, also where its last line is open', () => {
+  it('keeps earlier content of the file, also when its last line has no line break', () => {
     const file = fresh('earlier=1');
     writeOutputs(file, new Map([['a', 'b']]));
     expect([...parseOutputFile(readFileSync(file, 'utf8'))]).toEqual([
@@ -221,12 +221,12 @@ describe('writeOutputs', () => {
     ]);
   });
 
-  it('a file that cannot be written is an InputError', () => {
+  it('throws an InputError when the file cannot be written', () => {
     expect(() => writeOutputs(path.join(folder, 'no', 'such'), new Map([['a', 'b']]))).toThrow(InputError);
     expect(() => writeOutputs(folder, new Map([['a', 'b']]))).toThrow(InputError);
   });
 
-  it('a pipe that nobody reads is an InputError, and no wait', () => {
+  it('throws an InputError for a pipe without a reader, without waiting', () => {
     const pipe = path.join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     expect(() => writeOutputs(pipe, new Map([['a', 'b']]))).toThrow(InputError);
@@ -237,7 +237,7 @@ describe('the outputs of a merge', () => {
   const named = (report: Report) => Object.fromEntries(stepOutputs(report).outputs);
   const outputsOf = (changes: Partial<Report> = {}) => named(sampleMergedReport(sampleMerged(), changes));
 
-  it('are what its payload says and what it took, with nothing of a sandbox', () => {
+  it('contain the payload and the totals of the merge, and nothing about a sandbox', () => {
     const { structured_output, ...outputs } = outputsOf();
     expect(JSON.parse(structured_output ?? '')).toMatchObject({ passed: true, rule: 'all' });
     expect(outputs).toEqual({
@@ -259,7 +259,7 @@ describe('the outputs of a merge', () => {
     });
   });
 
-  it('are exactly those that merge/action.yml declares, and without a payload those about the merge', () => {
+  it('are exactly those that merge/action.yml declares, and without a payload only those about the merge', () => {
     const declared = Object.keys(MERGE_OUTPUTS);
     const ofMerge = declared.filter((name) => name.startsWith('run-'));
     expect(Object.keys(outputsOf())).toEqual(declared);
@@ -267,7 +267,7 @@ describe('the outputs of a merge', () => {
     expect(Object.keys(named(sampleFailedMerge('x')))).toEqual(ofMerge);
   });
 
-  it('have the tally where it is undecided, and an empty one where nothing was counted', () => {
+  it('contain the tally of an undecided merge, and an empty tally when nothing was counted', () => {
     const undecided = outputsOf(unpublished('x', { reason: 'undecided' }));
     expect(undecided).not.toHaveProperty('passed');
     expect([undecided['run-tally'], named(sampleFailedMerge('x'))['run-tally']]).toEqual([
@@ -278,7 +278,7 @@ describe('the outputs of a merge', () => {
 });
 
 describe('run-model of a merge', () => {
-  it('has no name that means something to a shell', () => {
+  it('omits model names with characters that are special in a shell', () => {
     const models = ['claude-sonnet-4-5', '$(id)', 'a b', 'x\n::error::y', 'openai/gpt-5:free', ''];
     const { outputs } = stepOutputs(sampleMergedReport(sampleMerged({ models })));
     expect(outputs.get('run-model')).toBe('claude-sonnet-4-5, openai/gpt-5:free');
@@ -286,7 +286,7 @@ describe('run-model of a merge', () => {
 });
 
 describe('run-reused', () => {
-  it('is true only where an earlier payload stands for the run', () => {
+  it('is true only when the payload of an earlier run is reused', () => {
     const from = { run_id: '41', run_attempt: 1, session_id: 's' };
     const reused = (reuse: Report['reuse']) =>
       stepOutputs(sampleReport({ reuse: reuse ?? null })).outputs.get('run-reused');

@@ -8,7 +8,7 @@ import { sampleReport, unpublished } from './sample-report.ts';
 
 const signal = new AbortController().signal;
 const COLUMNS = 60;
-/** Everything that a text of ours never has: controls but line breaks, bidi, zero-width. */
+/** Characters that progress text never contains: controls but line breaks, bidi, zero-width. */
 const ACTIVE = /[^\P{Cc}\n]|\p{Cf}/u;
 
 beforeEach(() => void vi.useFakeTimers());
@@ -40,7 +40,7 @@ function open(
 }
 
 describe('plain progress', () => {
-  it('is a line as each turn and call starts and ends, and the verdict', async () => {
+  it('writes a line as each turn and call starts and ends, and the verdict', async () => {
     const { progress, tell, text } = open();
     tell(sampleEvents.slice(0, 4));
     vi.advanceTimersByTime(62_000);
@@ -51,7 +51,7 @@ describe('plain progress', () => {
   });
 
   it.each([true, false])(
-    'level full tells prose and output of tools line by line, masked (a terminal: %s)',
+    'writes text and tool output line by line at level full, masked (terminal: %s)',
     (live) => {
       const { tell, text } = open({ level: 'full', live });
       const output = 'one sk-canary-1\n::error::two\x1b[2J\n';
@@ -65,7 +65,7 @@ describe('plain progress', () => {
     },
   );
 
-  it('holds no prose, no output of tools and no secret', async () => {
+  it('contains no model text, tool output or secret', async () => {
     const { progress, tell, text } = open();
     tell(sampleEvents);
     progress.warn('about sk-canary-1');
@@ -73,7 +73,7 @@ describe('plain progress', () => {
     expect(text()).not.toMatch(/PROSE-CANARY|OUTPUT-CANARY|sk-canary/);
   });
 
-  it('ends in the lines about files that the report does not name', async () => {
+  it('ends with the lines about additional files', async () => {
     const { progress, text } = open();
     await progress.conclude(sampleReport(), ['report page: /w/sk-canary-1.html', 'no patch: a\nb']);
     expect(text().split('\n').slice(-3)).toEqual(['  report page: /w/***.html', '  no patch: a b', '']);
@@ -82,7 +82,7 @@ describe('plain progress', () => {
     expect(quiet.text()).toBe('');
   });
 
-  it('says why a run failed in one sentence, once', async () => {
+  it('explains a failed run once, in one sentence', async () => {
     const { progress, text } = open();
     const report = sampleReport(unpublished('The model\ngave up.'));
     await progress.reporter.report?.(report, signal);
@@ -91,7 +91,7 @@ describe('plain progress', () => {
     expect(text()).toContain('structured-agent: The model gave up.\n');
   });
 
-  it('is nothing but that sentence where it is to be quiet', async () => {
+  it('writes only that sentence in quiet mode', async () => {
     const { progress, tell, text } = open({ quiet: true, live: true });
     tell(sampleEvents);
     vi.advanceTimersByTime(5_000);
@@ -102,13 +102,13 @@ describe('plain progress', () => {
     expect(text()).toBe('structured-agent: No.\n');
   });
 
-  it('keeps the lines of a stack', () => {
+  it('keeps the line breaks of a stack trace', () => {
     const { progress, text } = open();
     progress.warn('TypeError: x\n    at y\n');
     expect(text()).toBe('warning: TypeError: x\nwarning: at y\n');
   });
 
-  it('has colours where they are wanted, and no other sequences', async () => {
+  it('uses colours when enabled and no other escape sequences', async () => {
     const { progress, tell, text } = open({ color: true });
     tell(sampleEvents);
     await progress.conclude(sampleReport(unpublished('No.')));
@@ -142,7 +142,7 @@ describe('hostile text', () => {
   it.each([
     ['plain', false],
     ['live', true],
-  ])('is inert in %s progress', async (_, live) => {
+  ])('is escaped in %s progress', async (_, live) => {
     const { progress, tell, text } = open({ live });
     for (const event of events) tell([event]);
     progress.warn(evil);
@@ -157,7 +157,7 @@ describe('hostile text', () => {
 });
 
 describe('the live line', () => {
-  it('shows turn, time, tokens, cost and call, and is gone at the end', async () => {
+  it('shows turn, time, tokens, cost and call, and is removed at the end', async () => {
     const { progress, tell, screen } = open({ live: true });
     tell(sampleEvents.slice(1, 3));
     expect(screen()).toEqual(['turn 1 · 0 s · waiting for the model']);
@@ -173,7 +173,7 @@ describe('the live line', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('gives way to whatever else is said, and comes back below', () => {
+  it('moves below other output', () => {
     const { progress, tell, screen } = open({ live: true });
     tell(sampleEvents.slice(1, 3));
     tell(sampleEvents.slice(0, 1));
@@ -187,7 +187,7 @@ describe('the live line', () => {
     expect(screen()).toEqual(['warning: No sandbox.', 'warning: second', 'structured-agent: No.', '']);
   });
 
-  it.each([1, 2, 7, 20, 33, 79])('stays on one row of %i columns, whatever it shows', async (columns) => {
+  it.each([1, 2, 7, 20, 33, 79])('stays on one row of %i columns for any text', async (columns) => {
     for (const target of ['x'.repeat(300), '漢'.repeat(300), '👨‍👩‍👧'.repeat(99), 'é'.repeat(99)]) {
       const { progress, tell, screen } = open({ live: true, columns: () => columns });
       tell(sampleEvents.slice(1, 4));
@@ -198,13 +198,13 @@ describe('the live line', () => {
     }
   });
 
-  it('stays on one row of a terminal that counts wider than we do', () => {
+  it('stays on one row of a terminal that measures characters wider', () => {
     const { tell, text } = open({ live: true });
     tell(sampleEvents.slice(1, 7));
     expect(screenOf(text(), COLUMNS, () => true).length).toBe(1);
   });
 
-  it('is written only when something on it has changed', () => {
+  it('is written only when it changes', () => {
     const { tell, text } = open({ live: true });
     tell(sampleEvents.slice(1, 3));
     vi.advanceTimersByTime(999);

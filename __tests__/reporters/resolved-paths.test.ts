@@ -22,7 +22,7 @@ import { locator, workspaces } from './workspace-world.ts';
 
 const make = workspaces();
 
-/** Two packages with a file of the same name, looked at from one of them. */
+/** A locator for two packages with a file of the same name, with one of them as the working directory. */
 function monorepo() {
   const workspace = make();
   workspace.checkout('.', 'https://github.com/octo/demo');
@@ -55,7 +55,7 @@ describe('the evidence of findings', () => {
     ]);
   });
 
-  it('is about the only list whose rows name files where none is called findings', () => {
+  it('uses the only list with file names when there is no `findings` list', () => {
     const failures = [{ test: 'adds', path: 'index.js' }, { test: 'subtracts' }];
     expect(pathsOf({ failures, numbers: [1, 2], notes: [{ text: 'x' }] })).toEqual([
       'packages/api/index.js',
@@ -67,7 +67,7 @@ describe('the evidence of findings', () => {
   });
 });
 
-describe('resolved paths', () => {
+describe('resolvedPaths', () => {
   const payload = {
     findings: [
       { path: 'index.js:1', message: 'x' },
@@ -75,7 +75,7 @@ describe('resolved paths', () => {
     ],
   };
 
-  it('are told by what was written', () => {
+  it('maps each written path to its resolved path', () => {
     const resolved = resolvedPaths(payload, [{ path: 'packages/api/index.js' }, { path: null }]);
     expect([...resolved]).toEqual([
       ['index.js', 'packages/api/index.js'],
@@ -84,20 +84,20 @@ describe('resolved paths', () => {
   });
 
   it.each([[[]], [[{ path: 'a' }]], [[{ path: 'a' }, { path: 'b' }, { path: 'c' }]]])(
-    'are none where the number of entries is another one: %j',
+    'returns nothing when the number of entries differs: %j',
     (findings) => {
       expect(resolvedPaths(payload, findings).size).toBe(0);
     },
   );
 });
 
-describe('a place by evidence', () => {
+describe('locateByEvidence', () => {
   const payload = { findings: [{ path: 'index.js', line: 2, message: 'x' }] };
   const written = { path: 'index.js', line: 2, endLine: null, column: null };
   const evidence = (path: string | null) =>
     ({ context: 'none', toolCalls: 1, findings: [{ path }] }) as const;
 
-  it('is the resolved file, whatever else the path could mean', () => {
+  it('returns the resolved file, even if the path is ambiguous', () => {
     const web = locateByEvidence({ payload, evidence: evidence('packages/web/index.js') }, monorepo());
     expect(web(written)).toMatchObject({ path: 'packages/web/index.js', line: null });
     const taken = locateByEvidence({ payload, evidence: evidence('packages/web/index.js') }, asWritten);
@@ -105,7 +105,7 @@ describe('a place by evidence', () => {
     expect(locateByEvidence({ payload, evidence: evidence(null) }, monorepo())(written)).toBeNull();
   });
 
-  it('is looked for where there is no evidence', () => {
+  it('searches for the file when there is no evidence', () => {
     for (const given of [null, undefined]) {
       const report = given === undefined ? { payload } : { payload, evidence: given };
       expect(locateByEvidence(report, monorepo())(written)).toMatchObject({
@@ -118,8 +118,8 @@ describe('a place by evidence', () => {
   });
 });
 
-describe('what a run has resolved', () => {
-  it('is where annotations, SARIF, summary and comment show a finding, though its path could mean another file', async () => {
+describe('the resolved path of a finding', () => {
+  it('is used in annotations, SARIF, summary and comment, even if the path is ambiguous', async () => {
     const workspace = make();
     workspace.checkout('.', 'https://github.com/octo/demo');
     workspace.write('index.js', 'root\n');

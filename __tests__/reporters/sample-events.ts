@@ -2,7 +2,7 @@
 import type { RunEvent } from '../../src/reporters/report-types.ts';
 import type { AssistantMessage } from '../../src/types.ts';
 
-/** Prose of the model, which no log of level `summary` may hold. */
+/** Text of the model, which no log of level `summary` may contain. */
 export const PROSE = 'PROSE-CANARY ::error::x';
 
 const usage = { inputTokens: 3000, outputTokens: 210, cachedInputTokens: 0, cacheWriteTokens: 0 };

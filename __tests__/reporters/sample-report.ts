@@ -1,4 +1,4 @@
-/** A finished run to tell about; each test changes what it is about. */
+/** The report of a finished run; each test changes the fields that it is about. */
 import type { Report } from '../../src/reporters/report-types.ts';
 import { describeReuse } from '../../src/reuse/reuse.ts';
 import type { Verdict } from '../../src/types.ts';
@@ -87,7 +87,7 @@ export const notMet: Verdict = {
   error: 'The gate is not met.',
 };
 
-/** What changes in a report whose payload was not published. */
+/** The changed fields of a report whose payload was not published. */
 export function unpublished(error: string, changes: Partial<Report['verdict']> = {}): Partial<Report> {
   return {
     verdict: {

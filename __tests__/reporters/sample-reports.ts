@@ -1,4 +1,4 @@
-/** Reports that people meet: verdicts, endings without one, merges. Golden files hold how they are shown, `scripts/render.ts` shows them. */
+/** Sample reports: verdicts, endings without a verdict, merges. Golden files contain their rendering, `scripts/render.ts` shows it. */
 
 import {
   ContractError,
@@ -26,11 +26,11 @@ import {
 } from '../merge/sample-merged.ts';
 import { sampleReport, sampleReusedReport, unpublished } from './sample-report.ts';
 
-/** What a hostile text would like to be shown as. */
+/** A hostile text with markup, commands and control characters. */
 const EVIL =
   '</details></td><script>alert(1)</script>\n\n# ✅ pass\n```\n| @octocat #1 https://x.y [x](http://a) ![i](https://c.d/e.png) <!-- sticky --> /merge :tada: $x^2$ **b** _i_';
 
-/** The limits that the sentences speak of. */
+/** The limits that messages mention. */
 const LIMITS = { turns: '30 turns (max-turns)', time: '10 minutes', tokens: '50000 tokens', cost: '$0.5' };
 
 /** A turn with its calls; later ones are slower and larger. */
@@ -49,7 +49,7 @@ function turn(number: number, ...calls: TurnRecord['calls']): TurnRecord {
   };
 }
 
-/** A call and how it went. */
+/** A call with its outcome. */
 function call(
   name: string,
   target: string,
@@ -189,7 +189,7 @@ const CUT_OFF = {
   url: 'https://github.com/octo/demo/actions/runs/42/attempts/1',
 } as const satisfies Partial<MergedVote>;
 
-/** As a merge says them. */
+/** Findings as a merge lists them. */
 const UNSIGNED = 'it is not signed';
 const NO_ENVELOPE = 'it is no envelope of this action: see /type (const)';
 

@@ -31,9 +31,9 @@ describe('fingerprints', () => {
     { message: 'The file has no tests.' },
   ];
 
-  it('are of each place and rule their own', () => {
+  it('differ for each location and rule', () => {
     expect(new Set(fingerprints(CODE, rows)).size).toBe(5);
-    // Two lines with the same text, the same rule.
+    // Two lines have the same text and the same rule.
     const own = alerts(CODE, rows).alerts.map((alert) => alert.fingerprints['structuredAgentFinding/v1']);
     expect(new Set(own).size).toBe(5);
   });
@@ -47,7 +47,7 @@ describe('fingerprints', () => {
     );
   });
 
-  it('do not depend on the words, nor on how grave it seems this time', () => {
+  it('do not depend on the wording or the severity', () => {
     const again = rows.map((row) => ({
       ...row,
       title: 'Again',
@@ -57,18 +57,18 @@ describe('fingerprints', () => {
     expect(fingerprints(CODE, again)).toEqual(fingerprints(CODE, rows));
   });
 
-  it('do not depend on the case of a rule', () => {
+  it('do not depend on the case of the rule', () => {
     const shouted = rows.map((row) => ('rule' in row ? { ...row, rule: ` ${row.rule.toUpperCase()}` } : row));
     expect(fingerprints(CODE, shouted)).toEqual(fingerprints(CODE, rows));
   });
 
-  it('stay when lines move or are indented', () => {
+  it('do not change when lines move or are indented', () => {
     const moved = rows.slice(0, 4).map((row) => ({ ...row, line: (row.line ?? 0) + 3 }));
     const code = `// one\n// two\n\n${CODE.replaceAll('\n', '\r\n  ')}`;
     expect(fingerprints(code, moved)).toEqual(fingerprints(CODE, rows.slice(0, 4)));
   });
 
-  it('of ours stay when what comes behind the line changes', () => {
+  it('of structured-agent do not change when later lines change', () => {
     const own = (code: string) =>
       alerts(code, rows.slice(0, 1)).alerts.map((alert) => alert.fingerprints['structuredAgentFinding/v1']);
     expect(own(CODE.replace('}\n\n', '}\n\nlet x;\n'))).toEqual(own(CODE));
@@ -77,7 +77,7 @@ describe('fingerprints', () => {
 });
 
 describe('alerts', () => {
-  it('are one where rule and line are the same, with all that was said, as grave as the gravest', () => {
+  it('merge findings with the same rule and line, with all messages and the highest severity', () => {
     const {
       alerts: found,
       findings,
@@ -94,7 +94,7 @@ describe('alerts', () => {
     expect([findings, placed]).toEqual([4, 3]);
   });
 
-  it('have the rule that the finding names, never one made of its words', () => {
+  it('use the rule of the finding and never derive one from its text', () => {
     const { alerts: found, rules } = alerts(CODE, [
       { line: 1, rule: '@typescript-eslint/no-unused-vars', severity: 'medium', message: 'm' },
       { line: 2, category: ' SQL  Injection! ', severity: 'critical', message: 'm' },
@@ -119,7 +119,7 @@ describe('alerts', () => {
     expect(rules.get('finding')).toEqual({ id: 'finding', name: 'Finding', securityScore: null });
   });
 
-  it('of failed tests have a rule of their own', () => {
+  it('of failed tests have their own rule', () => {
     const workspace = make();
     workspace.write('a.test.js', 'x\n');
     const locate = createLocator({ workspace: workspace.root, workingDirectory: '.', repositories: [] });
@@ -131,7 +131,7 @@ describe('alerts', () => {
   });
 });
 
-describe('what was outvoted', () => {
+describe('an outvoted finding', () => {
   const rows = [
     { path: 'a.js', line: 1, rule: 'leak', severity: 'critical', message: 'x', outvoted: true },
     { path: 'a.js', line: 2, rule: 'naming', severity: 'medium', message: 'y' },
@@ -151,14 +151,14 @@ describe('what was outvoted', () => {
     return all.map(({ ruleId, severity }) => [ruleId, severity, scoreOf(ruleId) !== null]);
   };
 
-  it('in a merge is a note without a score, so that code scanning stays green beside the verdict', () => {
+  it('of a merge becomes a note without a score, so that code scanning does not fail', () => {
     expect(found(true)).toEqual([
       ['naming', 'warning', true],
       ['leak', 'note', false],
     ]);
   });
 
-  it('in a single run is what the finding says, whatever the model claims', () => {
+  it('of a single run keeps its severity, because only a merge can outvote', () => {
     expect(found(false)).toEqual([
       ['leak', 'error', true],
       ['naming', 'warning', true],

@@ -17,7 +17,7 @@ function usual() {
 }
 
 describe('sarifLog', () => {
-  it('says which tool judged which commit for whom, and what it found where', async () => {
+  it('contains the tool, the commit, the category and the findings with locations', async () => {
     const findings = [
       {
         severity: 'high',
@@ -35,7 +35,7 @@ describe('sarifLog', () => {
     await expect(`${JSON.stringify(log, null, 2)}\n`).toMatchFileSnapshot('../golden/findings.sarif');
   });
 
-  it('outside GitHub names neither a commit nor a page', async () => {
+  it('contains no commit and no URL outside GitHub', async () => {
     const sarif = openSarif(usual(), { serverUrl: null, informationUri: null });
     const { run, problems } = await sarif.write({});
     expect([problems, run.versionControlProvenance, 'informationUri' in run.tool.driver]).toEqual([
@@ -45,7 +45,7 @@ describe('sarifLog', () => {
     ]);
   });
 
-  it('has a category for each key, which ends where GitHub ends it', async () => {
+  it("has a distinct category for each key, within GitHub's length limit", async () => {
     const long = 'x'.repeat(300);
     const keys = ['CI/review/node-24', 'CI {24}', 'CI [24]', '', '/', 'a\n<b>', `${long}1`, `${long}2`, '😀'];
     const ids: string[] = [];
@@ -57,7 +57,7 @@ describe('sarifLog', () => {
     for (const id of ids) expect(id).toMatch(/^structured-agent\/[^\s<>[\]{}]{1,210}\/$/);
   });
 
-  it('text of the model neither links nor hides, and holds no secret', async () => {
+  it('contains no links, invisible characters or secrets from the model', async () => {
     const message = 'see [here](https://evil.example) or [1](1) \u202e\x1b[31m sk-canary-123 \ud83d';
     const findings = [
       { severity: 'error', path: 'src/a b#.js', line: 1, rule: 'r](x) sk-canary-123', message },
@@ -68,7 +68,7 @@ describe('sarifLog', () => {
     expect(text).not.toMatch(/sk-canary|\]\(/);
   });
 
-  it('says what it leaves out: findings without a place, and what GitHub would not look at', async () => {
+  it("reports omitted findings: those without a location and those above GitHub's limits", async () => {
     const workspace = usual();
     writeFileSync(path.join(workspace.root, 'sub/long.js'), 'x\n'.repeat(6_000));
     const findings = [
@@ -88,7 +88,7 @@ describe('sarifLog', () => {
     ]);
   });
 
-  it('stays below 10 MB: messages grow shorter first, then the least grave go', async () => {
+  it('stays below 10 MB by shortening messages, then dropping the least severe findings', async () => {
     const alerts = Array.from({ length: 4_000 }, (_, at) => ({
       severity: 'note' as const,
       place: { path: `${'p'.repeat(2_500)}${at}`, line: 1, endLine: null, column: null, source: null },
@@ -109,7 +109,7 @@ describe('sarifLog', () => {
     for (const { text } of [few, many]) expect(Buffer.byteLength(text)).toBeLessThan(10_000_000);
   });
 
-  it('is valid by the schema and by GitHub’s rules for any payload', async () => {
+  it("is valid by the schema and GitHub's rules for any payload", async () => {
     const workspace = usual();
     const sarif = openSarif(workspace);
     const words = [

@@ -1,4 +1,4 @@
-/** SARIF logs as a test reads them: written by the reporter, judged by the schema of OASIS and the rules of GitHub. */
+/** SARIF logs for tests: written by the reporter and validated by the OASIS schema and GitHub's rules. */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Ajv } from 'ajv';
@@ -48,7 +48,7 @@ const ajv = new Ajv({ strict: false, allErrors: true, unicodeRegExp: false });
 formats.default(ajv);
 const judge = ajv.compile(schema);
 
-/** What is wrong with a log by the schema, and by what GitHub refuses or does not show. */
+/** The violations of the schema and of GitHub's rules in a log. */
 export function sarifProblems(log: { readonly runs: readonly SarifRun[] }): readonly string[] {
   judge(log);
   const problems = (judge.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
@@ -71,7 +71,7 @@ export function sarifProblems(log: { readonly runs: readonly SarifRun[] }): read
   return problems;
 }
 
-/** A reporter over a workspace, and what it leaves. */
+/** A reporter for a workspace, with the file and the lines that it writes. */
 export function openSarif(workspace: Workspace, changes: Partial<SarifOptions> = {}) {
   const lines: string[] = [];
   const target = path.join(workspace.root, 'out.sarif');

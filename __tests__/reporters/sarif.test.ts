@@ -18,7 +18,7 @@ function usual() {
 }
 
 describe('the SARIF file', () => {
-  it('holds every finding that has a place, for its owner alone, and the log says how many', async () => {
+  it('contains every finding with a location, is private to the owner, and the log counts its results', async () => {
     const sarif = openSarif(usual());
     const { run, problems } = await sarif.write({
       findings: [FINDING, { severity: 'note', message: 'no place' }],
@@ -31,12 +31,12 @@ describe('the SARIF file', () => {
     ]);
   });
 
-  it('of a payload without findings is a log without results, which closes the alerts', async () => {
+  it('of a payload without findings has no results, which closes the alerts', async () => {
     const { run, problems } = await openSarif(usual()).write({ passed: true, summary: 's' });
     expect([run.results, run.tool.driver.rules, problems]).toEqual([[], [], []]);
   });
 
-  it('is not left by a run that judged nothing, whatever stood there', async () => {
+  it('is removed when the run publishes no payload', async () => {
     const sarif = openSarif(usual());
     writeFileSync(sarif.target, 'of another run');
     await sarif.report(sampleReport(unpublished('no verdict')));
@@ -44,7 +44,7 @@ describe('the SARIF file', () => {
     expect(sarif.lines).toEqual(['No SARIF was written: no payload was published.']);
   });
 
-  it('of another run is gone once this one begins', () => {
+  it('of an earlier run is removed when the run starts', () => {
     const sarif = openSarif(usual());
     writeFileSync(sarif.target, 'of another run');
     sarif.reporter.event?.({ type: 'turn_started', turn: 1, forced: false });
@@ -60,7 +60,7 @@ describe('the SARIF file', () => {
     expect(sarif.exists()).toBe(false);
   });
 
-  it('is taken back when the ending is told again without its payload', async () => {
+  it('is removed when the report is repeated without a payload', async () => {
     const sarif = openSarif(usual());
     await sarif.write({ findings: [FINDING] });
     expect(sarif.reporter.repeatable).toBe(true);
@@ -68,14 +68,14 @@ describe('the SARIF file', () => {
     expect(sarif.exists()).toBe(false);
   });
 
-  it('that cannot be written or removed is a ReportError', async () => {
+  it('that cannot be written or removed causes a ReportError', async () => {
     const sarif = openSarif(usual());
     mkdirSync(sarif.target);
     await expect(sarif.report(sampleReport())).rejects.toBeInstanceOf(ReportError);
     await expect(sarif.report(sampleReport(unpublished('no')))).rejects.toBeInstanceOf(ReportError);
   });
 
-  it('follows no link, neither to write nor to remove', async () => {
+  it('is neither written nor removed through a symbolic link', async () => {
     const workspace = usual();
     const outside = make();
     const kept = outside.write('out.sarif', 'kept');
@@ -86,7 +86,7 @@ describe('the SARIF file', () => {
     await expect(sarif.report(sampleReport())).rejects.toBeInstanceOf(ReportError);
     await expect(sarif.report(sampleReport(unpublished('no')))).rejects.toBeInstanceOf(ReportError);
     expect([statSync(kept).size, readdirSync(outside.root)]).toEqual([4, ['out.sarif']]);
-    // A link at the very place is replaced.
+    // A link with the name of the file is replaced.
     const direct = openSarif(workspace);
     symlinkSync(kept, direct.target);
     await direct.write({ findings: [FINDING] });
@@ -94,8 +94,8 @@ describe('the SARIF file', () => {
   });
 });
 
-describe('the check itself', () => {
-  it('finds what is wrong', async () => {
+describe('sarifProblems', () => {
+  it('finds violations', async () => {
     const { run } = await openSarif(usual()).write({ findings: [FINDING] });
     const [result] = run.results;
     if (result === undefined) throw new TypeError('there is a result');
@@ -111,7 +111,7 @@ describe('the check itself', () => {
 describe('the SARIF file of a merge', () => {
   const LEGS = [sampleLeg('api', 'fail'), sampleLeg('web', 'abstain')];
 
-  it('says which alerts close because legs said nothing', async () => {
+  it('reports that alerts of legs without a verdict are closed', async () => {
     const sarif = openSarif(usual());
     await sarif.report(sampleMergedReport(sampleMerged({ legs: LEGS })));
     expect(sarif.lines[0]).toMatch(
@@ -119,7 +119,7 @@ describe('the SARIF file of a merge', () => {
     );
   });
 
-  it('is not written without a checkout, which would close every alert', async () => {
+  it('is not written without a checkout, because it would close every alert', async () => {
     const sarif = openSarif(usual(), { locate: null });
     writeFileSync(sarif.target, 'of another run');
     await expect(sarif.report(sampleMergedReport())).rejects.toThrow(

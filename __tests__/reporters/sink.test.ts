@@ -13,7 +13,7 @@ import { sampleReport, unpublished } from './sample-report.ts';
 const folder = makeFolder();
 const program = fileURLToPath(new URL('../support/worlds/reporting-process.ts', import.meta.url));
 
-/** Far more than a pipe holds on its own. */
+/** Far more than the buffer of a pipe. */
 const large: JsonObject = { passed: true, summary: 'ä€😀'.repeat(400_000) };
 const largeText = `${JSON.stringify(large)}\n`;
 const remark = { type: 'notice', level: 'info', text: 'REMARK' } as const;
@@ -37,7 +37,7 @@ function start(script: Partial<ToldScript>) {
   return { child, stderr: () => stderr, seen: (text: string) => seen(child, () => stderr, text) };
 }
 
-/** Waits until stderr has said something. */
+/** Waits until stderr contains a text. */
 async function seen(child: ChildProcess, stderr: () => string, text: string): Promise<void> {
   while (!stderr().includes(text)) await once(child.stderr ?? child, 'data');
 }
@@ -70,10 +70,10 @@ const sentences = (stderr: string) =>
   stderr.split('\n').filter((each) => each.startsWith('structured-agent: '));
 
 describe('stdout as a pipe', () => {
-  it('a reader that comes late gets everything', async () => {
+  it('a slow reader receives everything', async () => {
     const { child, seen } = start({ steps: [remark] });
     await seen('REMARK');
-    // Nobody has read so far, and a pipe holds 64 KiB.
+    // Nothing has been read yet, and a pipe buffers 64 KiB.
     await new Promise((resolve) => setTimeout(resolve, 300));
     const parts: Buffer[] = [];
     child.stdout.on('data', (data) => parts.push(data));
@@ -82,7 +82,7 @@ describe('stdout as a pipe', () => {
     expect(code).toBe(0);
   });
 
-  it('a reader that leaves before the end: 52 and one sentence', async () => {
+  it('a reader that closes early ends the run with 52 and one sentence', async () => {
     const { child, stderr } = start({ quiet: true });
     child.stdout.once('data', () => child.stdout.destroy());
     const [code] = await once(child, 'close');
@@ -92,7 +92,7 @@ describe('stdout as a pipe', () => {
     );
   });
 
-  it('a reader that leaves with all it wants, the whole line, changes nothing', async () => {
+  it('a reader that closes after the whole line does not change the exit code', async () => {
     const { stdout, stderr, code } = await shell('{ $RUN; echo "exit $?" >&2; } | head -n 1', {
       quiet: true,
       report: sampleReport(),
@@ -104,12 +104,12 @@ describe('stdout as a pipe', () => {
     });
   });
 
-  it('a reader that leaves in the middle of stream-json ends the run', async () => {
+  it('a reader that closes during stream-json ends the run', async () => {
     const { child, stderr } = start({
       format: 'stream-json',
       steps: [...sampleEvents.slice(0, 3), { type: 'wait' }, ...sampleEvents.slice(3), { type: 'wait' }],
     });
-    // Nothing is ever written for the second wait: only the loss ends it.
+    // Nothing is written to end the second wait: only the closed pipe ends it.
     child.stdout.once('data', () => {
       child.stdout.destroy();
       child.stdin.write('\n');
@@ -120,7 +120,7 @@ describe('stdout as a pipe', () => {
     expect(stderr().match(/EPIPE/g)?.length).toBe(1);
   });
 
-  it('a run that failed anyway keeps its exit code', async () => {
+  it('a failed run keeps its exit code', async () => {
     const report = sampleReport(
       unpublished('Reached the limit.', { reason: 'max_turns', subtype: 'error_max_turns', exitCode: 53 }),
     );
@@ -132,7 +132,7 @@ describe('stdout as a pipe', () => {
     expect(stderr()).toBe('structured-agent: Reached the limit.\n');
   });
 
-  it('stream-json is there line by line while the run goes on, the envelope last', async () => {
+  it('stream-json is written line by line during the run, with the envelope last', async () => {
     const { child } = start({
       format: 'stream-json',
       report: sampleReport(),
@@ -152,7 +152,7 @@ describe('stdout as a pipe', () => {
     expect(kinds.at(-1)).toBe('result');
   });
 
-  it('stderr without a reader takes nothing away from stdout', async () => {
+  it('stderr without a reader does not affect stdout', async () => {
     const { child } = start({ steps: [{ type: 'wait' }, ...sampleEvents], report: sampleReport() });
     child.stderr.destroy();
     let stdout = '';
@@ -165,14 +165,14 @@ describe('stdout as a pipe', () => {
   });
 });
 
-describe('stdout as something else', () => {
-  it('a file gets everything', async () => {
+describe('stdout that is not a pipe', () => {
+  it('a file receives everything', async () => {
     const { code } = await shell('$RUN > whole.json', { quiet: true });
     expect(code).toBe(0);
     expect(readFileSync(path.join(folder, 'whole.json'), 'utf8') === largeText).toBe(true);
   });
 
-  it('a full disk: 52 and one sentence', async () => {
+  it('a full disk ends with 52 and one sentence', async () => {
     const { code, stderr } = await shell('$RUN > /dev/full', { quiet: true, report: sampleReport() });
     expect(code).toBe(52);
     expect(stderr).toBe(
@@ -180,7 +180,7 @@ describe('stdout as something else', () => {
     );
   });
 
-  it('a disk that becomes full in the middle: 52, not a payload that is cut and an exit code of 0', async () => {
+  it('a disk that becomes full while writing ends with 52, not with a truncated payload and 0', async () => {
     const { code, stderr } = await shell('ulimit -f 1; $RUN > cut.json', { quiet: true });
     expect(statSync(path.join(folder, 'cut.json')).size).toBeLessThan(2_000);
     expect(code).toBe(52);
@@ -191,18 +191,18 @@ describe('stdout as something else', () => {
   it.each([
     ['a descriptor that cannot be written', '$RUN 1< /etc/passwd'],
     ['a folder', '$RUN 1< /'],
-  ])('%s: 52 and one sentence', async (_, line) => {
+  ])('%s ends with 52 and one sentence', async (_, line) => {
     const { code, stderr } = await shell(line, { quiet: true, report: sampleReport() });
     expect(code).toBe(52);
     expect(stderr.split('\n').length).toBe(2);
     expect(sentences(stderr).length).toBe(1);
   });
 
-  it.each(['$RUN >&-', '$RUN > /dev/null'])('%s asks for the exit code only', async (line) => {
+  it.each(['$RUN >&-', '$RUN > /dev/null'])('%s only sets the exit code', async (line) => {
     expect(await shell(line, { quiet: true })).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
-  it('a failure prints nothing in text and one sentence on stderr', async () => {
+  it('a failure prints nothing on stdout and one sentence on stderr', async () => {
     const report = sampleReport(unpublished('It failed.'));
     expect(await shell('$RUN', { quiet: true, report })).toEqual({
       code: 1,

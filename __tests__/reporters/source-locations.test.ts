@@ -10,7 +10,7 @@ const OURS = 'https://github.com/octo/demo';
 
 const short = (place: SourceLocation | null) => (place === null ? null : [place.path, place.line]);
 
-describe('a written path', () => {
+describe('a path in a payload', () => {
   function usual() {
     const workspace = make();
     workspace.checkout('.', OURS);
@@ -37,11 +37,11 @@ describe('a written path', () => {
     ['packages/api/src/x.js', 'packages/api/src/x.js'],
     ['src/x.js', 'packages/api/src/x.js'],
     ['../../README.md', 'README.md'],
-  ])('%j is the file %j of the repository', (written, file) => {
+  ])('%j is resolved to the file %j of the repository', (written, file) => {
     expect(locator(usual(), { from: 'packages/api' })(written)?.path).toBe(file);
   });
 
-  it('that exists at the root and in the working directory is the one that the change touches', () => {
+  it('that exists at the root and in the working directory is resolved to the changed file', () => {
     const find = (changed?: readonly string[]) =>
       locator(usual(), {
         from: 'packages/api',
@@ -54,7 +54,7 @@ describe('a written path', () => {
     expect(find()).toBe('README.md');
   });
 
-  it('is compared with changed files as git names them, also where the repository lies below the workspace', () => {
+  it('is compared with changed files relative to the repository, also when it is below the workspace', () => {
     const workspace = make();
     workspace.checkout('sub', OURS);
     workspace.write('sub/README.md', 'root\n');
@@ -66,12 +66,12 @@ describe('a written path', () => {
     expect(find('sub/packages/api/README.md')).toBe('README.md');
   });
 
-  it('may be absolute', () => {
+  it('can be absolute', () => {
     const workspace = usual();
     expect(locator(workspace)(path.join(workspace.root, 'src/a b.js'))?.path).toBe('src/a b.js');
   });
 
-  it('is nothing where no regular file is, inside the workspace and outside of .git', () => {
+  it('is resolved to null unless it is a regular file in the workspace and outside .git', () => {
     const workspace = usual();
     symlinkSync('/etc/passwd', path.join(workspace.root, 'out'));
     symlinkSync('.git', path.join(workspace.root, 'inside'));
@@ -85,19 +85,19 @@ describe('a written path', () => {
     expect(written.map((each) => locate(each))).toEqual(written.map(() => null));
   });
 
-  it('is the file that a link inside the repository leads to', () => {
+  it('is resolved through a link inside the repository', () => {
     const workspace = usual();
     symlinkSync('src', path.join(workspace.root, 'link'));
     expect(locator(workspace)('link/a b.js')?.path).toBe('src/a b.js');
   });
 
-  it('is the workspace’s own file where the agent worked somewhere else', () => {
+  it('is resolved from the workspace root when the working directory is outside the workspace', () => {
     const workspace = usual();
     for (const from of ['/', '..', 'nope', path.join(workspace.root, 'src')])
       expect(locator(workspace, { from })('README.md')?.path).toBe('README.md');
   });
 
-  it('never throws and never leaves the repository, whatever it is', () => {
+  it('never throws and never resolves outside the repository', () => {
     const workspace = usual();
     const locate = locator(workspace);
     const part = fc.constantFrom('a b.js', '', ...'.. . src .git HEAD a README.md \\ \ud800 ~'.split(' '));
@@ -112,7 +112,7 @@ describe('a written path', () => {
   });
 });
 
-describe('a line', () => {
+describe('a line in a payload', () => {
   const workspaceOf = (text: string) => {
     const workspace = make();
     workspace.checkout('.', OURS);
@@ -121,7 +121,7 @@ describe('a line', () => {
   };
   const lines = (place: SourceLocation | null) => [place?.line, place?.endLine, place?.column];
 
-  it('is kept where the file has it, its end and column too', () => {
+  it('is kept with its end and column when the file has it', () => {
     const locate = workspaceOf('one\ntwo\nthree');
     expect(lines(locate('x.js', 2, 3, 3))).toEqual([2, 3, 3]);
     expect(lines(locate('x.js', 3, 9))).toEqual([3, null, null]);
@@ -129,13 +129,13 @@ describe('a line', () => {
     expect(lines(locate('x.js', 1, 1, 1))).toEqual([1, null, 1]);
   });
 
-  it('that is not there leaves the file', () => {
+  it('that does not exist is dropped and the file is kept', () => {
     const locate = workspaceOf('one\ntwo\n');
     expect(short(locate('x.js', 3, 4, 1))).toEqual(['x.js', null]);
     expect(short(workspaceOf('')('x.js', 1))).toEqual(['x.js', null]);
   });
 
-  it('is not told of a file that is too large to count', () => {
+  it('is dropped when the file is too large to count lines', () => {
     const large = workspaceOf('x'.repeat(10 * 1024 * 1024 + 1))('x.js', 1);
     expect([short(large), large?.source]).toEqual([['x.js', null], null]);
     expect(short(workspaceOf('\n'.repeat(300_001))('x.js', 1))).toEqual(['x.js', null]);
@@ -145,7 +145,7 @@ describe('a line', () => {
 describe('isCheckedOut', () => {
   const names = { repositories: ['octo/demo'] };
 
-  it('is whether the judged repository is there, at the root or below it', () => {
+  it('is true when the repository of the run is checked out at the root or below it', () => {
     const [empty, below, other, plain] = [make(), make(), make(), make()];
     empty.write('verdicts/api/result.json', '{}');
     below.checkout('src', 'https://github.com/octo/demo');
@@ -158,20 +158,20 @@ describe('isCheckedOut', () => {
 });
 
 describe('sourceFile', () => {
-  it('counts lines as git does: a line end at the end begins no further line', () => {
+  it('counts lines like git: a final line break starts no new line', () => {
     const counts = ['', '\n', 'a', 'a\n', 'a\r\nb', '\n\n', 'a\n\nb\n'].map(
       (text) => sourceFile(text).lineCount,
     );
     expect(counts).toEqual([0, 1, 1, 1, 2, 2, 3]);
   });
 
-  it('gives lines without their ends, and nothing for lines that are not there', () => {
+  it('returns lines without line breaks and an empty string for missing lines', () => {
     const source = sourceFile('one\r\n two \nthree');
     const lines = [0, 1, 2, 3, 4, 9].map((number) => source.line(number));
     expect(lines).toEqual(['', 'one', ' two ', 'three', '', '']);
   });
 
-  it('tells equal lines apart by those above, blanks aside', () => {
+  it('distinguishes equal lines by the number of equal lines above, ignoring whitespace', () => {
     const source = sourceFile('a();\nb();\n  a();\na ();\n');
     expect([1, 2, 3, 4, 5].map((number) => source.sameAbove(number))).toEqual([0, 0, 1, 2, 0]);
   });

@@ -11,7 +11,7 @@ import { notMet, sampleReport, unpublished } from './sample-report.ts';
 const secrets = knowSecrets('sk-canary-1');
 const FORMATS = ['text', 'json', 'stream-json', 'object'] as const;
 
-/** Tells a run; `breaks` is what flushing then throws. */
+/** Reports a run; `breaks` is the error that flushing throws. */
 function open(format: OutputFormat, breaks: InputError | null = null) {
   const written: string[] = [];
   const sink = {
@@ -48,7 +48,7 @@ const endings: readonly (readonly [string, Report])[] = [
 describe.each(endings)('after %s', (_, report) => {
   const end = envelope(report, secrets.mask);
 
-  it('P1 text is the payload and a newline exactly where it is published', async () => {
+  it('P1 text is the payload and a newline only when it is published', async () => {
     const payload = report.verdict.published ? `${JSON.stringify(report.payload)}\n` : '';
     expect(await told('text', report)).toBe(payload);
   });
@@ -59,31 +59,31 @@ describe.each(endings)('after %s', (_, report) => {
     expect(JSON.parse(text)).toEqual(end);
   });
 
-  it('P2 json is one array of messages, the envelope last', async () => {
+  it('P2 json is one array of messages with the envelope last', async () => {
     const messages: JsonObject[] = JSON.parse(await told('json', report));
     expect(messages.map(({ type }) => type)).toEqual(expect.arrayContaining(['system', 'assistant', 'user']));
     expect(messages.at(-1)).toEqual(end);
     expect(messages.filter(({ type }) => type === 'result').length).toBe(1);
   });
 
-  it('P2 stream-json is the same, a line each', async () => {
+  it('P2 stream-json has the same messages, one per line', async () => {
     const text = await told('stream-json', report);
     expect(text.endsWith('\n')).toBe(true);
     const lines = text.trimEnd().split('\n');
     expect(lines.map((line): unknown => JSON.parse(line))).toEqual(JSON.parse(await told('json', report)));
   });
 
-  it.each(FORMATS)('%s holds no secret', async (format) => {
+  it.each(FORMATS)('%s contains no secret', async (format) => {
     expect(await told(format, report)).not.toContain('sk-canary-1');
   });
 });
 
 describe('stdout', () => {
-  it('P2 json of a run that never began is the envelope in an array', async () => {
+  it('P2 json of a run that never started is an array with the envelope', async () => {
     expect(JSON.parse(await told('json', wrongInput, []))).toEqual([envelope(wrongInput, secrets.mask)]);
   });
 
-  it('stream-json writes as events come, the others not before the end', () => {
+  it('stream-json is written during the run, the other formats at the end', () => {
     const seen = FORMATS.map((format) => {
       const { stdout, written } = open(format);
       for (const event of sampleEvents) stdout.reporter.event?.(event);
@@ -92,21 +92,21 @@ describe('stdout', () => {
     expect(seen).toEqual([0, 0, 11, 0]);
   });
 
-  it('only json and stream-json carry prose of the model', async () => {
+  it('only json and stream-json contain text of the model', async () => {
     const carry = [];
     for (const format of FORMATS)
       carry.push((await told(format, sampleReport())).includes(JSON.stringify(PROSE).slice(1, -1)));
     expect(carry).toEqual([false, true, true, false]);
   });
 
-  it('that fails says so, and does not write a second ending behind half of the first', async () => {
+  it('throws when writing fails and does not write a second envelope after a partial one', async () => {
     const { stdout, written } = open('object', new InputError(null, 'gone'));
     await expect(stdout.writeOutputs(sampleReport())).rejects.toThrow(InputError);
     await stdout.writeOutputs(sampleReport(unpublished('gone')));
     expect(written.length).toBe(1);
   });
 
-  it('that nobody reads is not waited for a second time', async () => {
+  it('is not waited for a second time when nobody reads it', async () => {
     const sink = { write: () => undefined, flush: () => new Promise<never>(() => {}) };
     const stdout = createStdout({ sink, format: 'object', secrets, version: '0.1.0', cwd: '/w' });
     void stdout.writeOutputs(sampleReport());

@@ -22,7 +22,7 @@ const signal = new AbortController().signal;
 const folder = makeFolder();
 
 describe('summaryMarkdown', () => {
-  it('D08 any payload keeps the shape of the page', () => {
+  it('D08 keeps the structure of the page for any payload', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { maxKeys: 4 }), (value) => {
         const payload: JsonObject = JSON.parse(JSON.stringify(value));
@@ -48,11 +48,11 @@ describe('summaryMarkdown', () => {
     ['a.js', 1.5],
     ['a.js', 'one'],
     ['javascript:alert(1)//', 1],
-  ])('a finding at %j line %j is no link', (file, line) => {
+  ])('does not link a finding at %j line %j', (file, line) => {
     expect(summary({ payload: { findings: [{ path: file, line }] } })).not.toContain('](http');
   });
 
-  it('caps rows, columns, properties, turns and calls, and says how many more there are', () => {
+  it('limits rows, columns, properties, turns and calls, and counts the omitted ones', () => {
     const row = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`c${at}`, at]));
     const call = { name: 'shell', target: 'x', decision: 'ok', durationMs: 1 } as const;
     const calls = Array.from({ length: 30 }, () => call);
@@ -69,7 +69,7 @@ describe('summaryMarkdown', () => {
     expect(text).toContain('<summary>475 more</summary>');
   });
 
-  it('shows the gravest findings first, and folds those after the 25th', () => {
+  it('shows the most severe findings first and collapses those after the 25th', () => {
     const row = (severity: string, at: number) => ({ severity, message: `m${at}` });
     const findings = [row('notice', 0), row('odd', 1), row('error', 2), row('Warning', 3), row('error', 4)];
     const order = (payload: JsonObject) =>
@@ -82,13 +82,13 @@ describe('summaryMarkdown', () => {
     expect(folded).toContain('| m29 |');
   });
 
-  it('shows short lists as one cell and longer ones as sections', () => {
+  it('shows short lists in one cell and longer ones as sections', () => {
     const text = summary({ payload: { names: ['a', 1, null], empty: [], texts: ['x'.repeat(61)] } });
     expect(text).toContain('| **names** | a<br>1<br>null |\n');
     expect(text).toContain(`### texts (1)\n\n- ${'x'.repeat(61)}\n`);
   });
 
-  it('P5 stays within its limit, gives up the least first, and says where the whole is', () => {
+  it('P5 stays within its limit, drops the least important sections first and names the full result', () => {
     const text = summary(
       { payload: { list: Array.from({ length: 50 }, () => ({ text: 'é'.repeat(900) })) } },
       110_000,
@@ -107,8 +107,8 @@ describe('summaryMarkdown', () => {
   });
 });
 
-describe('a payload that is hard to render', () => {
-  it('2 MB, whose indented form would be too long for a string: summary and comment tell the verdict', () => {
+describe('a payload that cannot be rendered', () => {
+  it('of 2 MB with deep nesting still gives the verdict in summary and comment', () => {
     const payload: JsonObject = JSON.parse(
       `{"list":${'['.repeat(490)}${'1,'.repeat(1_000_000)}1${']'.repeat(490)}}`,
     );
@@ -119,7 +119,7 @@ describe('a payload that is hard to render', () => {
     }
   });
 
-  it('a payload that cannot be rendered at all leaves the verdict, and why there is no more', async () => {
+  it('leaves the verdict and the reason when rendering throws', async () => {
     const payload: JsonObject = {
       get broken(): string {
         throw new RangeError('Invalid string length');
@@ -136,7 +136,7 @@ describe('a payload that is hard to render', () => {
 });
 
 describe('createSummary', () => {
-  it('appends to what is there, within what the runner takes in all', async () => {
+  it('appends to the file within the size limit of the runner', async () => {
     const file = path.join(folder, 'summary.md');
     writeFileSync(file, 'before\n\n');
     await createSummary({ ...facts, file }).report?.(sampleReport(), signal);
@@ -148,7 +148,7 @@ describe('createSummary', () => {
     expect(readFileSync(file, 'utf8').length).toBe(MIB);
   });
 
-  it('a folder, or a pipe that nobody reads, is a ReportError, and no wait', async () => {
+  it('throws a ReportError for a directory or a pipe without a reader, without waiting', async () => {
     const pipe = path.join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     for (const file of [folder, pipe])

@@ -19,11 +19,11 @@ describe('terminalStyle', () => {
     expect({ live: style.live, color: style.color }).toEqual({ live, color });
   });
 
-  it('has no live line where the same terminal shows what stdout prints meanwhile', () => {
+  it('has no live line when stdout prints to the same terminal', () => {
     expect(terminalStyle({ environment: {}, stderr: { isTTY: true }, stdoutShows: true }).live).toBe(false);
   });
 
-  it('asks for the columns each time, 80 where nobody knows', () => {
+  it('reads the number of columns each time and defaults to 80', () => {
     const stderr = { isTTY: true, columns: 0 };
     const style = terminalStyle({ environment: {}, stderr, stdoutShows: false });
     expect(style.columns()).toBe(80);
@@ -44,7 +44,7 @@ describe('fitColumns', () => {
     ['abc', 1, ''],
     ['abc', 0, ''],
     ['', 0, ''],
-  ])('%j in %i columns is %j', (text, columns, expected) => {
+  ])('fits %j in %i columns as %j', (text, columns, expected) => {
     expect(fitColumns(text, columns)).toBe(expected);
   });
 });

@@ -12,7 +12,7 @@ const secrets = knowSecrets('sk-canary-1');
 const signal = new AbortController().signal;
 
 describe('createTranscript', () => {
-  it('writes one private line for each event and the end, secrets masked', async () => {
+  it('writes one line for each event and the end, with secrets masked, readable by the owner only', async () => {
     const file = path.join(folder, 'new', 'transcript.jsonl');
     const transcript = createTranscript({ file, secrets });
     for (const event of sampleEvents) transcript.event?.(event);
@@ -24,7 +24,7 @@ describe('createTranscript', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('P3 holds no payload and no sentence that could quote one', async () => {
+  it('P3 contains no payload and no message that could quote it', async () => {
     const file = path.join(folder, 'private.jsonl');
     const verdict = { ...sampleReport().verdict, error: 'ISSUE-CANARY' };
     const transcript = createTranscript({ file, secrets });
@@ -32,7 +32,7 @@ describe('createTranscript', () => {
     expect(readFileSync(file, 'utf8')).not.toContain('CANARY');
   });
 
-  it('a file that cannot be written is told once, at the end', async () => {
+  it('reports a file that cannot be written once, at the end', async () => {
     const transcript = createTranscript({ file: folder, secrets });
     for (const event of sampleEvents) transcript.event?.(event);
     await expect(transcript.report?.(sampleReport(), signal)).rejects.toThrow(ReportError);

@@ -44,8 +44,8 @@ const judged = (reason: Report['verdict']['reason'], words?: readonly string[]) 
   gate: { status: 'not_met', issues: [], ...(words === undefined ? {} : { words }) } as const,
 });
 
-describe('the words of a gate', () => {
-  it('are a list where several things are wanted, and nothing where the sentence says it all', () => {
+describe('the descriptions of a gate', () => {
+  it('are a list when there are several, and omitted when the message contains them', () => {
     expect(
       gateReasons(judged('gate_not_met', ['wants `a` to be 1', 'wants `b` to be 2']), sanitizer),
     ).toEqual([
@@ -59,13 +59,13 @@ describe('the words of a gate', () => {
     expect(gateReasons(judged('accepted', ['a', 'b']), sanitizer)).toEqual([]);
   });
 
-  it('are a paragraph of their own where a signal came after the payload', () => {
+  it('are a separate paragraph when a signal followed the payload', () => {
     const words = ['wants `passed` to be true; the payload agrees'];
     expect(gateParagraph(judged('cancelled', words), sanitizer)).toContain('The gate wants');
     expect(gateParagraph({ ...judged('accepted'), gate: null }, sanitizer)).toBe('');
   });
 
-  it('are inert, and hold no secret', () => {
+  it('are escaped and contain no secret', () => {
     const words = ['wants `<b>` @octocat sk-canary_0123\n::error::x', 'wants [a](http://b)'];
     const text = gateReasons(judged('gate_not_met', words), sanitizer).join('\n');
     for (const sign of ['<b>', '@octocat', 'sk-canary', '[a]', 'http://b', '\n::'])
@@ -76,7 +76,7 @@ describe('the words of a gate', () => {
 const of = (context: ContextStatus, toolCalls: number) => ({ context, toolCalls, findings: [] });
 const firstWords = (texts: readonly string[]) => texts.map((text) => text.split(/[:.]/u, 1)[0]);
 
-describe('what a verdict rests on', () => {
+describe('evidenceWarnings', () => {
   it.each([
     [of('complete', 1), []],
     [of('none', 1), []],
@@ -90,11 +90,11 @@ describe('what a verdict rests on', () => {
         'The payload was accepted without a single tool call',
       ],
     ],
-  ])('%j: %j', (evidence, expected) => {
+  ])('for %j returns %j', (evidence, expected) => {
     expect(firstWords(evidenceWarnings(sampleReport({ evidence })))).toEqual(expected);
   });
 
-  it('is nothing where that is not known, and without a payload nothing of tool calls', () => {
+  it('returns nothing for unknown evidence, and nothing about tool calls without a payload', () => {
     expect(evidenceWarnings(sampleReport({ evidence: null }))).toEqual([]);
     expect(evidenceWarnings(sampleReport())).toEqual([]);
     expect(evidenceWarnings(sampleReport({ ...unpublished('No.'), evidence: of('none', 0) }))).toEqual([]);
@@ -103,7 +103,7 @@ describe('what a verdict rests on', () => {
     ).toHaveLength(1);
   });
 
-  it('stands in the box of the summary, and among the last lines of the log', async () => {
+  it('is shown in the warning box of the summary and at the end of the log', async () => {
     const report = sampleReport({ evidence: of('missing', 0), weaknesses: ['No sandbox.'] });
     const [, box = ''] = summaryMarkdown(report, { secrets, serverUrl: null }, 1e6).split('> [!WARNING]\n');
     expect(

@@ -9,7 +9,7 @@ import { createLocator } from '../../src/reporters/source-locations.ts';
 export interface Workspace {
   readonly root: string;
   write(file: string, text: string): string;
-  /** Makes a folder a checkout whose `origin` is the given address; without one it has no remote. */
+  /** Makes a directory a checkout whose `origin` is the given URL; without one it has no remote. */
   checkout(folder: string, url?: string): void;
 }
 
@@ -40,14 +40,14 @@ export function workspaces(): () => Workspace {
   };
 }
 
-/** Where the agent works, and which repositories are judged. */
+/** The working directory of the agent and the names of the repository. */
 interface LocatorOptions {
   readonly from?: string;
   readonly names?: readonly string[];
   readonly changed?: ReadonlySet<string>;
 }
 
-/** Looks places up in a workspace, by path and numbers. */
+/** Resolves locations in a workspace, by path and numbers. */
 export function locator(
   { root }: Workspace,
   { from = '.', names = ['octo/demo'], changed }: LocatorOptions = {},
