@@ -8,8 +8,8 @@ const sanitizer = createMarkdownSanitizer(createSecrets());
 const linesOf = (report: Report, serverUrl: string | null = 'https://github.com') =>
   report.view?.paragraph?.(report, serverUrl, sanitizer) ?? '';
 
-describe('what is told of a reused verdict', () => {
-  it('is whose it is, with the way there, and that no model was asked', () => {
+describe('the report of a reused verdict', () => {
+  it('links to the run that produced it and says that no model was asked', () => {
     const report = sampleReusedReport({}, '41', 2);
     expect(linesOf(report)).toBe(
       '♻️ **Reused:** this is the verdict of [run 41](https://github.com/octo/demo/actions/runs/41/attempts/2). ' +
@@ -21,11 +21,11 @@ describe('what is told of a reused verdict', () => {
     });
   });
 
-  it('is nothing where its payload was not published', () => {
+  it('says nothing about reuse when the payload is not published', () => {
     expect(sampleReusedReport(unpublished('no')).view).toBeUndefined();
   });
 
-  it('links to nothing that is no run', () => {
+  it('contains no link for an invalid run id', () => {
     for (const id of ['41/../../evil', '](https://x.y)', '41\n# ✅', '']) {
       const line = linesOf(sampleReusedReport({}, id));
       expect(line).not.toContain('](');

@@ -9,7 +9,7 @@ describe('the key of a verdict', () => {
   const keyOf = (inputs: Inputs = {}, more: Partial<typeof usual> = {}) =>
     reuseKey({ ...usual, ...more, config: configOf(inputs).config });
 
-  it('is a hash, the same each time', () => {
+  it('is a hash and the same each time', () => {
     expect(keyOf()).toMatch(/^[0-9a-f]{64}$/u);
     expect(keyOf()).toBe(keyOf());
   });
@@ -27,35 +27,35 @@ describe('the key of a verdict', () => {
     ['the server', { 'base-url': 'http://127.0.0.1:1/v2' }],
     ['the effort', { 'reasoning-effort': 'high' }],
     ['the length of an answer', { 'max-output-tokens': '5' }],
-    ['whether it is made to answer', { 'force-output': 'false' }],
+    ['forced output', { 'force-output': 'false' }],
     ['the tools', { tools: 'read_file' }],
-    ['the tools taken away', { 'exclude-tools': 'shell' }],
-    ['what may be changed', { 'workspace-access': 'in-place' }],
+    ['the excluded tools', { 'exclude-tools': 'shell' }],
+    ['the workspace access', { 'workspace-access': 'in-place' }],
     ['the network', { 'shell-network': 'on' }],
-    ['how much of an output is seen', { 'max-tool-output-kb': '1' }],
-    ['how long a command may take', { 'shell-timeout-seconds': '1' }],
+    ['the output limit', { 'max-tool-output-kb': '1' }],
+    ['the command timeout', { 'shell-timeout-seconds': '1' }],
     ['the variables', { 'pass-env': 'CI' }],
     ['the folders', { 'sandbox-read': '/opt' }],
     ['the leg', { leg: 'a' }],
     ['the vote', { vote: 'a' }],
     ['leg and vote', { leg: 'a', vote: 'a' }],
-    ['neighbours', { leg: 'a","a' }],
+    ['a leg with delimiters', { leg: 'a","a' }],
   ];
 
-  it('is another one for each thing that may change a verdict', () => {
+  it('changes with everything that can change a verdict', () => {
     const keys = [keyOf(), ...differing.map(([, inputs, more]) => keyOf(inputs, more))];
     expect(new Set(keys).size).toBe(keys.length);
   });
 
   it.each<readonly [string, Inputs, Partial<typeof usual>]>([
     ['the gate', { gate: 'none' }, { policy: { ...policy, gate_sha256: 'x' } }],
-    ['what is known of a pull request', { context: 'none' }, {}],
+    ['the pull request context', { context: 'none' }, {}],
     ['limits', { 'max-turns': '3', 'timeout-minutes': '1', 'max-total-tokens': '100' }, {}],
     ['the key', { 'api-key': 'k' }, {}],
     ['headers', { headers: 'X-Token: secret' }, {}],
-    ['the way it is told', { summary: 'false', comment: 'always', 'log-level': 'full' }, {}],
-    ['how it is reused', { refresh: 'true', 'signing-key': 'k'.repeat(32), 'reuse-from': '/tmp/x' }, {}],
-  ])('is the same whatever %s', (_, inputs, more) => {
+    ['the reporting inputs', { summary: 'false', comment: 'always', 'log-level': 'full' }, {}],
+    ['the reuse inputs', { refresh: 'true', 'signing-key': 'k'.repeat(32), 'reuse-from': '/tmp/x' }, {}],
+  ])('does not change with %s', (_, inputs, more) => {
     expect(keyOf(inputs, more)).toBe(keyOf());
   });
 });

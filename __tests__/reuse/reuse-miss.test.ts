@@ -8,7 +8,7 @@ import { type Inputs, makeReuseWorld, PAYLOAD, type ReuseWorld, subject } from '
 
 const KEY = 'k'.repeat(32);
 
-describe.runIf(HAS_BWRAP)('a run that finds no verdict to reuse', () => {
+describe.runIf(HAS_BWRAP)('a run without a reusable verdict', () => {
   let world: ReuseWorld;
   let workspace = '';
   let verdicts = '';
@@ -44,7 +44,7 @@ describe.runIf(HAS_BWRAP)('a run that finds no verdict to reuse', () => {
     ['refresh', { refresh: 'true' }, nothing, {}],
     ['another version', {}, nothing, { version: '0.0.1' }],
   ];
-  it.each(edits)('%s: the model is asked', async (_, inputs, edit, more) => {
+  it.each(edits)('asks the model: %s', async (_, inputs, edit, more) => {
     await keep('a', await first());
     await edit();
     wasAsked();
@@ -62,27 +62,24 @@ describe.runIf(HAS_BWRAP)('a run that finds no verdict to reuse', () => {
     ['without a subject', (before) => ({ ...before, subject: null })],
     ['that was replayed', (before) => ({ ...before, replayed: true })],
     [
-      'that came to no verdict',
+      'without a verdict',
       (before) => ({
         ...{ ...before, subtype: 'error_cancelled', is_error: true, exit_code: 130 },
         ...{ conclusion: 'inconclusive', reason: 'cancelled' },
       }),
     ],
     ['whose payload the schema refuses', (before) => ({ ...before, structured_output: { passed: true } })],
+    ['whose payload needs repair', (before) => ({ ...before, structured_output: { output: PAYLOAD } })],
     [
-      'whose payload would have to be mended',
-      (before) => ({ ...before, structured_output: { output: PAYLOAD } }),
-    ],
-    [
-      'whose payload contradicts itself',
+      'with a contradictory payload',
       (before) => ({ ...before, structured_output: { ...PAYLOAD, findings: [FINDING] } }),
     ],
     [
-      'of another judge',
+      'of another schema',
       (before) => ({ ...before, judge: { ...Object(before['judge']), schema_sha256: '0'.repeat(64) } }),
     ],
     [
-      'of another question',
+      'of another prompt',
       (before) => ({ ...before, judge: { ...Object(before['judge']), prompt_sha256: '0'.repeat(64) } }),
     ],
     [
@@ -92,13 +89,13 @@ describe.runIf(HAS_BWRAP)('a run that finds no verdict to reuse', () => {
         merged: { rule: 'all', votes: null, tally: { pass: 1, fail: 0, abstain: 0, expected: 1 }, legs: [] },
       }),
     ],
-    ['with a run that is none', (before) => ({ ...before, subject: { ...subject, run_id: '1\n::error::' } })],
-    ['that is no JSON', () => '{'],
-    ['that is another thing', () => '{"passed":true}'],
+    ['with an invalid run id', (before) => ({ ...before, subject: { ...subject, run_id: '1\n::error::' } })],
+    ['that is not JSON', () => '{'],
+    ['of another kind', () => '{"passed":true}'],
   ];
-  it('an envelope that is another thing, of another run or without a verdict is not taken', async () => {
+  it('ignores an envelope of another kind, of another run or without a verdict', async () => {
     const before = await first();
-    // Each says that it is of a run of its own, so that the one that is taken tells which it is.
+    // Each has its own run id, so that a reused one can be identified.
     for (const [index, [, change]] of useless.entries()) {
       const run_id = `${200 + index}`;
       await keep(`${index}`, change({ ...before, subject: { ...subject, run_id } }));
@@ -113,7 +110,7 @@ describe.runIf(HAS_BWRAP)('a run that finds no verdict to reuse', () => {
     ['the prompt', { prompt: 'Judge otherwise.' }],
     ['the model', { model: 'scripted-2' }],
     ['the settings (base-url, tools, subject-paths and the like)', { tools: 'read_file' }],
-  ])('a verdict that does not fit is told with what it differs in: %s', async (what, inputs) => {
+  ])('reports how the nearest verdict differs: %s', async (what, inputs) => {
     await keep('a', await first());
     await judge(inputs);
     expect(notices.join('\n')).toContain(
@@ -121,7 +118,7 @@ describe.runIf(HAS_BWRAP)('a run that finds no verdict to reuse', () => {
     );
   });
 
-  it('a verdict on other files is told as such, and one of another vote not at all', async () => {
+  it('reports a verdict on other files and ignores one of another vote', async () => {
     await keep('a', await first());
     await writeFile(path.join(workspace, 'api', 'a.txt'), 'other\n');
     await judge();
@@ -130,7 +127,7 @@ describe.runIf(HAS_BWRAP)('a run that finds no verdict to reuse', () => {
     expect(notices.join('\n')).not.toContain('differs in');
   });
 
-  it('a folder that is not there yet or is empty is no mistake', async () => {
+  it('accepts a missing or empty directory', async () => {
     await judge({ 'reuse-from': path.join(verdicts, 'none') });
     expect(notices).toContain('info: reuse-from is not there yet, so there is no earlier verdict.');
     expect((await judge()).verdict.exitCode).toBe(0);
@@ -141,7 +138,7 @@ describe.runIf(HAS_BWRAP)('a run that finds no verdict to reuse', () => {
     ['a folder in the workspace', { 'reuse-from': 'verdicts' }, 'reuse-from'],
     ['a folder elsewhere', { 'reuse-from': '/etc' }, 'reuse-from'],
     ['a subject that is not there', { 'subject-paths': 'api\nnowhere' }, 'subject-paths'],
-  ])('%s is a mistake, and no model is asked', async (_, inputs, name) => {
+  ])('rejects %s without asking a model', async (_, inputs, name) => {
     const report = await judge(inputs);
     expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
     expect(report.verdict.error).toContain(name);
@@ -151,11 +148,11 @@ describe.runIf(HAS_BWRAP)('a run that finds no verdict to reuse', () => {
   it.each<readonly [string, Inputs, RegExp]>([
     ['without a sandbox', { sandbox: 'off' }, /^warning: No earlier verdict is reused.*sandbox only/mu],
     [
-      'in signed downloads among the files',
+      'with signed downloads among the files',
       { 'reuse-from': 'api/v', 'signing-key': KEY },
       /^warning: .*is inside the judged files/mu,
     ],
-  ])('%s nothing is known, which is said, and the model is asked', async (_, inputs, expected) => {
+  ])('%s, warns that nothing is reused and asks the model', async (_, inputs, expected) => {
     await mkdir(path.join(workspace, 'api', 'v'));
     const report = await judge(inputs);
     expect(report.reuse).toBeNull();
@@ -164,7 +161,7 @@ describe.runIf(HAS_BWRAP)('a run that finds no verdict to reuse', () => {
     expect(notices.join('\n')).toMatch(expected);
   });
 
-  it('where libraries come from the checkout git could be the change, and nothing is known', async () => {
+  it('reuses nothing when libraries of git come from the checkout', async () => {
     const environment = { PATH: process.env['PATH'], LD_LIBRARY_PATH: `/opt/lib:${workspace}/lib` };
     await keep('a', await first());
     wasAsked();
@@ -173,7 +170,7 @@ describe.runIf(HAS_BWRAP)('a run that finds no verdict to reuse', () => {
     expect(notices.join('\n')).toMatch(/^warning: No earlier verdict is reused.*LD_LIBRARY_PATH names/mu);
   });
 
-  it('without a repository nothing is known either', async () => {
+  it('reuses nothing without a repository', async () => {
     await rm(path.join(workspace, '.git'), { recursive: true });
     expect(await judge()).toMatchObject({ reuse: null, verdict: { exitCode: 0 } });
     expect(notices.join('\n')).toMatch(/^warning: No earlier verdict is reused.*git could not list/mu);

@@ -15,13 +15,13 @@ import { type Inputs, makeReuseWorld, PAYLOAD, type ReuseWorld, subject } from '
 
 const KEY = 'k'.repeat(32);
 
-/** The payload of an envelope, in each of the places where it stands. */
+/** The fields of an envelope that contain the payload. */
 const saying = (summary: string): JsonObject => {
   const payload = { ...PAYLOAD, summary };
   return { structured_output: payload, structured_result: payload, result: JSON.stringify(payload) };
 };
 
-describe.runIf(HAS_BWRAP)('a run that may reuse a verdict', () => {
+describe.runIf(HAS_BWRAP)('a run with a reusable verdict', () => {
   let world: ReuseWorld;
   let verdicts = '';
   let notices: readonly string[] = [];
@@ -39,7 +39,7 @@ describe.runIf(HAS_BWRAP)('a run that may reuse a verdict', () => {
   const first = () => world.first();
   const wasAsked = () => world.wasAsked();
 
-  it('ends at once with the payload of an earlier one, and nothing is sent to a model', async () => {
+  it('ends at once with the earlier payload and sends nothing to a model', async () => {
     const before = told(await judge());
     expect(wasAsked()).toBe(true);
     await keep('a', before);
@@ -68,7 +68,7 @@ describe.runIf(HAS_BWRAP)('a run that may reuse a verdict', () => {
     ]);
   });
 
-  it('rests on what the earlier run rests on; on nothing that is known where that does not say it', async () => {
+  it('has the evidence of the earlier run, or none if its envelope has none', async () => {
     const { evidence: _, ...rest } = await first();
     const evidence = { context: 'missing', tool_calls: 4, findings: [] };
     await keep('a', { ...rest, evidence });
@@ -80,7 +80,7 @@ describe.runIf(HAS_BWRAP)('a run that may reuse a verdict', () => {
     expect(wasAsked()).toBe(false);
   });
 
-  it('has the files of findings as the earlier run found them, if there is one for each finding', async () => {
+  it('resolves the files of findings as the earlier run did when there is one entry for each finding', async () => {
     const payload = { ...PAYLOAD, findings: [{ severity: 'warning', path: 'index.js', message: 'x' }] };
     const found = { structured_output: payload, structured_result: payload, result: JSON.stringify(payload) };
     const located = async (...paths: string[]) => {
@@ -92,7 +92,7 @@ describe.runIf(HAS_BWRAP)('a run that may reuse a verdict', () => {
     expect(await located('a', 'b')).toEqual([{ path: null }]);
   });
 
-  it('a chain tells the run whose model judged', async () => {
+  it('names the run whose model was asked when verdicts are reused in a chain', async () => {
     await keep('a', await first());
     const second = await judge({}, { subject: { ...subject, run_id: '200' } });
     await rm(path.join(verdicts, 'a.json'));
@@ -101,13 +101,13 @@ describe.runIf(HAS_BWRAP)('a run that may reuse a verdict', () => {
     expect(third.reuse?.from).toMatchObject({ run_id: '100' });
   });
 
-  it('one whose payload is not the one that it tells as text is not taken', async () => {
+  it('ignores an envelope whose payload differs from its text', async () => {
     await keep('a', { ...(await first()), ...saying('forged'), result: JSON.stringify(PAYLOAD) });
     expect((await judge()).payload).not.toMatchObject({ summary: 'forged' });
     expect(wasAsked()).toBe(true);
   });
 
-  it('of several the newest counts, by number and not by name', async () => {
+  it('prefers the newest of several verdicts, by run number and not by file name', async () => {
     const before = await first();
     const at = (run_id: string, run_attempt: number, summary: string): JsonObject => ({
       ...before,
@@ -120,7 +120,7 @@ describe.runIf(HAS_BWRAP)('a run that may reuse a verdict', () => {
     expect((await judge()).payload).toMatchObject({ summary: 'newest' });
   });
 
-  it('a verdict that was passed on lately is as old as the run that judged', async () => {
+  it('treats a reused verdict as old as the run that asked the model', async () => {
     const before = await first();
     const { key, tree } = (await judge()).reuse ?? {};
     const from = { run_id: '50', run_attempt: 1, session_id: 'old' };
@@ -135,7 +135,7 @@ describe.runIf(HAS_BWRAP)('a run that may reuse a verdict', () => {
     expect(await judge()).toMatchObject({ payload: PAYLOAD, reuse: { from: { run_id: '100' } } });
   });
 
-  it("where a stranger's change runs with the repository's rights nothing unsigned is read", async () => {
+  it('requires signed envelopes on a privileged trigger', async () => {
     const report = await judge({}, { privileged: true });
     expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
     expect(report.verdict.error).toMatch(/^reuse-from is refused on pull_request without a signing-key/u);
@@ -143,7 +143,7 @@ describe.runIf(HAS_BWRAP)('a run that may reuse a verdict', () => {
     expect((await judge({ 'signing-key': KEY }, { privileged: true })).verdict.exitCode).toBe(0);
   });
 
-  it('the gate is evaluated anew', async () => {
+  it('evaluates the gate again', async () => {
     await keep('a', await first());
     const gate = '{"properties":{"summary":{"const":"excellent"}}}';
     wasAsked();
@@ -155,7 +155,7 @@ describe.runIf(HAS_BWRAP)('a run that may reuse a verdict', () => {
     expect(wasAsked()).toBe(false);
   });
 
-  it('with a signing key only what was signed with it is taken, and the others are told once', async () => {
+  it('ignores envelopes without a valid signature when a key is set, and reports them once', async () => {
     const before = await first();
     await keep('a', before);
     await keep('b', { ...before, signature: signEnvelope(before, 'x'.repeat(32)) });
@@ -174,7 +174,7 @@ describe.runIf(HAS_BWRAP)('a run that may reuse a verdict', () => {
     expect(wasAsked()).toBe(false);
   });
 
-  it('a secret of this job in the earlier payload is not published, and hostile keys are data', async () => {
+  it('does not publish a secret of this job in the earlier payload, and treats hostile keys as data', async () => {
     const before = await first();
     const secrets = knowSecrets('sk-canary-0123456789');
     await keep('a', { ...before, ...saying('see sk-canary-0123456789') });
@@ -193,13 +193,13 @@ describe.runIf(HAS_BWRAP)('a run that may reuse a verdict', () => {
     expect(JSON.stringify(hostile.payload)).toContain('"__proto__":{"passed":false}');
   });
 
-  it('subject-paths alone record the key', async () => {
+  it('records the key when only subject-paths is set', async () => {
     const report = await judge({ 'reuse-from': '' });
     expect(report.reuse).toMatchObject({ from: null });
     expect(notices.filter((text) => /reuse/u.test(text))).toEqual([]);
   });
 
-  it('a replay is judged by its recording, and reuses nothing', async () => {
+  it('replays a recording without reusing a verdict', async () => {
     const file = path.join(world.base, 'temp', 'recording.jsonl');
     const before = told(await judge({}, { recording: createRecordingFile(file) }));
     await keep('a', before);
@@ -213,11 +213,11 @@ describe.runIf(HAS_BWRAP)('a run that may reuse a verdict', () => {
     expect(wasAsked()).toBe(false);
   });
 
-  it('without both nothing is looked at', async () => {
+  it('computes no key without both inputs', async () => {
     expect(await judge({ 'reuse-from': '', 'subject-paths': '' })).toMatchObject({ reuse: null });
   });
 
-  it('the clock and signals end the look', async () => {
+  it('stops on a timeout or a signal', async () => {
     await keep('a', await first());
     expect((await judge({ 'timeout-minutes': '0.00001' })).verdict.reason).toBe('timeout');
     const listen = (listener: EndListener) => void setTimeout(() => listener.signal('SIGTERM'), 5);
