@@ -30,7 +30,7 @@ const exhausted = (limit: 'turns' | 'time' | 'tokens' | 'cost') =>
   ({ kind: 'exhausted', limit, lastIssues: [] }) satisfies Ending;
 const plainText: Ending = { kind: 'plain_text', text: 'All good.', empty: false, truncated: false };
 
-describe('the endings table', () => {
+describe('the verdict of an ending', () => {
   it.each<[Ending, string, Partial<VerdictFacts>?]>([
     [submitted, 'success accepted 0 success, published'],
     [submitted, 'success accepted 0 success, published', { gate: { status: 'met', issues: [] } }],
@@ -60,25 +60,25 @@ describe('the endings table', () => {
     [failed(new ContractError('root', 'x')), 'inconclusive config 52 error_config'],
     [failed(new TypeError('x')), 'inconclusive internal 1 error_internal'],
     [failed('thrown text'), 'inconclusive internal 1 error_internal'],
-  ])('%j is %s', (ending, expected, more) => {
+  ])('for %j is %s', (ending, expected, more) => {
     expect(row(ending, more)).toBe(expected);
     const { error } = verdictOf(ending, { ...facts, ...more });
     expect(error === null).toBe(expected.startsWith('success'));
   });
 
-  it('a folder that cannot be looked into is not said to be changed', () => {
+  it('does not say that an unreadable directory was changed', () => {
     const { error } = verdictOf({ kind: 'tampered', file: 'd', isClosed: true }, facts);
     expect(error).toMatch(/the folder d could not be looked into any more/u);
     expect(error).not.toContain('must never touch');
   });
 
-  it('max_turns gives the hint and the last issues by place, never their words', () => {
+  it('for max_turns contains a hint and the last issues by path, without their messages', () => {
     const { error } = verdictOf({ kind: 'exhausted', limit: 'turns', lastIssues: issues }, facts);
     expect(error).toMatch(/3 turns.*\/passed \(type\).*schema cannot be met/u);
     expect(error).not.toContain('QUOTED');
   });
 
-  it('plain text gives the turn count and a preview', () => {
+  it('for plain text contains the number of turns and a preview', () => {
     const { error } = verdictOf(
       { kind: 'plain_text', text: `a\n\n b ${'c'.repeat(300)}`, empty: false, truncated: true },
       facts,
@@ -89,7 +89,7 @@ describe('the endings table', () => {
     expect(error).not.toContain('c'.repeat(200));
   });
 
-  it('an empty answer is named, and the preview shows the last text before it', () => {
+  it('for an empty response contains a preview of the last text before it', () => {
     const empty = { kind: 'plain_text', empty: true, truncated: false } as const;
     expect(verdictOf({ ...empty, text: 'The tests need a network.' }, facts).error).toBe(
       'The model ended with an empty answer instead of calling structured_output, after 3 turns. Before that it wrote: "The tests need a network."',
@@ -100,7 +100,7 @@ describe('the endings table', () => {
   });
 
   it.each([plainText, ...(['turns', 'time', 'tokens', 'cost'] as const).map(exhausted)])(
-    'an excluded structured_output is the cause that %j names, and not the model or the limit',
+    'names an excluded structured_output as the cause of %j',
     (ending) => {
       const { error } = verdictOf(ending, { ...facts, structuredOutputExcluded: true });
       expect(error).toMatch(
@@ -112,7 +112,7 @@ describe('the endings table', () => {
     },
   );
 
-  it('a gate that is not met says in one sentence what is wrong', () => {
+  it('for an unmet gate lists all issues in one sentence', () => {
     const broken = [
       { path: '/passed', keyword: 'const', message: 'must be true.' },
       { path: '', keyword: 'present', message: 'the payload has no "score", and the gate is about it.' },
@@ -125,7 +125,7 @@ describe('the endings table', () => {
     );
   });
 
-  it('a gate with words for people says them instead', () => {
+  it('for an unmet gate uses the descriptions of the gate if there are any', () => {
     const told = (...words: readonly string[]) =>
       verdictOf(submitted, { ...facts, gate: { status: 'not_met', issues: [], words } }).error;
     const [one, other] = [
@@ -137,8 +137,8 @@ describe('the endings table', () => {
   });
 });
 
-describe('a preview', () => {
-  it('is one line of at most 200 characters, never half a character', () => {
+describe('preview', () => {
+  it('returns one line of at most 200 characters without a split surrogate pair', () => {
     expect(preview('  a\r\n\tb  ')).toBe('a b');
     const long = preview('😀'.repeat(150));
     expect(long.length).toBeLessThanOrEqual(200);

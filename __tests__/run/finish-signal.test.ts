@@ -22,16 +22,16 @@ describe('a signal while the run finishes', () => {
     ['a refusal is cancelled', { kind: 'refused', text: '' }, ['cancelled', 130, null, null]],
     ['a limit is cancelled', outOfTurns, ['cancelled', 130, null, null]],
     [
-      'a secret stays a secret',
+      'a secret in the payload keeps its reason',
       { ...submitted, payload: { summary: SECRET } },
       ['secret_in_payload', 1, null, null],
     ],
     [
-      'a wrong input stays one',
+      'an invalid input keeps its reason',
       { kind: 'failed', error: new InputError('model', 'x') },
       ['config', 52, null, null],
     ],
-  ])('%s, whichever reporter it meets', async (_, ending, row) => {
+  ])('has the same result at every reporter: %s', async (_, ending, row) => {
     for (const at of [0, 1]) {
       const { world, state, steps, envelopes, outputs } = scene();
       const interrupting = reporter('interrupting', steps, {
@@ -44,7 +44,7 @@ describe('a signal while the run finishes', () => {
     }
   });
 
-  it('tampering stays tampering', async () => {
+  it('does not hide tampering', async () => {
     const { world, state } = scene();
     state.tamper = {
       snapshot: () => never(),
@@ -54,7 +54,7 @@ describe('a signal while the run finishes', () => {
     expect(told(await finish(submitted, state, world))).toEqual(['tampered', 1, null, null]);
   });
 
-  it('drops reporters that go over the network and does not ask for changes; the others are told', async () => {
+  it('skips network reporters and the comparison of changes, and keeps the other reporters', async () => {
     const { world, state, steps } = scene();
     const network = reporter('network', steps, { network: true });
     state.interrupt.abort('SIGTERM');
@@ -62,13 +62,13 @@ describe('a signal while the run finishes', () => {
     expect(steps).toEqual(['closed', 'tamper check', 'gate', 'first', 'second', 'envelope', 'outputs']);
   });
 
-  it('without one, reporters that go over the network are told like any other', async () => {
+  it('keeps network reporters when there is no signal', async () => {
     const { world, state, steps } = scene();
     await finish(submitted, state, { ...world, reporters: [reporter('network', steps, { network: true })] });
     expect(steps.slice(-3)).toEqual(['network', 'envelope', 'outputs']);
   });
 
-  it('waits for no sandbox and no reporter that hang: envelope and outputs are written', async () => {
+  it('does not wait for a sandbox or reporter that hangs: envelope and outputs are written', async () => {
     const { world, state, steps } = scene();
     state.sandbox = { ...sandbox(() => undefined), close: () => never() };
     const hanging = reporter('hanging', steps, { report: () => never() });
@@ -78,7 +78,7 @@ describe('a signal while the run finishes', () => {
     expect(report.verdict.exitCode).toBe(130);
   });
 
-  it('a tamper check that is not done in time is no clean bill: nothing is published', async () => {
+  it('publishes nothing when the tamper check does not finish in time', async () => {
     const { world, state, outputs } = scene();
     state.tamper = { snapshot: () => never(), compare: () => never() };
     state.interrupt.abort('SIGTERM');

@@ -8,7 +8,7 @@ import { createSecrets } from '../../src/text/secrets.ts';
 
 type Work = Parameters<typeof runToEnd>[0];
 
-/** Does the work in a world where nothing fails; what ends it from outside is heard by `listener`. */
+/** Runs the work in a world where nothing else fails; `listener` receives signals and crashes. */
 async function end(work: (listener: EndListener, state: Parameters<Work>[0]) => Promise<Ending>) {
   const steps: string[] = [];
   const heard: EndListener[] = [];
@@ -44,14 +44,14 @@ async function end(work: (listener: EndListener, state: Parameters<Work>[0]) => 
 const endOf = ({ verdict }: Report) => [verdict.exitCode, verdict.reason];
 const diskError = (code: string) => Object.assign(new Error('no room'), { code });
 
-describe('any work ends in a report', () => {
-  it.each(['ENOSPC', 'EDQUOT'])('a full disk is the machine’s: %s', async (code) => {
+describe('every outcome ends in a report', () => {
+  it.each(['ENOSPC', 'EDQUOT'])('a full disk is a failure of the machine: %s', async (code) => {
     const report = await end(() => Promise.reject(diskError(code)));
     expect(endOf(report)).toEqual([44, 'sandbox']);
     expect(report.verdict.error).toContain('RUNNER_TEMP is full');
   });
 
-  it('any other error is a bug, also one that is thrown at once', async () => {
+  it('any other error is internal, whether rejected or thrown', async () => {
     expect(endOf(await end(() => Promise.reject(diskError('EACCES'))))).toEqual([1, 'internal']);
     const thrown = await end(() => {
       throw new TypeError('a bug');
@@ -59,7 +59,7 @@ describe('any work ends in a report', () => {
     expect(endOf(thrown)).toEqual([1, 'internal']);
   });
 
-  it('what a signal interrupts is cancelled, whichever of its two ends the work heard', async () => {
+  it('work that a signal interrupts is cancelled, whether it uses `stop` or `interrupt`', async () => {
     const stopped = await end(async (listener, { stop }) => {
       listener.signal('SIGTERM');
       stop.signal.throwIfAborted();
@@ -75,7 +75,7 @@ describe('any work ends in a report', () => {
     expect(interrupted.verdict.error).toContain('SIGINT');
   });
 
-  it('an error that nothing caught is the end of work that hears of it', async () => {
+  it('an uncaught error ends the work', async () => {
     const report = await end(async (listener, { stop }) => {
       listener.crash(new RangeError('elsewhere'));
       stop.signal.throwIfAborted();
@@ -85,7 +85,7 @@ describe('any work ends in a report', () => {
     expect(report.verdict.error).toContain('elsewhere');
   });
 
-  it('whoever waits for the first request waits no longer', async () => {
+  it('a wait for the first request is released', async () => {
     let waited: Promise<unknown> = Promise.resolve();
     await end((_, { asked }) => {
       waited = asked.promise.then(() => 'done');

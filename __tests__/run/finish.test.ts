@@ -24,7 +24,7 @@ import {
 } from '../support/worlds/finish-scene.ts';
 
 describe('finishing', () => {
-  it('goes in one order: children are dead before the checks, outputs are written last', async () => {
+  it('has a fixed order: processes are stopped before the checks, and outputs are written last', async () => {
     const { world, state, steps } = scene();
     const report = await finish(submitted, state, world);
     const order = 'changes, patch diff, closed, tamper check, gate, first, second, envelope, outputs';
@@ -40,7 +40,7 @@ describe('finishing', () => {
     });
   });
 
-  it('removes the run folder before anything is written: what the agent filled a disk with is gone', async () => {
+  it('removes the run directory before anything is written, to free disk space', async () => {
     const runFolder = mkdtempSync(path.join(os.tmpdir(), 'finish-'));
     writeFileSync(path.join(runFolder, 'flood'), 'x');
     const wasThere: boolean[] = [];
@@ -50,7 +50,7 @@ describe('finishing', () => {
     expect(wasThere).toEqual([false]);
   });
 
-  it('the models of a merge are masked: other jobs named them, and they become an output', async () => {
+  it('masks the models of a merge, because other jobs named them', async () => {
     const { world, state, outputs } = scene();
     const merged = sampleMerged({ models: ['claude-sonnet-4-5', SECRET] });
     state.describe = (plain) => describeMerge(plain, merged, world.secrets.mask);
@@ -63,14 +63,14 @@ describe('finishing', () => {
     ['plain text', plain],
     ['a failure', { kind: 'failed', error: new Error('bug') }],
     ['a cancellation', { kind: 'cancelled', signal: 'SIGTERM' }],
-  ])('is the same block for %s, the gate aside', async (_, ending) => {
+  ])('follows the same order for %s, except for the gate', async (_, ending) => {
     const { world, state, steps } = scene();
     const report = await finish(ending, state, world);
     expect(steps.slice(-6)).toEqual(['closed', 'tamper check', 'first', 'second', 'envelope', 'outputs']);
     expect([report.payload, report.gate]).toEqual([null, null]);
   });
 
-  it('stops the clock before anything else', async () => {
+  it('stops the timer first', async () => {
     const { world, state, steps } = scene();
     state.timer = setTimeout(() => steps.push('rang'), 0);
     await finish(submitted, state, world);
@@ -78,14 +78,14 @@ describe('finishing', () => {
     expect(steps).not.toContain('rang');
   });
 
-  it('does not ask for changes once time is up: what hung the run may hang that as well', async () => {
+  it('does not compare changes after a timeout, because that could hang as well', async () => {
     const { world, state, steps } = scene();
     const report = await finish(outOfTime, state, world);
     expect(steps).not.toContain('changes');
     expect([report.verdict.reason, report.changedFiles, report.patchFile]).toEqual(['timeout', null, null]);
   });
 
-  it('a sandbox that cannot be closed and changes that cannot be told are warnings', async () => {
+  it('warns when the sandbox cannot be closed or changes cannot be compared', async () => {
     const { world, state, warnings } = scene();
     state.changes = { compare: () => Promise.reject(new Error('no git')) };
     state.sandbox = { ...sandbox(() => undefined), close: () => Promise.reject(new Error('busy')) };
@@ -93,7 +93,7 @@ describe('finishing', () => {
     expect(warnings).toEqual(['changes: no git', 'sandbox: busy']);
   });
 
-  it('what a patch leaves out is a warning, by its reason, in names without a secret', async () => {
+  it('warns about files left out of the patch, by reason, with secrets masked in names', async () => {
     const { world, state, warnings } = scene();
     const leftOut = [
       { name: 'action.yml', why: 'protected' } as const,
@@ -109,14 +109,14 @@ describe('finishing', () => {
     ]);
   });
 
-  it('a wall that did not stand is told as none', async () => {
+  it('reports isolation none when the sandbox did not start', async () => {
     const { world, state } = scene();
     state.sandbox = { ...sandbox(() => undefined), isolation: () => 'none' };
     const report = await finish({ kind: 'failed', error: new SandboxError('no wall') }, state, world);
     expect(report).toMatchObject({ verdict: { exitCode: 44, error: 'no wall' }, isolation: 'none' });
   });
 
-  it('a wall that broke is told by its name, and nobody asks behind it what was changed', async () => {
+  it('names the sandbox that broke during the run and does not compare changes', async () => {
     const { world, state, steps } = scene();
     const report = await finish({ kind: 'failed', error: new SandboxError('gone.') }, state, world);
     const error = 'The sandbox (bwrap) stood at first and broke during the run: gone.';
@@ -124,7 +124,7 @@ describe('finishing', () => {
     expect(steps).not.toContain('changes');
   });
 
-  it('masks prose before it cuts it: half a secret would be found by nobody', async () => {
+  it('masks text before truncating it', async () => {
     const { world, state } = scene();
     const text = `${'x'.repeat(190)}${SECRET}`;
     const report = await finish({ kind: 'plain_text', text, empty: false, truncated: false }, state, world);
@@ -134,15 +134,15 @@ describe('finishing', () => {
   });
 });
 
-describe('the last checks', () => {
-  it('a gate that is not met fails the run and publishes the payload', async () => {
+describe('the final checks', () => {
+  it('publish the payload of a run whose gate is not met', async () => {
     const { world, state } = scene();
     const issues = [{ path: '/passed', keyword: 'const', message: 'must be true.' }];
     state.gate = { warnings: [], evaluate: () => ({ status: 'not_met', issues }) };
     expect(told(await finish(submitted, state, world))).toEqual(['gate_not_met', 1, payload, 'not_met']);
   });
 
-  it('a gate that throws opens nothing', async () => {
+  it('publish nothing when the gate throws', async () => {
     const { world, state, outputs } = scene();
     const evaluate = () => {
       throw new RangeError('stack');
@@ -152,13 +152,13 @@ describe('the last checks', () => {
     expect(outputs.map((report) => report.payload)).toEqual([null]);
   });
 
-  it('a tamper check that throws opens nothing', async () => {
+  it('publish nothing when the tamper check throws', async () => {
     const { world, state } = scene();
     state.tamper = { snapshot: () => never(), compare: () => Promise.reject(new Error('EIO')) };
     expect(told(await finish(submitted, state, world))).toEqual(['internal', 1, null, null]);
   });
 
-  it('a secret in the payload is published nowhere, and no gate is asked', async () => {
+  it('publish nothing and skip the gate when the payload contains a secret', async () => {
     const { world, state, steps, envelopes, outputs } = scene();
     const leaking: Ending = { ...submitted, payload: { passed: true, summary: `see ${SECRET}` } };
     expect(told(await finish(leaking, state, world))).toEqual(['secret_in_payload', 1, null, null]);
@@ -172,7 +172,7 @@ describe('the last checks', () => {
     ['plain text', plain],
     ['a cancellation', { kind: 'cancelled', signal: 'SIGTERM' }],
   ])(
-    'tampering outweighs %s, and the runner’s files are put back before ours are written',
+    'report tampering instead of %s, and restore the files of the runner before writing',
     async (_, ending) => {
       const { world, state, steps } = scene();
       const compare = async () => ({ file: '.git/config', isClosed: false });
@@ -191,7 +191,7 @@ describe('an ending that cannot be written', () => {
     throw new InputError(null, 'the disk is full');
   };
 
-  it('is told again by the reporters that can be, and by no other', async () => {
+  it('is reported again by repeatable reporters only', async () => {
     const { world, state, steps } = scene({ writeOutputs: full });
     const reporters = [reporter('comment', steps), reporter('log', steps, { repeatable: true })];
     const report = await finish(submitted, state, { ...world, reporters });
@@ -199,7 +199,7 @@ describe('an ending that cannot be written', () => {
     expect(steps.slice(-5)).toEqual(['comment', 'log', 'envelope', 'envelope', 'log']);
   });
 
-  it('stays what it is where nothing was published, and is told once', async () => {
+  it('keeps its reason when nothing was published, and is reported once', async () => {
     const { world, state, steps, warnings } = scene({ writeOutputs: full, writeEnvelope: full });
     const reporters = [reporter('log', steps, { repeatable: true })];
     const report = await finish(plain, state, { ...world, reporters });
@@ -208,7 +208,7 @@ describe('an ending that cannot be written', () => {
     expect(warnings).toEqual(['outputs: the disk is full']);
   });
 
-  it('is 52 and a warning where nothing can be written at all; finishing never rejects', async () => {
+  it('ends with 52 and a warning when nothing can be written, without rejecting', async () => {
     const { world, state, warnings } = scene({ writeOutputs: full, writeEnvelope: full });
     const deaf = () => Promise.reject(new Error('deaf'));
     const failing = reporter('log', [], { repeatable: true, report: deaf });
@@ -219,7 +219,7 @@ describe('an ending that cannot be written', () => {
   });
 });
 
-describe('outputs that somebody reads at his own pace', () => {
+describe('outputs with a slow reader', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
@@ -232,7 +232,7 @@ describe('outputs that somebody reads at his own pace', () => {
     expect((await finishing).verdict.exitCode).toBe(0);
   });
 
-  it('fail like any other: 52, and the envelope says so', async () => {
+  it('end with 52 in verdict and envelope when they fail', async () => {
     const made = scene({ writeOutputs: async () => Promise.reject(new InputError(null, 'nobody reads')) });
     const { verdict, payload } = await finish(submitted, made.state, made.world);
     expect(verdict).toMatchObject({ exitCode: 52, error: 'nobody reads', published: false });
@@ -240,12 +240,12 @@ describe('outputs that somebody reads at his own pace', () => {
     expect(made.envelopes.map((each) => each.verdict.exitCode)).toEqual([0, 52]);
   });
 
-  it('E10 that nobody reads are given up after a signal: 130, and the envelope says so', async () => {
+  it('E10 are given up after a signal: 130, in the envelope as well', async () => {
     let asked = 0;
     const made = scene({
       writeOutputs: () => {
         asked += 1;
-        // A sink that was asked once writes nothing behind what it has.
+        // A sink that was called once writes nothing more.
         return asked === 1 ? never<void>() : undefined;
       },
     });
@@ -260,7 +260,7 @@ describe('outputs that somebody reads at his own pace', () => {
     expect(made.envelopes.map((each) => each.verdict.exitCode)).toEqual([0, 130]);
   });
 
-  it('E10 that are read in the last moment after a signal stay what they are', async () => {
+  it('E10 that are read just after a signal stay published', async () => {
     const made = scene({ writeOutputs: async () => undefined });
     made.state.interrupt.abort('SIGTERM');
     const finishing = finish(submitted, made.state, made.world);

@@ -18,7 +18,7 @@ import {
 } from '../support/worlds/recorded-run.ts';
 
 describe('a replay', () => {
-  it('runs the same tools for real, and ends with the same payload, gate and exit code, for nothing', async () => {
+  it('runs the same tools and ends with the same payload, gate and exit code, at no cost', async () => {
     const first = await record(
       [{ text: 'I look.', ...shell('echo real > made.txt') }, submit({ passed: 'yes' }), green],
       { 'workspace-access': 'in-place' },
@@ -30,7 +30,7 @@ describe('a replay', () => {
     expect(await readFile(path.join(base, 'workspace', 'made.txt'), 'utf8')).toBe('real\n');
   });
 
-  it('is never taken for a judged run: model, cost, weaknesses, envelope and a warning say so', async () => {
+  it('is marked as a replay in model, cost, weaknesses, envelope and a warning', async () => {
     await record([green]);
     const { report, notices } = await replay();
     const told =
@@ -45,7 +45,7 @@ describe('a replay', () => {
     });
   });
 
-  it('rejects a number that JavaScript cannot hold, as the recorded run did: no gate sees the rounded one', async () => {
+  it('rejects an inexact number as the recorded run did, before the gate sees it', async () => {
     const build = (number: string): Reply => ({
       calls: [{ name: 'structured_output', arguments: `{"build":${number}}` }],
     });
@@ -64,7 +64,7 @@ describe('a replay', () => {
     expect((await replay(inputs)).report).toMatchObject({ rejections: 1, payload: null });
   });
 
-  it('judges by its own gate', async () => {
+  it('evaluates its own gate', async () => {
     await record([submit({ passed: false, summary: 'no' })], { gate: 'none' });
     const { report, notices } = await replay({ gate: 'passed' });
     expect(report.verdict).toMatchObject({ reason: 'gate_not_met', exitCode: 1, published: true });
@@ -106,7 +106,7 @@ describe('a replay', () => {
     expect(ending(await replay(inputs))).toEqual(ending(first));
   });
 
-  it('says that time was up where the recorded run ran out of it', async () => {
+  it('reports that the recorded run was stopped by a timeout', async () => {
     const first = await record(() => new Promise<Reply>(() => undefined), { 'timeout-minutes': '0.01' });
     expect(first.report.verdict.reason).toBe('timeout');
     const { report } = await replay();
@@ -114,7 +114,7 @@ describe('a replay', () => {
     expect(report.verdict.error).toContain('the recorded run was stopped');
   });
 
-  it('shows the red path after one edit of the payload', async () => {
+  it('fails the gate after the payload is edited', async () => {
     await record([green]);
     await edit((line) => JSON.parse(JSON.stringify(line).replace('\\"passed\\":true', '\\"passed\\":false')));
     expect((await replay()).report.verdict).toMatchObject({ reason: 'gate_not_met', exitCode: 1 });
@@ -143,7 +143,7 @@ describe('a replay', () => {
     expect((await replay({ 'max-turns': '1' })).report.verdict.reason).toBe('max_turns');
   });
 
-  it('finds absolute paths in another checkout', async () => {
+  it('moves absolute paths to another checkout', async () => {
     const elsewhere = path.join(base, 'elsewhere');
     for (const name of ['workspace', 'elsewhere']) await writeFile(path.join(base, name, 'a.txt'), name);
     await record(
@@ -166,7 +166,7 @@ describe('a replay', () => {
     expect(notices).toContain('turn 1 gave other results than when it was recorded: "read_file" (call 1)');
   });
 
-  it('accepts no payload that was rejected when it was recorded', async () => {
+  it('accepts no payload that the recorded run rejected', async () => {
     await record([submit({ passed: 'maybe' }), green]);
     await edit((line) =>
       JSON.parse(JSON.stringify(line).replace('\\"maybe\\"}', 'true,\\"summary\\":\\"x\\"}')),
@@ -180,7 +180,7 @@ describe('a replay', () => {
     ['that is a folder', () => mkdir(file()), 'must be a regular file'],
     ['that is no recording', () => writeFile(file(), '{}\n'), 'does not begin as a recording'],
     ['that is too large', () => writeFile(file(), ' '.repeat(4 * 1024 * 1024 + 1)), 'larger than 4 MiB'],
-  ])('of a file %s is exit 52', async (_, prepare, said) => {
+  ])('of a file %s ends with 52', async (_, prepare, said) => {
     await prepare();
     const { report } = await replay();
     expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
@@ -188,14 +188,14 @@ describe('a replay', () => {
     expect(report).toMatchObject({ replayed: true, model: 'replay of nothing' });
   });
 
-  it('is refused where a stranger would write the verdict with the rights of the repository', async () => {
+  it('is rejected on a privileged trigger', async () => {
     await record([green]);
     const { report } = await replay({}, { privileged: true });
     expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
     expect(report.verdict.error).toContain('whoever wrote the recording would write the verdict');
   });
 
-  it('is not recorded again', async () => {
+  it('cannot be recorded', async () => {
     await record([green]);
     const { report } = await replay({}, { recording: createRecordingFile(path.join(base, 'copy.jsonl')) });
     expect(report.verdict).toMatchObject({
@@ -205,20 +205,20 @@ describe('a replay', () => {
     });
   });
 
-  it('needs no model, key, header or URL, and measures a limit on money by what it costs: nothing', async () => {
+  it('needs no model, key, header or URL, and its cost limit compares with zero', async () => {
     await record([green]);
     const inputs: Inputs = { provider: 'openai', headers: 'X-Key:', 'max-cost-usd': '0.01' };
     expect((await replay(inputs)).report.verdict.exitCode).toBe(0);
     expect((await replay({ provider: 'azure-openai' })).report.verdict.exitCode).toBe(0);
   });
 
-  it('costs nothing where the server had reported no usage, and money is unknown in a real run', async () => {
+  it('costs nothing when the server reported no usage', async () => {
     await record([green]);
     await edit((line) => ('usage' in line ? { ...line, usage: null } : line));
     expect((await replay()).report.costUsd).toBe(0);
   });
 
-  it('asks which change of the pull request touches the recording', async () => {
+  it('checks whether the pull request changes the recording', async () => {
     await record([green]);
     const asked: unknown[] = [];
     const findPolicyChanges = async (files: readonly unknown[]) => {
@@ -231,7 +231,7 @@ describe('a replay', () => {
 });
 
 describe('a recorded run', () => {
-  it('says loudly where it is recorded, and leaves a file that only its owner reads', async () => {
+  it('reports the path of the recording and makes it private to the owner', async () => {
     const { report, notices } = await record([green]);
     expect(report.verdict.exitCode).toBe(0);
     expect(notices).toContainEqual(
@@ -244,21 +244,24 @@ describe('a recorded run', () => {
     expect(report).not.toHaveProperty('replayed');
   });
 
-  it.each(['.git/x.jsonl', '.github/recordings/x.jsonl', 'vendored/.GIT/x'])('is not %s', async (name) => {
-    const recording = createRecordingFile(path.join(base, 'workspace', name));
-    const { report } = await record([green], {}, { recording });
-    expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
-    expect(report.verdict.error).toContain('Nothing is recorded in .git or .github');
-  });
+  it.each(['.git/x.jsonl', '.github/recordings/x.jsonl', 'vendored/.GIT/x'])(
+    'cannot write its recording to %s',
+    async (name) => {
+      const recording = createRecordingFile(path.join(base, 'workspace', name));
+      const { report } = await record([green], {}, { recording });
+      expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
+      expect(report.verdict.error).toContain('Nothing is recorded in .git or .github');
+    },
+  );
 
-  it('leaves an older recording alone where the run never comes to a model', async () => {
+  it('keeps an older recording when it ends before the model is asked', async () => {
     await writeFile(file(), 'older');
     const { report } = await record([green], { schema: '{"type":"string"}' });
     expect(report.verdict.exitCode).toBe(52);
     expect(await readFile(file(), 'utf8')).toBe('older');
   });
 
-  it('ends as it would, with a warning, where the recording cannot be written', async () => {
+  it('ends as usual with a warning when the recording cannot be written', async () => {
     const recording = createRecordingFile(path.join(base, 'workspace'));
     const { report, warnings } = await record([green], {}, { recording });
     expect(report.verdict.exitCode).toBe(0);

@@ -10,7 +10,7 @@ import { base, command, converse, good } from '../support/worlds/run.ts';
 
 const SHELLS = [{ sandbox: 'off' }, ...(HAS_BWRAP ? [{ sandbox: 'required' }] : [])] as const;
 
-describe('what the pull request says', () => {
+describe('the context of a pull request', () => {
   const about = (loaded: Partial<LoadedContext> = {}): Partial<World> => ({
     findContext: async () => ({
       number: 7,
@@ -27,7 +27,7 @@ describe('what the pull request says', () => {
   const read: Reply = { calls: [{ name: 'read_file', arguments: '{"path":"/tmp/context/README.md"}' }] };
 
   it.each(SHELLS)(
-    'lies in /tmp/context/ before the first tool runs, and the task says so (%j)',
+    'is in /tmp/context/ before the first tool runs, and the task mentions it (%j)',
     async (inputs) => {
       const { asked } = await converse([look, read, good], inputs, about());
       expect(asked[0]?.messages.find(({ role }) => role === 'user')).toEqual({
@@ -41,59 +41,62 @@ describe('what the pull request says', () => {
     },
   );
 
-  it.each(SHELLS)('is a diff by git where GitHub told none and the base is there (%j)', async (inputs) => {
-    const git = (...args: string[]) =>
-      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], {
-        cwd: path.join(base, 'workspace'),
-        encoding: 'utf8',
-      }).trim();
-    git('init', '-q');
-    git('commit', '-q', '--allow-empty', '-m', 'one');
-    const commit = git('rev-parse', 'HEAD');
-    await writeFile(path.join(base, 'workspace', 'added.txt'), 'new\n');
-    git('add', 'added.txt');
-    git('commit', '-q', '-m', 'two');
-    const context = about({
-      diff: 'missing',
-      range: { base: commit, head: '' },
-      notes: ['Nobody answered.'],
-    });
-    const { asked, notices, report } = await converse([look, good], inputs, context);
-    expect(report.evidence?.context).toBe('complete');
-    const text = asked[1]?.toolResults[0]?.text ?? '';
-    expect(text).toContain('about #7, by git: true\nA\tadded.txt\ndiff --git a/added.txt b/added.txt\n');
-    expect(text).toContain('\n+new\n');
-    expect(notices.join('\n')).not.toContain('Nobody answered');
-    const partial = about({ diff: 'truncated', range: { base: commit, head: commit } });
-    const helped = await converse([look, good], inputs, partial);
-    expect(helped.report.evidence?.context).toBe('complete');
-    expect(helped.asked[1]?.toolResults[0]?.text).toContain('by git: true\nA\tadded.txt\n');
-    const unknown = await converse(
-      [look, good],
-      inputs,
-      about({ diff: 'missing', range: { base: '0'.repeat(40), head: '' }, notes: ['Nobody answered.'] }),
-    );
-    expect(unknown.report.evidence?.context).toBe('missing');
-    expect(unknown.notices).toContain('Pull request #7: Nobody answered.');
-    expect(unknown.asked[1]?.toolResults[0]?.text).toContain('about #7, by git: false\n');
-    await rm(path.join(base, 'workspace', '.git'), { recursive: true });
-  });
+  it.each(SHELLS)(
+    'contains a diff by git when GitHub returned none and the base exists (%j)',
+    async (inputs) => {
+      const git = (...args: string[]) =>
+        execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], {
+          cwd: path.join(base, 'workspace'),
+          encoding: 'utf8',
+        }).trim();
+      git('init', '-q');
+      git('commit', '-q', '--allow-empty', '-m', 'one');
+      const commit = git('rev-parse', 'HEAD');
+      await writeFile(path.join(base, 'workspace', 'added.txt'), 'new\n');
+      git('add', 'added.txt');
+      git('commit', '-q', '-m', 'two');
+      const context = about({
+        diff: 'missing',
+        range: { base: commit, head: '' },
+        notes: ['Nobody answered.'],
+      });
+      const { asked, notices, report } = await converse([look, good], inputs, context);
+      expect(report.evidence?.context).toBe('complete');
+      const text = asked[1]?.toolResults[0]?.text ?? '';
+      expect(text).toContain('about #7, by git: true\nA\tadded.txt\ndiff --git a/added.txt b/added.txt\n');
+      expect(text).toContain('\n+new\n');
+      expect(notices.join('\n')).not.toContain('Nobody answered');
+      const partial = about({ diff: 'truncated', range: { base: commit, head: commit } });
+      const helped = await converse([look, good], inputs, partial);
+      expect(helped.report.evidence?.context).toBe('complete');
+      expect(helped.asked[1]?.toolResults[0]?.text).toContain('by git: true\nA\tadded.txt\n');
+      const unknown = await converse(
+        [look, good],
+        inputs,
+        about({ diff: 'missing', range: { base: '0'.repeat(40), head: '' }, notes: ['Nobody answered.'] }),
+      );
+      expect(unknown.report.evidence?.context).toBe('missing');
+      expect(unknown.notices).toContain('Pull request #7: Nobody answered.');
+      expect(unknown.asked[1]?.toolResults[0]?.text).toContain('about #7, by git: false\n');
+      await rm(path.join(base, 'workspace', '.git'), { recursive: true });
+    },
+  );
 
   it.each([
     ['complete', 'complete'],
     ['truncated', 'truncated'],
     ['missing', 'missing'],
-  ] as const)('counts as %s in the evidence where GitHub gave a diff that is %s', async (context, diff) => {
+  ] as const)('counts as %s in the evidence when the diff of GitHub is %s', async (context, diff) => {
     const { report } = await converse([look, good], {}, about({ diff }));
     expect(report.evidence).toEqual({ context, toolCalls: 1, findings: [] });
   });
 
-  it('counts as missing where nobody could say which pull request it is', async () => {
+  it('counts as missing when the pull request is unknown', async () => {
     const { report, asked } = await converse([good], {}, { findContext: async () => 'unknown' });
     expect([report.evidence?.context, asked[0]?.messages.at(-1)?.text]).toEqual(['missing', 'Judge.']);
   });
 
-  it('is not asked for with context: none', async () => {
+  it('is not requested with context: none', async () => {
     const findContext = () => Promise.reject(new Error('nobody asks'));
     const { asked, report } = await converse([good], { context: 'none' }, { findContext });
     expect(report.evidence?.context).toBe('none');
@@ -105,7 +108,7 @@ describe('what the pull request says', () => {
 });
 
 describe('the evidence of a run', () => {
-  it('counts the tool calls that ran, and nothing else', async () => {
+  it('counts only the tool calls that ran', async () => {
     const call = (name: string, input: object) => ({ name, arguments: JSON.stringify(input) });
     const calls = [
       call('shell', { command: 'exit 3' }),
@@ -124,7 +127,7 @@ describe('the evidence of a run', () => {
     expect(report.evidence).toEqual({ context: 'none', toolCalls: 2, findings: [] });
   });
 
-  it('has the resolved path of each finding, from the working directory too', async () => {
+  it('contains the resolved path of each finding, relative to the working directory too', async () => {
     const payload = {
       passed: true,
       summary: 'Fine.',
@@ -144,7 +147,7 @@ describe('the evidence of a run', () => {
     expect(report.evidence?.findings).toEqual([{ path: 'packages/api/index.js' }, { path: null }]);
   });
 
-  it('is not there where the run ended before anything was known', async () => {
+  it('is null when the run ended early', async () => {
     const { report } = await converse([good], { 'max-turns': 'many' });
     expect([report.verdict.exitCode, report.evidence]).toEqual([52, null]);
   });

@@ -24,7 +24,7 @@ import {
 } from '../support/worlds/run.ts';
 
 describe('a run', () => {
-  it('E19 an exception inside us is internal: exit 1, told and published like any ending, its stack warned', async () => {
+  it('E19 ends an internal error with exit code 1, reports it and warns with the stack', async () => {
     const told = nothing();
     const report = await run(
       config({ 'prompt-file': 'p' }),
@@ -38,7 +38,7 @@ describe('a run', () => {
     expect(told.warnings.join('\n')).toMatch(/TypeError: x is not a function\n\s+at /u);
   });
 
-  it('E19 an error that nothing caught is internal as well', async () => {
+  it('E19 treats an uncaught error as internal', async () => {
     const told = nothing();
     await serve(() => new Promise<never>(() => undefined));
     const listen: World['listen'] = (listener) => {
@@ -49,7 +49,7 @@ describe('a run', () => {
     expect(report.verdict.error).toContain('from nowhere');
   });
 
-  it('a reporter that fails is a warning, the others are still told, and the verdict stands', async () => {
+  it('warns about a failing reporter, calls the others and keeps the verdict', async () => {
     const told = nothing();
     const failing: Reporter = {
       name: 'failing',
@@ -66,7 +66,7 @@ describe('a run', () => {
     expect(told.warnings).toContain('failing: deaf');
   });
 
-  it('an envelope that cannot be written goes to its spare place, and the outputs are written all the same', async () => {
+  it('writes the envelope to the spare path and the outputs when the first path fails', async () => {
     const told = nothing();
     const envelopes: (string | null)[] = [];
     const report = await run(
@@ -87,7 +87,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('a tampered guarded file ends without a payload and names the file', async () => {
+  it('ends without a payload and names the file when a guarded file was changed', async () => {
     const told = nothing();
     const guarded = path.join(base, 'guarded.js');
     await writeFile(guarded, 'before');
@@ -103,7 +103,7 @@ describe('a run', () => {
   });
 });
 
-describe('what was configured', () => {
+describe('the configuration', () => {
   it('decides which tools are offered', async () => {
     const names = async (inputs: Partial<Record<InputName, string>>) =>
       (await converse([good], inputs)).asked[0]?.tools.map((tool) => tool.name);
@@ -114,7 +114,7 @@ describe('what was configured', () => {
     expect(readOnly).toEqual(['read_file', 'shell', 'structured_output']);
   });
 
-  it('without structured_output is warned about before the model is asked, and named by the ending', async () => {
+  it('without structured_output causes a warning before the model is asked, and the ending names it', async () => {
     let asked = 0;
     let askedBeforeWarning: number | null = null;
     const listening: Reporter = {
@@ -144,7 +144,7 @@ describe('what was configured', () => {
     expect(askedBeforeWarning).toBeNull();
   });
 
-  it('reaches the shell: its folder, its variables without secrets, its limits', async () => {
+  it('applies to the shell: working directory, variables without secrets, limits', async () => {
     await mkdir(path.join(base, 'workspace', 'sub'));
     const secrets = createSecrets();
     secrets.add('hidden-value');
@@ -179,7 +179,7 @@ describe('what was configured', () => {
     expect(asked[0]?.tools.find((tool) => tool.name === 'shell')?.description).toContain('77 s');
   });
 
-  it.runIf(HAS_BWRAP)('reaches the wall: network and workspace access', async () => {
+  it.runIf(HAS_BWRAP)('applies to the sandbox: network and workspace access', async () => {
     const look = command('readlink /proc/self/ns/net; touch made 2>/dev/null && echo "could write"; true');
     const closed = await converse([look, good], { sandbox: 'required', 'workspace-access': 'read-only' });
     const ours = readlinkSync('/proc/self/ns/net');
@@ -191,7 +191,7 @@ describe('what was configured', () => {
     expect(open.asked[1]?.toolResults[0]?.text).toContain(`${ours}\ncould write`);
   });
 
-  it('that is weaker than it could be is told, and so is what a schema or a gate does not check', async () => {
+  it('causes notices about weak settings and about unchecked keywords in schema and gate', async () => {
     const odd = (name: string) =>
       JSON.stringify({ properties: { [name]: { type: 'string', format: name } } });
     const { notices, report } = await converse([good], { schema: odd('summary'), gate: odd('passed') });
@@ -201,7 +201,7 @@ describe('what was configured', () => {
     expect(report.weaknesses).toContainEqual(expect.stringMatching(/^sandbox: off\./u));
   });
 
-  it('is frozen as hashes of all that judges: task, system prompt, schema, gate', async () => {
+  it('is recorded as hashes of the policy: task, system prompt, schema, gate', async () => {
     const judge = async (inputs: Partial<Record<InputName, string>>) =>
       (await converse([good], inputs)).report.policy;
     const plain = await judge({});
@@ -236,15 +236,15 @@ describe('what was configured', () => {
     ],
     ['sandbox: off on a privileged trigger', {}, { privileged: true }, /sandbox: off is refused/u],
     ['a money limit without a price', { 'max-cost-usd': '1' }, {}, /max-cost-usd needs a price/u],
-  ])('%s is exit 52 before any model call', async (_, inputs, more, says) => {
+  ])('with %s ends with 52 before any model call', async (_, inputs, more, says) => {
     const { report, asked } = await converse([good], inputs, more);
     expect([report.verdict.exitCode, report.verdict.error]).toEqual([52, expect.stringMatching(says)]);
     expect(asked).toEqual([]);
   });
 });
 
-describe('the judge', () => {
-  it('that the pull request changes is told of, by the names that were typed', async () => {
+describe('the policy', () => {
+  it('that the pull request changes is reported under the names that the user wrote', async () => {
     const asked: unknown[] = [];
     await writeFile(path.join(base, 'workspace', 'task.md'), 'Judge.');
     const inputs = { 'prompt-file': path.join(base, 'workspace', 'task.md'), gate: '@gate.json' };
@@ -263,7 +263,7 @@ describe('the judge', () => {
     expect(report.policyChanges).toEqual([{ what: 'gate', path: 'gate.json', applied: true }]);
   });
 
-  it('without a key skips: green, nothing judged, nobody asked', async () => {
+  it('is skipped without a key: green, without a payload or a model call', async () => {
     const inputs = { provider: 'openai', 'on-missing-key': 'skip' };
     const { report, asked } = await converse([good], inputs);
     expect(report.verdict).toEqual({
@@ -280,7 +280,7 @@ describe('the judge', () => {
   });
 });
 
-/** Makes a folder of helper programs with nothing but this bwrap, if any. */
+/** Creates a directory of helper programs that contains only this bwrap, if any. */
 async function helpersWith(bwrap: string | null): Promise<string> {
   const helpers = path.join(base, 'helpers');
   await mkdir(helpers);
@@ -289,7 +289,7 @@ async function helpersWith(bwrap: string | null): Promise<string> {
   return helpers;
 }
 
-describe('the wall', () => {
+describe('the sandbox', () => {
   it.each([
     ['is not there', null, /needs bubblewrap/u],
     [
@@ -312,10 +312,10 @@ describe('the wall', () => {
     ['never answers', new Promise<never>(() => undefined)],
     ['submits', good],
     ['talks', { text: 'All good.' }],
-  ])('that does not stand ends the run with 44 although the model %s', async (_, reply) => {
+  ])('that isolates nothing ends the run with 44 although the model %s', async (_, reply) => {
     const told = nothing();
     await serve(() => reply);
-    // It starts and isolates nothing, which the self-test sees.
+    // It starts and isolates nothing, which the self-test detects.
     const bwrap =
       'shift 4; while [ "$1" != -- ]; do shift; done; shift; echo "{ \\"child-pid\\": $$ }{ \\"exit-code\\": 0 }" >&4; cat <&3 >/dev/null; exec "$@"';
     const helpers = await helpersWith(bwrap);
