@@ -1,4 +1,4 @@
-/** A folder that whatever started the step left open: no program of the sandbox is started with it. */
+/** A directory descriptor that the parent process left open is not inherited by any program of the sandbox. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,14 +15,14 @@ const isRoot = process.getuid?.() === 0;
 const owners = isRoot ? [0, 65534] : [process.getuid?.() ?? 0];
 
 it.runIf(hasBwrap).each(owners)(
-  'bubblewrap inherits none, as its process 1 lies in the sandbox; workspace of user %i',
+  'bubblewrap and its process 1 inherit no descriptor; workspace of user %i',
   (owner) => {
     const base = mkdtempSync(join(world.base, 'inherited-'));
     const at = (name: string) => join(base, name);
     for (const name of ['helpers', 'workspace', 'temp', 'run']) mkdirSync(at(name));
     if (isRoot) execFileSync('chown', [`${owner}:${owner}`, at('workspace')]);
     const seen = at('seen');
-    // The probe of the sandbox runs nothing of the model's and has its arguments on its command line.
+    // The probe of the sandbox runs no command of the model and has its arguments on its command line.
     writeFileSync(
       at('helpers/bwrap'),
       `#!/bin/sh\n[ "$1" != --args ] || ls -l /proc/$$/fd | sed -n 's/.* -> //p' >> ${seen}\nexec /usr/bin/bwrap "$@"\n`,
@@ -43,7 +43,7 @@ it.runIf(hasBwrap).each(owners)(
        await sandbox.close();`,
     );
     const folder = openSync(world.home, 'r');
-    // Node closes low numbers to its children, up to the first gap above 15, and no others.
+    // Node closes descriptors in its children only up to the first gap above 15.
     const stdio = ['ignore', 'pipe', 'pipe', ...Array<'ignore'>(60).fill('ignore'), folder] as const;
     const ran = spawnSync(process.execPath, [at('step.mjs')], { encoding: 'utf8', stdio: [...stdio] });
     closeSync(folder);

@@ -1,4 +1,4 @@
-/** Ground on which a sandbox is hard to put up: odd paths, foreign owners, mounts, helpers that are missing. */
+/** Environments in which a sandbox is hard to start: unusual paths, other owners, mounts, missing helpers. */
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
@@ -17,10 +17,10 @@ import { createWorld, exec, gitIn, shellWays, UNSHARE, type World } from './worl
 
 const isRoot = process.getuid?.() === 0;
 const isolated = shellWays.filter(({ name }) => name !== 'none');
-/** What a shell, a script for one, or the kernel's list of mounts might take for something else. */
+/** Names that a shell, a shell script or the mount table could misread. */
 const ODD = [`it's "q" \`id\` $HOME $(id) \\040`, 'new\nline\ttab ', '-rf', '*?[a];#&|<>:,=%s ünï 😀'];
 
-/** A workspace in which the agent starts at the top. */
+/** A workspace that is also the working directory. */
 const at = (workspace: string) => ({ workspace, workingDirectory: workspace });
 
 let world: World;
@@ -32,7 +32,7 @@ afterAll(() => world.close());
 for (const way of isolated)
   describe(`behind ${way.name}`, () => {
     for (const access of ['in-place', 'scratch'] as const)
-      it(`${access}: a path of odd characters is a path like any other`, async () => {
+      it(`${access}: supports paths with special characters`, async () => {
         for (const name of ODD) {
           const workspace = join(mkdtempSync(join(world.base, 'odd-')), name);
           mkdirSync(join(workspace, name), { recursive: true });
@@ -47,7 +47,7 @@ for (const way of isolated)
         }
       });
 
-    it('a git folder under a name of its own is as closed to the file tools as .git', async () => {
+    it('denies file tools a git directory under another name like .git', async () => {
       const workspace = mkdtempSync(join(world.base, 'named-'));
       gitIn(workspace, 'init', '-q', '--separate-git-dir', join(workspace, 'meta'), '.');
       const sandbox = await world.openReady({ ...way.options, ...at(workspace), access: 'in-place' });
@@ -59,7 +59,7 @@ for (const way of isolated)
       await sandbox.close();
     });
 
-    it('commands have limits and begin as a bare shell does; a start file that the user passes is read', async () => {
+    it('sets limits for commands and starts a plain shell; reads a start file only if the user passes it', async () => {
       const own = join(world.base, 'own-start.sh');
       writeFileSync(own, 'own=read\n');
       const environment = { PATH: '/usr/bin:/bin', BASH_ENV: own };
@@ -75,7 +75,7 @@ for (const way of isolated)
     });
 
     it.runIf(isRoot)(
-      'as root, commands run as the owner of the workspace, and can write all that is theirs',
+      'as root, runs commands as the owner of the workspace, who can write all of it',
       async () => {
         for (const access of ['in-place', 'scratch'] as const) {
           const workspace = mkdtempSync(join(world.base, 'owned-'));
@@ -99,32 +99,29 @@ for (const way of isolated)
       },
     );
 
-    it.runIf(isRoot)(
-      'a workspace that is a mount point, with another mount in it, is there with both',
-      async () => {
-        const workspace = mkdtempSync(join(world.base, 'mount-'));
-        const inner = join(workspace, 'inner');
-        const mount = (place: string) => execFileSync('/bin/mount', ['-t', 'tmpfs', 'none', place]);
-        mount(workspace);
-        mkdirSync(inner);
-        mount(inner);
-        try {
-          writeFileSync(join(workspace, 'a'), 'a\n');
-          writeFileSync(join(inner, 'b'), 'b\n');
-          for (const access of ['in-place', 'scratch', 'read-only'] as const) {
-            const sandbox = await world.openReady({ ...way.options, ...at(workspace), access });
-            const command = 'cat a inner/b; touch c inner/d 2>/dev/null && echo wrote';
-            const wrote = access === 'read-only' ? '' : 'wrote\n';
-            expect((await exec(sandbox, command)).output).toBe(`a\nb\n${wrote}`);
-            await sandbox.close();
-          }
-        } finally {
-          for (const place of [inner, workspace]) execFileSync('/bin/umount', [place]);
+    it.runIf(isRoot)('shows a workspace that is a mount point with another mount inside', async () => {
+      const workspace = mkdtempSync(join(world.base, 'mount-'));
+      const inner = join(workspace, 'inner');
+      const mount = (place: string) => execFileSync('/bin/mount', ['-t', 'tmpfs', 'none', place]);
+      mount(workspace);
+      mkdirSync(inner);
+      mount(inner);
+      try {
+        writeFileSync(join(workspace, 'a'), 'a\n');
+        writeFileSync(join(inner, 'b'), 'b\n');
+        for (const access of ['in-place', 'scratch', 'read-only'] as const) {
+          const sandbox = await world.openReady({ ...way.options, ...at(workspace), access });
+          const command = 'cat a inner/b; touch c inner/d 2>/dev/null && echo wrote';
+          const wrote = access === 'read-only' ? '' : 'wrote\n';
+          expect((await exec(sandbox, command)).output).toBe(`a\nb\n${wrote}`);
+          await sandbox.close();
         }
-      },
-    );
+      } finally {
+        for (const place of [inner, workspace]) execFileSync('/bin/umount', [place]);
+      }
+    });
 
-    it.runIf(!isRoot)('scratch: what cannot be read is missing in the copy, and that is said', async () => {
+    it.runIf(!isRoot)('scratch: reports files that cannot be read and omits them from the copy', async () => {
       const workspace = mkdtempSync(join(world.base, 'closed-'));
       writeFileSync(join(workspace, 'open'), 'open\n');
       writeFileSync(join(workspace, 'closed'), 'x', { mode: 0 });
@@ -134,24 +131,21 @@ for (const way of isolated)
     });
   });
 
-it.runIf(isolated.length > 0)(
-  'a workspace in a folder that its owner may not enter is no ground for a sandbox',
-  async () => {
-    if (!isRoot) return expect(isRoot).toBe(false);
-    const closed = mkdtempSync('/var/tmp/closed-');
-    const workspace = join(closed, 'workspace');
-    mkdirSync(workspace);
-    chmodSync(closed, 0o700);
-    chownSync(workspace, 65533, 65533);
-    const sandbox = await world.open({ ...at(workspace), mode: 'required' });
-    // The way there is made anew, and open.
-    await sandbox.ready();
-    expect((await exec(sandbox, 'echo x > new && id -u')).output).toBe('65533\n');
-    execFileSync('/bin/rm', ['-rf', closed]);
-  },
-);
+it.runIf(isolated.length > 0)('rejects a workspace in a directory that its owner cannot enter', async () => {
+  if (!isRoot) return expect(isRoot).toBe(false);
+  const closed = mkdtempSync('/var/tmp/closed-');
+  const workspace = join(closed, 'workspace');
+  mkdirSync(workspace);
+  chmodSync(closed, 0o700);
+  chownSync(workspace, 65533, 65533);
+  const sandbox = await world.open({ ...at(workspace), mode: 'required' });
+  // The parent directories are created again with open modes.
+  await sandbox.ready();
+  expect((await exec(sandbox, 'echo x > new && id -u')).output).toBe('65533\n');
+  execFileSync('/bin/rm', ['-rf', closed]);
+});
 
-/** A folder of helpers: the system's own of these names, and scripts. */
+/** A directory of helpers: links to system programs with these names, and scripts. */
 function helpers(names: readonly string[], scripts: Readonly<Record<string, string>> = {}): string {
   const folder = mkdtempSync(join(world.base, 'helpers-'));
   for (const name of names) symlinkSync(join('/usr/bin', name), join(folder, name));
@@ -160,7 +154,7 @@ function helpers(names: readonly string[], scripts: Readonly<Record<string, stri
   return folder;
 }
 
-describe('without what a sandbox needs', () => {
+describe('a machine without a requirement of the sandbox', () => {
   const grounds: (readonly [string, () => string, RegExp])[] = [
     ['unshare without nsenter', () => helpers(['unshare', 'setpriv', 'sudo']), /needs bubblewrap, or util/u],
     ['unshare without setpriv', () => helpers(['unshare', 'nsenter', 'sudo']), /needs bubblewrap, or util/u],
@@ -185,7 +179,7 @@ describe('without what a sandbox needs', () => {
     ]);
   }
   for (const [name, make, why] of grounds)
-    it(`${name}: required ends with why and the ways out, auto goes without the shell, nothing is run`, async () => {
+    it(`${name}: fails in mode required with a fix, offers no shell in mode auto, runs nothing`, async () => {
       const helperFolders = [make()];
       const required = await world.open({ mode: 'required', helperFolders });
       const failure = await required.ready().then(

@@ -1,4 +1,4 @@
-/** What is left when the step's own process, or the keeper of the sandbox, is killed in the middle of a command. */
+/** No process is left when the process of the step or the keeper of the sandbox is killed during a command. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ afterAll(() => world.close());
 const isolated = shellWays.filter(({ name }) => name !== 'none');
 
 for (const way of isolated) {
-  it(`behind ${way.name} a command dies with the step that was killed, and so does all that held the sandbox up`, async () => {
+  it(`behind ${way.name}, the command and the sandbox end when the step is killed`, async () => {
     const mark = createMark(`KILLED-${way.name}`);
     const runName = createMark(`RUN-${way.name}`);
     const step = spawn(process.execPath, [stepScript(way.name, mark, runName)], {
@@ -25,7 +25,7 @@ for (const way of isolated) {
     step.stdout.setEncoding('utf8');
     const [said] = await once(step.stdout, 'data');
     expect(said).toBe('running\n');
-    // Both run: the command's text alone stands in the arguments of a sandbox that still goes up, too.
+    // Checks both, because a sandbox that is still starting has the text of the command in its arguments, too.
     await until(() => processes(`${mark}\x00300`).length === 2);
     expect(processes(`${mark}\x00300`)).toHaveLength(2);
     step.kill('SIGKILL');
@@ -36,7 +36,7 @@ for (const way of isolated) {
 }
 
 it.runIf(isolated.some(({ name }) => name === UNSHARE))(
-  'when the keeper of the namespaces is killed, the command that runs ends, and no other one is run',
+  'when the keeper of the namespaces is killed, the running command ends and no further command runs',
   async () => {
     const sandbox = await world.openReady({ mode: 'required', kinds: [UNSHARE] });
     const known = new Set(keepers());
@@ -56,7 +56,7 @@ it.runIf(isolated.some(({ name }) => name === UNSHARE))(
   },
 );
 
-/** A step in small: opens the sandbox, runs a command that takes long, and says so. */
+/** A minimal step: opens the sandbox, runs a long command and reports it. */
 function stepScript(wall: string, mark: string, runName: string): string {
   const open = JSON.stringify(join(import.meta.dirname, '../../src/sandbox/open.ts'));
   const file = join(world.base, `step-${wall}.mjs`);
@@ -78,13 +78,13 @@ function stepScript(wall: string, mark: string, runName: string): string {
   return file;
 }
 
-/** Mounts of this machine in the folders of these tests. */
+/** Mounts of this machine in the directories of these tests. */
 function mounts(): readonly string[] {
   const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
   return lines.filter((line) => line.includes(world.base));
 }
 
-/** The makers of namespaces that this process started, sudo before them included: other tests have their own. */
+/** The namespace keepers that this process started, with or without sudo: other tests have their own. */
 function keepers(): readonly string[] {
   return processes('--kill-child\0--ipc\0--uts').filter(isOurs);
 }
@@ -97,10 +97,10 @@ function isOurs(pid: string): boolean {
   return Number(at) === process.pid;
 }
 
-/** '0' for a process that ended while we looked: those of other tests come and go. */
+/** '0' for a process that ended meanwhile: those of other tests start and end at any time. */
 function parentOf(pid: string): string {
   try {
-    // The fields after the name, which may hold anything: state, parent (proc(5)).
+    // The fields after the name, which can contain anything: state, parent (proc(5)).
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? '0';
   } catch {

@@ -46,7 +46,7 @@ function shellFacts({ name, options }: (typeof shellWays)[number]) {
     sandbox = await world.openReady(options);
   });
 
-  it('gives output of both streams in order, and the exit code', async () => {
+  it('returns the output of both streams in order and the exit code', async () => {
     const result = await exec(sandbox, 'echo a; echo b >&2; echo c; echo é > /dev/stderr; exit 3');
     expect(result).toEqual({
       exitCode: 3,
@@ -60,7 +60,7 @@ function shellFacts({ name, options }: (typeof shellWays)[number]) {
     });
   });
 
-  /** A server of the command's own, and a client of it. */
+  /** A server of the command and its client. */
   const echo = `const s=require('net').createServer(c=>c.end('pong')).listen(0,()=>require('net').connect(s.address().port).on('data',d=>{console.log(String(d));process.exit()}))`;
   it.each([
     [
@@ -84,13 +84,13 @@ function shellFacts({ name, options }: (typeof shellWays)[number]) {
     expect((await exec(sandbox, 'pwd')).output).toBe(`${world.workspace}\n`);
   });
 
-  it('sees none of the variables of the step', async () => {
+  it('receives no variables of the step', async () => {
     const result = await exec(sandbox, 'env; cat /proc/self/environ; export -p');
     expect(result.output).not.toContain(CANARY);
     expect(result.output).not.toContain('ACTIONS_RUNTIME_TOKEN');
   });
 
-  it('finds files in /tmp that an earlier one left, as read_file does', async () => {
+  it('sees files in /tmp of earlier commands, as read_file does', async () => {
     await exec(sandbox, 'echo one > "$TMPDIR/left"');
     const view = await sandbox.read('/tmp/left', 100);
     expect([(await exec(sandbox, 'cat "$TMPDIR/left"')).output, view]).toEqual([
@@ -99,14 +99,14 @@ function shellFacts({ name, options }: (typeof shellWays)[number]) {
     ]);
   });
 
-  it('writes to the workspace, under names of any alphabet', async () => {
+  it('writes to the workspace under Unicode names', async () => {
     await exec(sandbox, 'mkdir -p "ünï" && echo ok > "ünï/cödé 😀.txt"');
     const owner = statSync(world.workspace).uid;
     const path = join(world.workspace, 'ünï', 'cödé 😀.txt');
     expect([readFileSync(path, 'utf8'), statSync(path).uid]).toEqual(['ok\n', owner]);
   });
 
-  it('E12 that runs too long is killed with its children, however it traps signals', async () => {
+  it('E12 that exceeds its timeout is killed with its children, even if it traps signals', async () => {
     const result = await overtime(
       sandbox,
       `trap '' TERM INT HUP; echo on; bash -c 'exec -a ${mark(1)} sleep 60'`,
@@ -115,7 +115,7 @@ function shellFacts({ name, options }: (typeof shellWays)[number]) {
     expect(isAlive(mark(1))).toBe(false);
   });
 
-  it('E10 that is aborted is dead before the promise rejects with the reason', async () => {
+  it('E10 that is aborted has ended when the promise rejects with the reason', async () => {
     const control = new AbortController();
     const running = sandbox.exec(`bash -c 'exec -a ${mark(2)} sleep 60' & wait`, {
       timeoutMs: 20_000,
@@ -131,7 +131,7 @@ function shellFacts({ name, options }: (typeof shellWays)[number]) {
     expect(isAlive(mark(2))).toBe(false);
   });
 
-  it('E10 that is aborted while its wall still goes up is dead as well, whatever the moment', async () => {
+  it('E10 that is aborted at any moment while its sandbox starts is killed as well', async () => {
     for (let after = 0; after < 40; after += 2) {
       const control = new AbortController();
       const running = sandbox.exec(`bash -c 'exec -a ${mark(5)} sleep 60' & wait`, {
@@ -154,7 +154,7 @@ function shellFacts({ name, options }: (typeof shellWays)[number]) {
     await expect(sandbox.read('/tmp/never', 1)).rejects.toMatchObject({ missing: true });
   });
 
-  it('leaves nothing running, not even a daemon that holds the output open', async () => {
+  it('leaves no process running, not even a daemon that holds the output open', async () => {
     const result = await exec(
       sandbox,
       `bash -c 'exec -a ${mark(3)} sleep 60' & setsid bash -c 'exec -a ${mark(3)} sleep 60' & sleep 0.1; echo done`,
@@ -167,7 +167,7 @@ function shellFacts({ name, options }: (typeof shellWays)[number]) {
     expect((await exec(sandbox, 'echo fine')).output).toBe('fine\n');
   });
 
-  it('with too much output is cut, and the whole of it can be read by both tools', async () => {
+  it('with too much output is truncated, and both tools can read all of the output', async () => {
     const limits = { timeoutMs: 20_000, maxOutputBytes: 1000, signal: new AbortController().signal };
     const result = await sandbox.exec('for i in $(seq 1 3000); do echo "line $i"; done', limits);
     const path = result.fullOutputPath ?? '';
@@ -178,7 +178,7 @@ function shellFacts({ name, options }: (typeof shellWays)[number]) {
     expect([view.kind === 'file' && view.size, tail.output]).toEqual(whole);
   });
 
-  it('that cannot be passed on is denied', async () => {
+  it('that cannot be passed to the shell is denied', async () => {
     await expect(exec(sandbox, 'echo \0')).rejects.toMatchObject({ name: 'DeniedError' });
     await expect(exec(sandbox, `: ${'x'.repeat(130_000)}`)).rejects.toMatchObject({
       name: 'DeniedError',
@@ -186,7 +186,7 @@ function shellFacts({ name, options }: (typeof shellWays)[number]) {
     });
   });
 
-  it('in a working directory that is gone is denied', async () => {
+  it('in a working directory that was removed is denied', async () => {
     const inner = await world.openReady({ mode, workingDirectory: folder('gone') });
     rmSync(join(world.workspace, 'gone'), { recursive: true });
     await expect(exec(inner, 'pwd')).rejects.toMatchObject({
@@ -196,7 +196,7 @@ function shellFacts({ name, options }: (typeof shellWays)[number]) {
     await inner.close();
   });
 
-  it('is dead once the sandbox is closed, and the folder of the run is gone, whatever it did to its rights', async () => {
+  it('is killed when the sandbox closes, and the run directory is removed whatever its modes', async () => {
     const runFolder = mkdtempSync(join(world.temp, 'run-'));
     const inner = await world.openReady({ mode, runFolder });
     await exec(inner, 'mkdir -p "$TMPDIR/a/b"; touch "$TMPDIR/a/b/c"; chmod 0 "$TMPDIR/a/b" "$TMPDIR/a"');
@@ -215,7 +215,7 @@ function folder(name: string): string {
   return join(world.workspace, name);
 }
 
-/** A bwrap that starts the command without any wall, as a broken kernel might. */
+/** A bwrap that starts the command without isolation, as on a broken kernel. */
 function fakeBwrap(body: string): string {
   const helpers = mkdtempSync(join(world.base, 'helpers-'));
   writeFileSync(join(helpers, 'bwrap'), `#!/bin/bash\n${body}\n`, { mode: 0o755 });
@@ -223,7 +223,7 @@ function fakeBwrap(body: string): string {
 }
 
 describe('a machine without a sandbox', () => {
-  it('auto: no shell is offered, files still work, and it is said', async () => {
+  it('auto: offers no shell, keeps file tools and reports the weakness', async () => {
     const sandbox = await world.openReady({ mode: 'auto', helperFolders: [] });
     const { kind } = await sandbox.read('README.md', 10);
     expect([sandbox.shellOffered, sandbox.isolation(), kind]).toEqual([false, 'none', 'file']);
@@ -231,28 +231,31 @@ describe('a machine without a sandbox', () => {
     await expect(exec(sandbox, 'true')).rejects.toBeInstanceOf(SandboxError);
   });
 
-  it.each(['in-place', 'scratch'] as const)('macOS is one, whatever programs it has, %s', async (access) => {
-    const message =
-      /^The sandbox needs Linux, and this machine runs macOS\. Fix: use `runs-on: ubuntu-latest`\..*`sandbox: off`/u;
-    const required = await world.open({ mode: 'required', platform: 'darwin', access });
-    await expect(required.started()).rejects.toThrow(message);
-    await expect(required.ready()).rejects.toThrow(message);
-    await expect(exec(required, 'true')).rejects.toThrow();
-    const auto = await world.openReady({ mode: 'auto', platform: 'darwin', access });
-    const { kind } = await auto.read('README.md', 10);
-    expect([auto.shellOffered, auto.isolation(), kind]).toEqual([false, 'none', 'file']);
-  });
+  it.each(['in-place', 'scratch'] as const)(
+    'macOS has no sandbox, whatever programs are installed, %s',
+    async (access) => {
+      const message =
+        /^The sandbox needs Linux, and this machine runs macOS\. Fix: use `runs-on: ubuntu-latest`\..*`sandbox: off`/u;
+      const required = await world.open({ mode: 'required', platform: 'darwin', access });
+      await expect(required.started()).rejects.toThrow(message);
+      await expect(required.ready()).rejects.toThrow(message);
+      await expect(exec(required, 'true')).rejects.toThrow();
+      const auto = await world.openReady({ mode: 'auto', platform: 'darwin', access });
+      const { kind } = await auto.read('README.md', 10);
+      expect([auto.shellOffered, auto.isolation(), kind]).toEqual([false, 'none', 'file']);
+    },
+  );
 
-  it('off: the shell is offered, and it is said', async () => {
+  it('off: offers the shell and reports the weakness', async () => {
     const sandbox = await world.openReady({ mode: 'off' });
     expect([sandbox.shellOffered, sandbox.isolation()]).toEqual([true, 'none']);
     expect(sandbox.weaknesses().join('\n')).toContain('sandbox: off');
   });
 });
 
-describe('a workspace in which not every repository can be found', () => {
+describe('a workspace with directories too deep to search for repositories', () => {
   for (const mode of ['required', 'auto', 'off'] as const) {
-    it(`${mode}: nothing runs and nothing is read`, async () => {
+    it(`${mode}: runs nothing and reads nothing`, async () => {
       const workspace = join(world.base, `deep-${mode}`);
       mkdirSync(workspace);
       const script = 'for i in $(seq 25); do mkdir $0 && cd $0; done';
@@ -273,11 +276,11 @@ describe('a workspace in which not every repository can be found', () => {
   }
 });
 
-describe('a sandbox that does not stand', () => {
+describe('a sandbox that fails to start', () => {
   const through =
     'shift 4; while [ "$1" != -- ]; do shift; done; shift; echo "{ \\"child-pid\\": $$ }{ \\"exit-code\\": 0 }" >&4; cat <&3 >/dev/null';
 
-  it('a bwrap that isolates nothing is found out', async () => {
+  it('is detected when bwrap isolates nothing', async () => {
     const sandbox = await world.open({
       mode: 'required',
       helperFolders: [fakeBwrap(`${through}; exec "$@"`)],
@@ -287,7 +290,7 @@ describe('a sandbox that does not stand', () => {
     await expect(exec(sandbox, 'true')).rejects.toBeInstanceOf(SandboxError);
   });
 
-  /** A bwrap that leaves /var/log visible, as often as `condition` holds; each start adds a line to the file `starts`. */
+  /** A bwrap that leaves /var/log visible while `condition` holds; each start adds a line to the file `starts`. */
   const forgetful = (starts: string, condition: string) =>
     fakeBwrap(`if [ "$1" = --args ]; then
   echo start >> ${starts}
@@ -296,7 +299,7 @@ fi
 exec /usr/bin/bwrap "$@"`);
   const startsIn = (file: string) => readFileSync(file, 'utf8').split('\n').length - 1;
 
-  it('a path that was made anew while the mounts were made is hidden at the next try', async () => {
+  it('is retried when a path was created again while mounts were made', async () => {
     const starts = join(world.base, 'starts-once');
     const sandbox = await world.openReady({
       mode: 'required',
@@ -306,16 +309,16 @@ exec /usr/bin/bwrap "$@"`);
     expect([sandbox.isolation(), startsIn(starts)]).toEqual(['bwrap', 2]);
   });
 
-  it('a path that is never hidden ends the run after three tries', async () => {
+  it('ends the run after three tries when a path is never hidden', async () => {
     const starts = join(world.base, 'starts-always');
     const helperFolders = [forgetful(starts, 'true'), '/usr/bin'];
     const sandbox = await world.open({ mode: 'required', kinds: ['bwrap'], helperFolders });
     await expect(sandbox.ready()).rejects.toThrow(/a hidden folder is not empty \(\/var\/log\)/u);
-    // The last one looks whether the workspace is to blame.
+    // The last one checks whether the workspace is the cause.
     expect(startsIn(starts)).toBe(4);
   });
 
-  it.runIf(process.getuid?.() === 0)('the log names a backend that was tried and not used', async () => {
+  it.runIf(process.getuid?.() === 0)('is named in the log when another backend is used', async () => {
     const helperFolders = [forgetful(join(world.base, 'starts-next'), 'true'), '/usr/bin', '/bin'];
     const sandbox = await world.openReady({ mode: 'required', helperFolders });
     expect(sandbox.isolation()).toBe('unshare');
@@ -324,7 +327,7 @@ exec /usr/bin/bwrap "$@"`);
     );
   });
 
-  it('one that fails once starts: the next try decides', async () => {
+  it('is retried once after a failed start', async () => {
     const flag = join(world.base, 'tried');
     const sandbox = await world.open({
       mode: 'required',
@@ -338,7 +341,7 @@ for (const way of shellWays.filter(({ name }) => name !== 'none'))
   describe(`in the sandbox of ${way.name}`, () => wallFacts(way));
 
 function wallFacts(way: (typeof shellWays)[number]) {
-  // A world of its own: what these facts leave in one stands in the way of the next wall's.
+  // A separate world: files left by these tests would disturb the tests of the next backend.
   let before: World;
   beforeAll(async () => {
     before = world;
@@ -349,21 +352,21 @@ function wallFacts(way: (typeof shellWays)[number]) {
     world = before;
   });
   const open = (options: Partial<SandboxOptions> = {}) => world.openReady({ ...way.options, ...options });
-  /** One sandbox for all that need no other: opening one is what costs. */
+  /** One sandbox for all tests that need no other, because opening one is slow. */
   let plain: OpenedSandbox;
   beforeAll(async () => {
     plain = await open();
   });
   const run = async (command: string, sandbox = plain) => (await exec(sandbox, command)).output;
 
-  it('a read-only workspace cannot be written, /tmp can', async () => {
+  it('a read-only workspace cannot be written, but /tmp can', async () => {
     const command = 'touch x 2>&1; touch /tmp/y && echo wrote';
     expect(await run(command, await open({ access: 'read-only' }))).toMatch(
       /Read-only file system\nwrote\n$/u,
     );
   });
 
-  it('shell-network reaches a listener outside, and is said', async () => {
+  it('shell-network reaches a listener outside and is reported', async () => {
     const server = createServer((socket) => socket.end('hi'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const address = server.address();
@@ -374,7 +377,7 @@ function wallFacts(way: (typeof shellWays)[number]) {
     server.close();
   });
 
-  it('home, RUNNER_TEMP, the real /tmp and other processes are not there', async () => {
+  it('home, RUNNER_TEMP, the real /tmp and other processes are hidden', async () => {
     const { home, temp, socket } = world;
     const output = await run(
       `cat ${home}/.npmrc ${temp}/git-credentials-1.config ${socket}; ls ${temp}; ls -d /proc/[0-9]* | wc -l`,
@@ -383,7 +386,7 @@ function wallFacts(way: (typeof shellWays)[number]) {
     expect(Number(output.trim().split('\n').at(-1))).toBeLessThan(8);
   });
 
-  it('.git is read-only, with a config that keeps what git needs and no credentials', async () => {
+  it('.git is read-only, with a config that git can use and without credentials', async () => {
     const output = await run(
       'cat .git/config; git remote -v; git config core.pager id; git commit -qam x; mv .git g; mv .github g',
     );
@@ -393,7 +396,7 @@ function wallFacts(way: (typeof shellWays)[number]) {
     expect(plain.weaknesses().join('\n')).toContain('.git/config holds credentials');
   });
 
-  it('a checkout deep in the workspace has its config read-only, without credentials', async () => {
+  it('a checkout deep in the workspace has a read-only config without credentials', async () => {
     const nested = folder('a/b/c/d/e');
     gitIn(nested, 'init', '-q', '.');
     gitIn(nested, 'config', 'http.https://github.com/.extraheader', CANARY);
@@ -404,7 +407,7 @@ function wallFacts(way: (typeof shellWays)[number]) {
     rmSync(join(world.workspace, 'a'), { recursive: true });
   });
 
-  it('F06 nothing that covers a file can be taken away: no capability is left', async () => {
+  it('F06 no mount can be removed, because no capability is left', async () => {
     const output = await run(
       'umount .git/config; umount .git; cat .git/config; mount -o remount,bind,rw / && echo mounted',
     );
@@ -412,17 +415,17 @@ function wallFacts(way: (typeof shellWays)[number]) {
     for (const text of [CANARY, 'mounted\n']) expect(output).not.toContain(text);
   });
 
-  it('neither the system nor a hidden folder can be written', async () => {
+  it('neither the system nor a hidden directory can be written', async () => {
     const output = await run('(: >> /etc/hosts) && echo open; touch /run/x && echo made; echo end');
     expect(output).toMatch(/^(?:[^\n]*(?:Read-only file system|Permission denied)\n){2}end\n$/u);
   });
 
-  it('what other users and services keep in /home, /root, /run and /var/tmp is not there', async () => {
+  it('files of other users and services in /home, /root, /run and /var/tmp are hidden', async () => {
     const mine = mkdtempSync('/var/tmp/world-');
     const output = await run('ls -A /run /var/tmp; echo; ls -A /home /root 2>/dev/null', await open());
     expect(output).toMatch(/^\/run:\n\n\/var\/tmp:\n\n/u);
     const seen = output.split('\n');
-    // Read by this test, where it may: what only root sees is nothing to hide from others.
+    // Read by this test if it can: files that only root sees need not be hidden.
     const kept = ['/home', ...(process.getuid?.() === 0 ? ['/root'] : [])].flatMap((at) =>
       readdirSync(at).filter((name) => !process.env['PATH']?.includes(`${at}/${name}/`)),
     );
@@ -431,21 +434,18 @@ function wallFacts(way: (typeof shellWays)[number]) {
     rmSync(mine, { recursive: true });
   });
 
-  it.runIf(way.name !== 'bwrap')(
-    "a command that root starts has its user's group, and no other",
-    async () => {
-      const { uid, gid } = statSync(world.workspace);
-      expect(await run('id -u; id -G')).toBe(`${uid}\n${gid}\n`);
-    },
-  );
+  it.runIf(way.name !== 'bwrap')('a command started by root has only the group of its user', async () => {
+    const { uid, gid } = statSync(world.workspace);
+    expect(await run('id -u; id -G')).toBe(`${uid}\n${gid}\n`);
+  });
 
-  it('B05 the git folder of a worktree is closed, whatever it is called', async () => {
+  it('B05 the git directory of a worktree is closed under any name', async () => {
     const workspace = join(world.base, 'named');
     const store = join(workspace, 'store.git');
     gitIn(world.workspace, 'clone', '-q', '--bare', '.', store);
     gitIn(store, 'worktree', 'add', '-q', '../tree');
     gitIn(store, 'config', 'http.extraheader', CANARY);
-    // As `git worktree` lays out a workspace whose own git folder has another name.
+    // The layout of `git worktree` for a workspace whose git directory has another name.
     writeFileSync(join(workspace, '.git'), 'gitdir: store.git\n');
     const sandbox = await open({ workspace, workingDirectory: workspace });
     await expect(sandbox.read('store.git/config', 1000)).rejects.toMatchObject({ name: 'DeniedError' });
@@ -454,24 +454,24 @@ function wallFacts(way: (typeof shellWays)[number]) {
     rmSync(workspace, { recursive: true });
   });
 
-  it("an action's own action.yml cannot be written, nor moved away", async () => {
+  it('the action.yml of an action cannot be written or moved', async () => {
     writeFileSync(join(world.workspace, 'action.yml'), 'name: a\n');
     await run('echo evil > action.yml; mv action.yml b.yml; rm -f action.yml', await open());
     expect(readFileSync(join(world.workspace, 'action.yml'), 'utf8')).toBe('name: a\n');
     rmSync(join(world.workspace, 'action.yml'));
   });
 
-  it('memory that a command shares ends with it', async () => {
+  it('shared memory of a command ends with the command', async () => {
     expect(await run('ipcmk --shmem 64 > /dev/null; ipcs -m | grep -c ^0x')).toBe('1\n');
     expect(await run('ipcs -m | grep -c ^0x')).toBe('0\n');
   });
 
-  it('F08 no device of the machine is there', async () => {
+  it('F08 no device of the machine exists', async () => {
     const command = 'find /dev -type b; ls /dev | grep -E "^(mem|kmsg|port|fuse|kvm)$"; echo end';
     expect(await run(command)).toBe('end\n');
   });
 
-  it('credentials that an earlier step left in the workspace are blank, by the names that are closed to the tools', async () => {
+  it('credential files of an earlier step in the workspace are empty, for all names closed to the tools', async () => {
     const names = ['gha-creds-0123.json', '.git-credentials', '.netrc', '_netrc'];
     for (const name of names) writeFileSync(join(world.workspace, name), CANARY);
     const sandbox = await open();
@@ -483,7 +483,7 @@ function wallFacts(way: (typeof shellWays)[number]) {
     }
   });
 
-  it('a folder of the workspace that is on PATH stays writable', async () => {
+  it('a workspace directory on PATH stays writable', async () => {
     const bin = join(folder('vendor'), 'bin');
     mkdirSync(bin);
     const sandbox = await open({ environment: { PATH: `${bin}:/usr/bin:/bin` }, readable: [bin] });
@@ -500,7 +500,7 @@ function wallFacts(way: (typeof shellWays)[number]) {
     await sandbox.close();
   });
 
-  it('a home that lies in no folder which is hidden anyway is hidden', async () => {
+  it('a home outside the directories that are always hidden is hidden, too', async () => {
     const home = folder('inner-home');
     writeFileSync(join(home, '.npmrc'), CANARY);
     expect(await run('ls -A inner-home; cat inner-home/.npmrc', await open({ home }))).toMatch(
@@ -509,7 +509,7 @@ function wallFacts(way: (typeof shellWays)[number]) {
     rmSync(home, { recursive: true });
   });
 
-  it('sandbox-read shows a folder of home, but never RUNNER_TEMP', async () => {
+  it('sandbox-read shows a directory of home, but never RUNNER_TEMP', async () => {
     const data = join(world.home, 'data');
     mkdirSync(data);
     writeFileSync(join(data, 'd'), 'data\n');
@@ -519,7 +519,7 @@ function wallFacts(way: (typeof shellWays)[number]) {
     for (const text of ['_runner_file_commands', CANARY]) expect(output).not.toContain(text);
   });
 
-  it('a worktree, whose git folder lies elsewhere, has its git, read-only', async () => {
+  it('a worktree whose git directory is outside the workspace has a working, read-only git', async () => {
     const tree = join(world.base, 'tree');
     gitIn(world.workspace, 'worktree', 'add', '-q', tree);
     const output = await run(
@@ -529,14 +529,14 @@ function wallFacts(way: (typeof shellWays)[number]) {
     expect(output).toMatch(/^first\n[^\n]*Read-only file system\n$/u);
   });
 
-  it.runIf(way.name === 'bwrap')('an unprivileged user has the same wall', async () => {
+  it.runIf(way.name === 'bwrap')('an unprivileged user has the same isolation', async () => {
     if (process.getuid?.() !== 0) return expect(statSync(world.workspace).uid).toBe(process.getuid?.());
     const out = 'bwrap\nuid 65534 CapEff: 0000000000000000\nfirst\nsockets: 0\n';
     expect(runAsNobody()).toEqual({ status: 0, out });
   });
 }
 
-/** The whole sandbox in another process, as user 65534, with a copy of the sources of this checkout. */
+/** Runs the sandbox in another process as user 65534, with a copy of the sources of this checkout. */
 function runAsNobody(): { status: number | null; out: string } {
   const base = realpathSync(mkdtempSync(join(world.base, '..', 'nobody-')));
   const script = `

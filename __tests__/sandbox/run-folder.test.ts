@@ -15,7 +15,7 @@ import { removeFolder } from '../../src/sandbox/run-folder.ts';
 import { copySources } from '../support/open-sources.ts';
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'run-folder-')));
-// The shell's: what is left of a failed test may be deeper than a path can name.
+// Uses the shell: a failed test can leave a tree deeper than the maximum path length.
 afterAll(() => execFileSync('/bin/rm', ['-rf', base]));
 
 function made(name: string, script: string): string {
@@ -26,7 +26,7 @@ function made(name: string, script: string): string {
 }
 
 describe('removeFolder', () => {
-  it('removes a tree that is deeper than a path can name', async () => {
+  it('removes a tree deeper than the maximum path length', async () => {
     const folder = made(
       'deep',
       `p=${'dddddddd/'.repeat(100)}; for i in $(seq 15); do mkdir -p $p && cd $p; done`,
@@ -35,7 +35,7 @@ describe('removeFolder', () => {
     expect(existsSync(folder)).toBe(false);
   });
 
-  it('leaves what a link leads to alone, and takes names that look like options', async () => {
+  it('keeps the targets of links and handles names that look like options', async () => {
     const precious = join(base, 'precious');
     mkdirSync(precious);
     writeFileSync(join(precious, 'file'), '');
@@ -45,19 +45,19 @@ describe('removeFolder', () => {
     expect([existsSync(folder), existsSync(join(precious, 'file'))]).toEqual([false, true]);
   });
 
-  it('does not reject for a folder that is gone, or that cannot be removed', async () => {
+  it('does not reject for a missing directory or one that cannot be removed', async () => {
     await removeFolder(join(base, 'absent'));
     await removeFolder('/proc/self/fdinfo');
   });
 
-  it('removes what takes longer than it is waited for, after the process has ended', async () => {
+  it('continues to remove a slow tree after the process has ended', async () => {
     const folder = made('many', 'mkdir $(seq 3000)');
     const program = `import { removeFolder } from ${JSON.stringify(join(copySources(base), 'sandbox/run-folder.ts'))}; await removeFolder(${JSON.stringify(folder)}, 1);`;
     spawnSync(process.execPath, ['--input-type=module-typescript', '-e', program]);
     await vi.waitFor(() => expect(existsSync(folder)).toBe(false), { timeout: 60_000, interval: 100 });
   }, 70_000);
 
-  it('removes what a command took its own rights from, also for an ordinary user', () => {
+  it('removes directories without permissions, also for an ordinary user', () => {
     const script = 'mkdir -p a/b w; touch a/b/c w/f; chmod 0 a/b/c a/b a; chmod 555 w';
     const folder = made('closed', script);
     const program = `import { removeFolder } from ${JSON.stringify(join(copySources(base), 'sandbox/run-folder.ts'))}; await removeFolder(${JSON.stringify(folder)});`;

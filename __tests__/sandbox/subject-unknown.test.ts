@@ -13,8 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(template, { recursive: true, force: true }));
 
-describe('a path that cannot be meant', () => {
-  // Nothing here changes a file: one sandbox does for all.
+describe('an invalid path in subject-paths', () => {
+  // These tests change no file, so they share one sandbox.
   let sandbox: OpenedSandbox;
   beforeAll(async () => {
     world = await makeSubjectWorld(LASTING, template);
@@ -41,14 +41,14 @@ describe('a path that cannot be meant', () => {
     ['way', /symbolic link/u],
     ['way/b.txt', /symbolic link/u],
     ['out', /symbolic link/u],
-  ])('%s cannot be meant, and is named with the fix', async (name, why) => {
+  ])('%s is rejected with a message that names it and the fix', async (name, why) => {
     const told = await world.refusal(sandbox, ['api', name]);
     expect(told).toMatch(why);
     expect(told).toContain(`subject-paths! subject-paths names "${name}"`);
   });
 });
 
-describe('what hides files', () => {
+describe('hidden files in the subject', () => {
   let repo = '';
   const git = (...args: readonly string[]) => world.git(...args);
   const file = (name: string) => world.file(name);
@@ -61,28 +61,23 @@ describe('what hides files', () => {
   });
   afterEach(() => world.close());
 
-  it.each([true, false])(
-    'a nested repository hides its files: nothing is known (a commit in it: %s)',
-    async (full) => {
-      execFileSync('sh', ['-c', `git init -q nested && cd nested && touch f`], { cwd: file('api') });
-      if (full)
-        execFileSync(
-          'sh',
-          ['-c', 'git add f && git -c user.name=t -c user.email=t@example.com commit -qm n'],
-          { cwd: file('api/nested') },
-        );
-      expect(await look(['api'])).toEqual({
-        kind: 'unknown',
-        why: '"api/nested" is a repository of its own; name subject-paths without it',
+  it.each([true, false])('a nested repository makes the tree unknown (with a commit: %s)', async (full) => {
+    execFileSync('sh', ['-c', `git init -q nested && cd nested && touch f`], { cwd: file('api') });
+    if (full)
+      execFileSync('sh', ['-c', 'git add f && git -c user.name=t -c user.email=t@example.com commit -qm n'], {
+        cwd: file('api/nested'),
       });
-      expect(await look(['web'])).toMatchObject({ kind: 'tree' });
-      if (!full) return;
-      git('add', 'api/nested');
-      expect(await look(['api'])).toMatchObject({ kind: 'unknown' });
-    },
-  );
+    expect(await look(['api'])).toEqual({
+      kind: 'unknown',
+      why: '"api/nested" is a repository of its own; name subject-paths without it',
+    });
+    expect(await look(['web'])).toMatchObject({ kind: 'tree' });
+    if (!full) return;
+    git('add', 'api/nested');
+    expect(await look(['api'])).toMatchObject({ kind: 'unknown' });
+  });
 
-  it('a link out of what is judged is nothing known: what lies there could change, and the tree would not', async () => {
+  it('a link out of the subject makes the tree unknown, because its target could change', async () => {
     await symlink('../web', file('api/out'));
     const why =
       '"api/out" is a link that leads out of the judged files; name its target in subject-paths, too';
@@ -99,7 +94,7 @@ describe('what hides files', () => {
     ['../way/cwd/web/b.txt', 'by way of another link'],
     ['../turn', 'by way of a link that goes in a circle'],
     ['/dev/fd/0', 'an open file'],
-  ])('a link into the kernel leads elsewhere for whoever follows it: %s, %s', async (target) => {
+  ])('a link into /proc or /dev makes the tree unknown: %s, %s', async (target) => {
     await symlink('/proc/self', file('way'));
     await symlink('/proc/self/cwd/turn', file('turn'));
     await symlink(target, file('api/out'));
@@ -108,14 +103,14 @@ describe('what hides files', () => {
     expect(await look(['api'])).toEqual({ kind: 'unknown', why });
   });
 
-  it('a link by way of one that is not judged is nothing known: that could lead to another judged file', async () => {
+  it('a link through a link outside the subject makes the tree unknown', async () => {
     await symlink('api', file('way'));
     await symlink('../way/run.sh', file('api/out'));
     expect(await look(['api'])).toMatchObject({ kind: 'unknown' });
     expect(await look(['.'])).toMatchObject({ kind: 'tree' });
   });
 
-  it('a link to nothing is known, and so is one that stays in what is judged', async () => {
+  it('a link without a target, or to a target in the subject, is part of the tree', async () => {
     await mkdir(file('api/in'));
     await writeFile(file('api/in/x'), '');
     await symlink('in', file('api/way'));
@@ -137,7 +132,7 @@ describe('what hides files', () => {
   });
 
   it.each(['.', '..'])(
-    'a folder that the change made look like a repository is none: its index hides nothing (worktree %s)',
+    'a directory of the change that looks like a repository cannot hide files (worktree %s)',
     async (worktree) => {
       const workingDirectory = file('api');
       const own = (...args: readonly string[]) =>
@@ -160,7 +155,7 @@ describe('what hides files', () => {
   );
 
   it.each(['api', '.'])(
-    'a name that git complains about tells neither the root nor the lists (from %s)',
+    'a name in a warning of git changes neither the root nor the lists (from %s)',
     async (from) => {
       const workingDirectory = file(from);
       const plant = path.join(repo, 'plant');
@@ -168,11 +163,11 @@ describe('what hides files', () => {
       for (const folder of [plant, complained]) await mkdir(folder, { recursive: true });
       await writeFile(path.join(plant, 'tracked'), '');
       await writeFile(path.join(plant, 'others'), 'run.sh\0plant/others\0');
-      // Git follows no such link, and says so with the name as it is.
+      // Git does not follow such a link and prints its name unescaped in a warning.
       await symlink('nothing', path.join(complained, '.gitignore'));
       git('add', '-A');
       git('commit', '-qm', 'second');
-      // For an untracked file git looks whether it is ignored, and so at the link.
+      // Git checks whether an untracked file is ignored, and so reads the link.
       await writeFile(path.join(complained, 'built'), '');
       const before = await treeOf([], { workingDirectory });
       await writeFile(file('api/src/a.txt'), 'two\n');
@@ -180,7 +175,7 @@ describe('what hides files', () => {
     },
   );
 
-  it('variables for git that the shell gets do not reach the git that is asked', async () => {
+  it('git variables in pass-env do not reach this git', async () => {
     await writeFile(file('excludes'), 'built\n');
     const passed = {
       GIT_CONFIG_PARAMETERS: `'core.excludesfile=${file('excludes')}'`,
@@ -193,7 +188,7 @@ describe('what hides files', () => {
     expect(await treeOf(['api'], { passed })).not.toBe(before);
   });
 
-  it('a repository that does not mind case hides no file whose name is like that of another', async () => {
+  it('core.ignoreCase hides no file whose name differs only in case', async () => {
     git('config', 'core.ignoreCase', 'true');
     await writeFile(file('api/RUN.sh'), 'one\n');
     const before = await treeOf(['api']);
@@ -201,7 +196,7 @@ describe('what hides files', () => {
     expect(await treeOf(['api'])).not.toBe(before);
   });
 
-  it('a working directory that became a repository of its own stands for no more than itself', async () => {
+  it('a working directory that became its own repository makes the tree unknown', async () => {
     const workingDirectory = file('api');
     git('init', '-q', 'api');
     expect(await look([], { workingDirectory })).toEqual({
@@ -211,7 +206,7 @@ describe('what hides files', () => {
     expect(await look(['api'], { workingDirectory })).toMatchObject({ kind: 'tree', paths: ['api'] });
   });
 
-  it('where git cannot tell nothing is known: no repository, or a broken one', async () => {
+  it('a missing or broken repository makes the tree unknown', async () => {
     await writeFile(file('.git/index'), 'broken');
     expect(await look([])).toMatchObject({
       kind: 'unknown',

@@ -1,4 +1,4 @@
-/** A repository whose files are named in a sandbox, as a run would. */
+/** A repository whose tree hash is computed in a sandbox, as in a run. */
 import { cpSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
@@ -9,23 +9,23 @@ import type { OpenedSandbox } from '../../src/sandbox/sandbox.ts';
 import { findSubjectTree, type SubjectTree } from '../../src/sandbox/workspace/tree-hash.ts';
 import { CLOSED, gitIn, hasBwrap } from './world.ts';
 
-/** How the files are reached. */
+/** The ways to access the files. */
 export const WAYS = hasBwrap ? (['scratch', 'in-place', 'off'] as const) : (['off'] as const);
 
-/** The way in which one sandbox does for many looks: it shows what has changed since it was opened. */
+/** The way in which one sandbox can be used many times, because it shows later changes of the files. */
 export const LASTING = hasBwrap ? 'in-place' : 'off';
 
-/** Where to look from; the repository's root unless it is told. */
+/** The working directory; the root of the repository by default. */
 export interface Place {
   readonly workspace?: string;
   readonly workingDirectory?: string;
-  /** The step's variables that `pass-env` names. */
+  /** The variables of the step that `pass-env` names. */
   readonly passed?: Readonly<Record<string, string>>;
 }
 
 const NEVER = new AbortController().signal;
 
-/** A committed repository to take copies of: each process that a test starts costs more than its files. */
+/** A committed repository to copy: starting git in each test would be slower. */
 export async function makeTemplate(): Promise<string> {
   const repo = await realpath(await mkdtemp(path.join(os.tmpdir(), 'subject-template-')));
   for (const folder of ['api/src', 'web', '.git/info'])
@@ -42,7 +42,7 @@ export async function makeTemplate(): Promise<string> {
 
 export type SubjectWorld = Awaited<ReturnType<typeof makeSubjectWorld>>;
 
-/** A copy of the template with what a run needs around it. */
+/** A copy of the template with the directories that a run needs. */
 export async function makeSubjectWorld(how: (typeof WAYS)[number], template: string) {
   const base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'subject-')));
   const repo = path.join(base, 'repo');
@@ -51,7 +51,7 @@ export async function makeSubjectWorld(how: (typeof WAYS)[number], template: str
   fill();
   const opened: OpenedSandbox[] = [];
 
-  /** A sandbox as a run would open it. */
+  /** A sandbox with the options of a run. */
   async function open({
     workspace = repo,
     workingDirectory = workspace,
@@ -83,7 +83,7 @@ export async function makeSubjectWorld(how: (typeof WAYS)[number], template: str
   ): Promise<SubjectTree> => findSubjectTree(sandbox, { workspace, workingDirectory, paths, signal: NEVER });
 
   let lasting: Promise<OpenedSandbox> | null = null;
-  /** Where nothing else is said and the way allows it, all looks are in one sandbox: opening one is what costs. */
+  /** By default all calls share one sandbox if the way allows it, because opening one is slow. */
   async function look(paths: readonly string[], place?: Place): Promise<SubjectTree> {
     if (place !== undefined || how === 'scratch') return lookIn(await open(place), paths, place);
     lasting ??= open();
@@ -102,7 +102,7 @@ export async function makeSubjectWorld(how: (typeof WAYS)[number], template: str
       if (found.kind !== 'tree') throw new Error(found.why);
       return found.tree;
     },
-    /** What a user is told whose paths cannot be meant; what was found where they can. */
+    /** The error message for invalid paths, or the result for valid ones. */
     refusal: (sandbox: OpenedSandbox, paths: readonly string[], place: Place = {}) =>
       lookIn(sandbox, paths, place).then(
         (found) => JSON.stringify(found),
@@ -111,7 +111,7 @@ export async function makeSubjectWorld(how: (typeof WAYS)[number], template: str
           throw error;
         },
       ),
-    /** Everything in the repository as it was in the beginning; the sandbox stays. */
+    /** Restores the files of the repository and keeps the sandbox. */
     reset: async () => {
       for (const name of await readdir(repo)) await rm(path.join(repo, name), { recursive: true });
       fill();

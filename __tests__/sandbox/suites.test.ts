@@ -1,4 +1,4 @@
-/** Test suites of small real projects, behind every wall, with the toolchains of this machine and without a network. */
+/** Test suites of small real projects in every sandbox, with the toolchains of this machine and without a network. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ const PATIENCE = 600_000;
 
 interface Suite {
   readonly name: string;
-  /** Has to succeed on this machine for the suite to be tried. */
+  /** The suite is skipped unless this command succeeds on this machine. */
   readonly probe: readonly [string, ...string[]];
   readonly files: Readonly<Record<string, string>>;
   readonly command: string;
@@ -50,7 +50,7 @@ const suites: readonly Suite[] = [
     says: /1 passed/u,
   },
   {
-    // Without an import: to compile the standard library takes half a minute, which one test below has to spend.
+    // Without an import: compiling the standard library takes half a minute and is left to one test below.
     name: 'go build',
     probe: ['go', 'version'],
     files: {
@@ -103,7 +103,7 @@ for (const way of shellWays.filter(({ name }) => name !== 'none'))
         suite.name,
         async () => {
           const workspace = project(suite.files);
-          // The home of this machine, where toolchains are.
+          // The home of this machine, which contains toolchains.
           const paths = { home: homedir(), workspace, workingDirectory: workspace };
           const sandbox = await world.openReady({ ...way.options, ...paths, access: 'scratch' });
           const { exitCode, output } = await exec(sandbox, suite.command, PATIENCE);
@@ -113,7 +113,7 @@ for (const way of shellWays.filter(({ name }) => name !== 'none'))
       );
     }
 
-    it('caches that earlier steps filled stand in the private home, read-only, and only those that may be seen', async () => {
+    it('caches of earlier steps are in the private home, read-only and without credentials', async () => {
       const home = realpathSync(mkdtempSync(join(tmpdir(), 'home-')));
       put(home, {
         '.cargo/bin/mytool': '',
@@ -147,7 +147,7 @@ for (const way of shellWays.filter(({ name }) => name !== 'none'))
 it.runIf(spawnSync('/usr/bin/env', ['go', 'version'], { stdio: 'ignore' }).status === 0)(
   'go finds a module that an earlier step downloaded, without a network',
   async () => {
-    // What most users have, where it is there.
+    // The usual Go of most users, if it is installed.
     const way = shellWays.find(({ name }) => name === UNSHARE) ?? shellWays[0];
     const home = realpathSync(mkdtempSync(join(tmpdir(), 'home-')));
     const modules = downloadModule(home);
@@ -164,7 +164,7 @@ it.runIf(spawnSync('/usr/bin/env', ['go', 'version'], { stdio: 'ignore' }).statu
       environment: { PATH: process.env['PATH'], HOME: home, GOMODCACHE: modules },
       readable: [modules],
     });
-    // Not "go test": it compiles half of the standard library into an empty cache first.
+    // Not "go test", because it first compiles half of the standard library into an empty cache.
     const { output } = await exec(
       sandbox,
       `GONOSUMDB='*' GOFLAGS=-mod=mod go list -deps -f '{{.ImportPath}} {{.Dir}}'`,
@@ -176,7 +176,7 @@ it.runIf(spawnSync('/usr/bin/env', ['go', 'version'], { stdio: 'ignore' }).statu
   PATIENCE,
 );
 
-/** A module cache with one module in it, filled by go itself from a folder. */
+/** A module cache with one module, filled by go from a directory. */
 function downloadModule(home: string): string {
   const modules = join(home, 'go', 'pkg', 'mod');
   const source = 'example.test/dep@v1.0.0';

@@ -1,4 +1,4 @@
-/** A runner in small, in a real temporary folder: home, RUNNER_TEMP, a git workspace, and canaries in all of them. */
+/** A minimal runner in a temporary directory: home, RUNNER_TEMP and a git workspace, with canaries in all of them. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import {
@@ -21,10 +21,10 @@ import { removeFolder } from '../../src/sandbox/run-folder.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import type { Isolation } from '../../src/types.ts';
 
-/** What must never be seen by the model. */
+/** A text that the model must never see. */
 export const CANARY = 'sk-canary-5f1d9c3b7a20';
 
-/** Whether this machine can put up the sandbox. Without it, the facts about `required` without a sandbox are tested instead. */
+/** Whether this machine can start the sandbox. If not, `required` without a sandbox is tested instead. */
 export const hasBwrap = existsSync('/usr/bin/bwrap');
 
 const isRoot = process.getuid?.() === 0;
@@ -33,7 +33,7 @@ const canBeRoot =
   existsSync('/usr/bin/setpriv') &&
   (isRoot || spawnSync('/usr/bin/sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0);
 
-/** A sandbox that opens nothing and holds nothing back, in place. */
+/** A sandbox in place without extra variables or paths. */
 export const CLOSED = {
   access: 'in-place',
   shellNetwork: false,
@@ -42,10 +42,10 @@ export const CLOSED = {
   isSecret: () => false,
 } as const;
 
-/** The isolation backend of util-linux, as it is called for this user. */
+/** The name of the util-linux backend for this user. */
 export const UNSHARE = isRoot ? 'unshare' : 'sudo-unshare';
 
-/** The ways in which this machine can run commands: in each sandbox that it can put up, and behind none. */
+/** The ways in which this machine can run commands: in each available sandbox and without one. */
 export const shellWays: readonly { readonly name: Isolation; readonly options: Partial<SandboxOptions> }[] = [
   ...(hasBwrap ? [{ name: 'bwrap', options: { mode: 'required', kinds: ['bwrap'] } } as const] : []),
   ...(hasBwrap && !isRoot && canBeRoot
@@ -60,12 +60,12 @@ export interface World {
   readonly home: string;
   readonly temp: string;
   readonly workspace: string;
-  /** A loopback listener outside, and a socket: how often they were reached. */
+  /** Counts the connections to a loopback listener and a socket outside the sandbox. */
   readonly port: number;
   readonly socket: string;
   reached(): number;
   open(options?: Partial<SandboxOptions>): Promise<OpenedSandbox>;
-  /** The same, once it stands. */
+  /** The same, when it is ready. */
   openReady(options?: Partial<SandboxOptions>): Promise<OpenedSandbox>;
   close(): Promise<void>;
 }
@@ -128,7 +128,7 @@ export async function createWorld(): Promise<World> {
       for (const sandbox of opened) await sandbox.close();
       web.close();
       unix.close();
-      // Commands may have taken their own rights away from what they made.
+      // Commands can have removed permissions from files that they created.
       await removeFolder(base, 20_000);
     },
   };

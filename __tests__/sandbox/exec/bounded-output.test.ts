@@ -15,7 +15,7 @@ async function capture(chunks: readonly Buffer[], maxBytes: number) {
   return taken.finish();
 }
 
-it('output that fits is given whole, without a file', async () => {
+it('returns output within the limit unchanged, without a file', async () => {
   expect(await capture([Buffer.from('abc'), Buffer.from('déf')], 7)).toEqual({
     text: 'abcdéf',
     totalBytes: 7,
@@ -25,7 +25,7 @@ it('output that fits is given whole, without a file', async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it('longer output keeps head and tail, and the whole of it in a file that only its owner reads', async () => {
+it('keeps the head and tail of longer output and writes all of it to a file private to the owner', async () => {
   const text = `${'a'.repeat(50)}${'b'.repeat(1000)}${'c'.repeat(50)}`;
   const result = await capture([Buffer.from(text)], 100);
   expect(result.text).toBe(`${'a'.repeat(50)}\n[… 1000 bytes left out here …]\n${'c'.repeat(50)}`);
@@ -34,7 +34,7 @@ it('longer output keeps head and tail, and the whole of it in a file that only i
 });
 
 if (process.getuid?.() === 0)
-  it('as root, the file is the folder’s owner’s, as whom commands run', async () => {
+  it('as root, gives the file to the owner of the directory, who runs the commands', async () => {
     chownSync(folder, 65534, 65533);
     const { spillName } = await capture([Buffer.from('abc')], 2);
     chownSync(folder, 0, 0);
@@ -42,7 +42,7 @@ if (process.getuid?.() === 0)
     expect([uid, gid, mode & 0o777]).toEqual([65534, 65533, 0o600]);
   });
 
-it('however the output is chunked and cut, no character breaks and the file is whole', async () => {
+it('splits no character and keeps the file complete, however the output is chunked', async () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'é', '€', '😀', '\n'), minLength: 1, maxLength: 80 });
   await fc.assert(
     fc.asyncProperty(
@@ -70,11 +70,11 @@ it('however the output is chunked and cut, no character breaks and the file is w
   );
 });
 
-it('bytes that are no UTF-8 become replacement characters', async () => {
+it('replaces invalid UTF-8 with replacement characters', async () => {
   expect((await capture([Buffer.from([0x61, 0xff, 0x62])], 10)).text).toBe('a\ufffdb');
 });
 
-it('a flood is kept up to a limit, and counted to its end', async () => {
+it('keeps a flood of output up to a limit and counts all of it', async () => {
   const chunk = Buffer.alloc(1024 * 1024, 'x');
   const result = await capture(
     Array.from({ length: 66 }, () => chunk),

@@ -19,7 +19,7 @@ const always = {
   GIT_CONFIG_VALUE_0: '/w',
 };
 
-it('only the allow-list passes', () => {
+it('passes only the allow-list', () => {
   const environment = {
     PATH: '/usr/bin::relative:/bin',
     LANG: 'de_DE.UTF-8',
@@ -51,7 +51,7 @@ it('only the allow-list passes', () => {
   });
 });
 
-it('pass-env adds by name, but never a secret', () => {
+it('adds variables of pass-env, but never a secret', () => {
   const environment = { MINE: 'yes', KEY: 's3cret-value', HOME: '/h' };
   const passEnv = ['MINE', 'KEY', 'HOME', 'ABSENT'];
   expect(buildEnvironment({ ...base, environment, passEnv })).toEqual({
@@ -63,18 +63,18 @@ it('pass-env adds by name, but never a secret', () => {
   });
 });
 
-it('a secret under an allowed name is left out', () => {
+it('omits an allowed variable whose value is a secret', () => {
   expect(buildEnvironment({ ...base, environment: { GITHUB_REF: 's3cret-value' } })).not.toHaveProperty(
     'GITHUB_REF',
   );
 });
 
-it('proxy and certificate variables come with the network', () => {
+it('passes proxy and certificate variables with the network', () => {
   const environment = { HTTPS_PROXY: 'http://proxy', NODE_EXTRA_CA_CERTS: '/ca.pem' };
   expect(buildEnvironment({ ...base, environment, shellNetwork: true })).toMatchObject(environment);
 });
 
-it('a proxy that wants a password is named, and passed with the network alone', () => {
+it('names a proxy with a password and passes it only with the network', () => {
   const environment = {
     HTTPS_PROXY: 'http://u:p@proxy:3128',
     http_proxy: 'u:p@proxy',
@@ -91,7 +91,7 @@ it('a proxy that wants a password is named, and passed with the network alone', 
   expect(buildEnvironment({ ...base, environment })).not.toHaveProperty('HTTPS_PROXY');
 });
 
-it('toolchains that look for themselves in HOME are told where they are', () => {
+it('sets the home directories of toolchains on PATH', () => {
   const environment = { PATH: '/home/u/.cargo/bin:/home/u/.pyenv/shims:/usr/bin' };
   expect(buildEnvironment({ ...base, environment })).toMatchObject({
     RUSTUP_HOME: '/home/u/.rustup',
@@ -99,12 +99,12 @@ it('toolchains that look for themselves in HOME are told where they are', () => 
   });
 });
 
-it('a PATH is its absolute folders', () => {
+it('pathFolders returns the absolute directories of PATH', () => {
   expect(pathFolders(undefined)).toEqual([]);
   expect(pathFolders(':/a:.:b:/c/d:')).toEqual(['/a', '/c/d']);
 });
 
-it('a variable in pass-env whose value holds a secret is left out, the proxy of shell-network is not', () => {
+it('omits a pass-env variable whose value contains a secret, but not the proxy of shell-network', () => {
   const isSecret = (value: string) => value.includes('s3cret-value');
   const environment = {
     REGISTRY: '//registry/:_authToken=s3cret-value',

@@ -20,7 +20,7 @@ function makeProgram(name: string, script: string): string {
   return file;
 }
 
-it('a helper gives its exit code and its complaint, gets its arguments as they are, and prints nothing', async () => {
+it('runHelper returns exit code and stderr, passes arguments unchanged and prints nothing', async () => {
   const printed = vi.spyOn(process.stdout, 'write');
   const file = makeProgram('complain', 'echo "::error::seen"; echo "$# $1" >&2; exit 3');
   expect(await runHelper(file, ['a "b" \\ $c'])).toMatchObject({ exitCode: 3, stderr: '1 a "b" \\ $c\n' });
@@ -28,16 +28,16 @@ it('a helper gives its exit code and its complaint, gets its arguments as they a
   printed.mockRestore();
 });
 
-it('a helper has none of the variables of the step', async () => {
+it('runHelper passes no variables of the step', async () => {
   const file = makeProgram('variables', 'env | grep -v "^\\(PWD\\|SHLVL\\|_\\|OLDPWD\\)=" | sort >&2');
   expect((await runHelper(file, []))?.stderr).toBe('LC_ALL=C\nPATH=/usr/bin:/bin\n');
 });
 
-it('a helper that a signal ends has no exit code', async () => {
+it('runHelper returns a null exit code when a signal ends the program', async () => {
   expect((await runHelper(makeProgram('killed', 'kill -9 $$'), []))?.exitCode).toBeNull();
 });
 
-it('a helper that hangs, or that nobody wants any more, is not waited for', async () => {
+it('runHelper returns null on a timeout or abort', async () => {
   const file = makeProgram('hang', 'exec sleep 2');
   const abort = new AbortController();
   const aborted = runHelper(file, [], { signal: abort.signal });
@@ -47,11 +47,11 @@ it('a helper that hangs, or that nobody wants any more, is not waited for', asyn
   expect(await runHelper(file, [], { signal: abort.signal })).toBeNull();
 });
 
-it('a helper that is not there is an error', async () => {
+it('runHelper rejects when the program does not exist', async () => {
   await expect(runHelper(join(folder, 'missing'), [])).rejects.toThrow(/missing/u);
 });
 
-it('a program has started when the call returns, gets its input, and has none of the variables of the step', async () => {
+it('runProgram starts the program before it returns, passes its input and no variables of the step', async () => {
   const file = makeProgram('count', 'env | grep -c "^GITHUB_"; wc -c; echo "$1" >&2; exit 4');
   const { signal } = new AbortController();
   const started = vi.spyOn(childProcess, 'spawn');
@@ -63,7 +63,7 @@ it('a program has started when the call returns, gets its input, and has none of
   expect(await running).toEqual({ exitCode: 4, stdout: '0\n5\n', stderr: 'a "b"\n' });
 });
 
-it('a program that is not wanted any more is killed with what it started', async () => {
+it('runProgram kills the program and its children on abort', async () => {
   const file = makeProgram('family', 'sleep 100 & echo $! > "$1"; wait');
   const pids = join(folder, 'pids');
   const abort = new AbortController();
@@ -84,12 +84,12 @@ function isRunning(pid: number): boolean {
   }
 }
 
-it('a program that is not there is an error', async () => {
+it('runProgram rejects when the program does not exist', async () => {
   const missing = runProgram(join(folder, 'missing'), [], new AbortController().signal);
   await expect(missing).rejects.toThrow(/ENOENT/u);
 });
 
-it('a helper is found in the first folder that has it as an executable file', async () => {
+it('findHelper returns the first executable file in the given directories', async () => {
   const file = makeProgram('bwrap', '');
   writeFileSync(join(folder, 'notes'), '');
   expect(await findHelper(['bwrap'], ['/nonexistent', folder])).toBe(file);

@@ -5,7 +5,7 @@ const workspace = '/work/repo';
 const found = (environment: Readonly<Record<string, string>>, passEnv: readonly string[] = []) =>
   findPreloadVariable({ environment, passEnv, workspace });
 
-describe('a variable that brings files of the workspace into every program', () => {
+describe('a variable that loads workspace files into every program', () => {
   it.each([
     '/work/repo',
     '/work/repo/lib',
@@ -20,14 +20,14 @@ describe('a variable that brings files of the workspace into every program', () 
   });
 
   it.each(['LD_PRELOAD', 'LD_AUDIT', 'DYLD_INSERT_LIBRARIES', 'BASH_ENV', 'ENV'])(
-    '%s counts where commands get it',
+    'is found when commands receive it: %s',
     (name) => {
       const environment = { [name]: '/work/repo/x' };
       expect([found(environment), found(environment, ['CI', name])]).toEqual([null, name]);
     },
   );
 
-  it('is none where it names other places, or is no such variable', () => {
+  it('is not found for other paths or other variables', () => {
     expect(found({})).toBeNull();
     expect(found({ LD_LIBRARY_PATH: '' })).toBeNull();
     expect(found({ LD_LIBRARY_PATH: '/opt/lib:/work/repository/lib' })).toBeNull();

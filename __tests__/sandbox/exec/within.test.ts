@@ -4,14 +4,14 @@ import { within } from '../../../src/sandbox/exec/process.ts';
 const FOREVER = 1_000_000;
 const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 
-describe('waiting that ends', () => {
-  it('ends with the promise, and leaves no timer behind', async () => {
+describe('within', () => {
+  it('resolves with the promise and leaves no timer', async () => {
     const before = timers();
     await within(FOREVER, Promise.resolve());
     expect(timers()).toBe(before);
   });
 
-  it('ends without the promise once the time is over', async () => {
+  it('resolves without the promise after the timeout', async () => {
     let isDone = false;
     const { promise, resolve } = Promise.withResolvers<void>();
     await within(
@@ -24,7 +24,7 @@ describe('waiting that ends', () => {
     resolve();
   });
 
-  it('rejects as the promise does, and leaves no timer behind', async () => {
+  it('rejects with the promise and leaves no timer', async () => {
     const before = timers();
     await expect(within(FOREVER, Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(timers()).toBe(before);

@@ -12,19 +12,19 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-describe('the choice of a sandbox', () => {
+describe('detecting isolation backends', () => {
   const kinds = async (folder: string, platform: NodeJS.Platform) =>
     (await findCandidates(world.workspace, [folder, '/usr/bin'], platform, place)).map(
       ({ isolation }) => isolation,
     );
 
-  it('no other system than Linux has one', async () => {
+  it('finds none on systems other than Linux', async () => {
     expect(await kinds('/usr/bin', 'darwin')).toEqual([]);
     expect(await kinds('/usr/bin', 'win32')).toEqual([]);
   });
 
   it.runIf(process.platform === 'linux')(
-    'on Linux bubblewrap comes before util-linux, and it is told who made them',
+    'prefers bubblewrap over util-linux on Linux and passes on whether root starts them',
     async () => {
       const isRoot = process.getuid?.() === 0;
       const canSudo = !isRoot && spawnSync('/usr/bin/sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0;

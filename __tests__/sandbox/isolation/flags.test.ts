@@ -10,15 +10,15 @@ import { createWorld, hasBwrap, type World } from '../world.ts';
 const isRoot = process.getuid?.() === 0;
 
 interface Row {
-  /** The words that are left out wherever they follow each other; `*` stands for any one word. */
+  /** The consecutive arguments to leave out; `*` stands for any one argument. */
   readonly without: readonly string[];
-  /** What takes their place. */
+  /** The arguments that replace them. */
   readonly instead?: readonly string[];
-  /** Exits with 0 where something is open that should not be. */
+  /** Exits with 0 if something is open that should be closed. */
   readonly look: string;
-  /** Whether the sandbox does not open at all without it. */
+  /** Whether the self-test refuses the sandbox without them. */
   readonly isRefused: boolean;
-  /** Whether only root is in danger. */
+  /** Whether only a sandbox started by root needs them. */
   readonly ofRoot?: boolean;
 }
 
@@ -66,9 +66,9 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-describe.runIf(hasBwrap)('without an argument of bubblewrap', () => {
+describe.runIf(hasBwrap)('bubblewrap without an argument', () => {
   it.each(ROWS.filter(({ ofRoot }) => ofRoot !== true || isRoot))(
-    '$without: something is open, or the self-test says so',
+    '$without: something is open, or the self-test fails',
     async ({ without, instead = [], look, isRefused }) => {
       const folder = path.join(world.base, `helpers-${ROWS.findIndex((row) => row.without === without)}`);
       placeHelpers(folder, without, instead);
@@ -95,7 +95,7 @@ async function tryLook(look: string, helperFolders: readonly string[]): Promise<
   }
 }
 
-/** A folder of helpers in which bwrap is one that drops these words, and all else is the system's. */
+/** A directory of helpers with a bwrap that drops these arguments and links to the other system programs. */
 function placeHelpers(folder: string, without: readonly string[], instead: readonly string[]): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);

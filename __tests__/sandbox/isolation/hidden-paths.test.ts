@@ -1,4 +1,4 @@
-/** What an attacker wants of the machine that the runner's own user may read: its key, other jobs, other runs, private files. */
+/** Files that the user of the runner can read and an attacker wants: its key, other jobs, other runs, private files. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
@@ -28,26 +28,26 @@ import { CANARY, CLOSED, exec, gitIn, shellWays } from '../world.ts';
 const isRoot = process.getuid?.() === 0;
 const canBeRoot = isRoot || spawnSync('/usr/bin/sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0;
 const walls = shellWays.filter(({ name }) => name !== 'none');
-/** Somebody who is not root: this user, or one whom root makes the owner of everything. */
+/** A user other than root: this user, or one to whom root gives all files. */
 const ORDINARY = isRoot ? 65_534 : (process.getuid?.() ?? 0);
 
-/** A self-hosted runner outside of the home folders, a second one that runs, and what else its user owns. */
+/** A self-hosted runner outside the home directories, a second active runner, and other files of its user. */
 interface Machine {
   readonly root: string;
   readonly workspace: string;
   readonly temp: string;
   readonly tools: string;
-  /** A folder right below the root that a variable of the job names. */
+  /** A directory below the root that a variable of the job names. */
   readonly jdk: string;
   readonly home: string;
-  /** What must not be read, each with the canary in it; folders with one in a file. */
+  /** Files that must not be readable, each containing the canary, and directories with such a file. */
   readonly closed: Readonly<Record<string, string>>;
   /** A pipe that another run of this user reads from. */
   readonly pipe: string;
   close(): void;
 }
 
-/** Makes a folder that only root could, for a user. */
+/** Creates a directory that only root can create and gives it to a user. */
 function makeFolder(path: string, uid: number): string {
   const install = ['install', '-d', '-o', String(uid), '-g', String(uid), path];
   const [file = '', ...args] = [...(isRoot ? [] : ['sudo', '-n']), ...install];
@@ -114,7 +114,7 @@ function createMachine(uid: number): Machine {
   const home = join(root, 'home');
   mkdirSync(home);
   if (isRoot) execFileSync('chown', ['-R', `${uid}:${uid}`, ...places]);
-  // Its folder is known by this process alone: the second runner lies above nothing of this job.
+  // Only this process knows its directory: the second runner contains no file of this job.
   const runner: ChildProcess = spawn(join(second, 'bin', 'Runner.Listener'), ['600'], {
     cwd: '/',
     stdio: 'ignore',
@@ -130,7 +130,7 @@ function createMachine(uid: number): Machine {
   };
 }
 
-/** How the sandbox of a job on this machine is opened. */
+/** The options of a sandbox for a job on this machine. */
 function jobOn(machine: Machine, options: Partial<SandboxOptions> = {}): SandboxOptions {
   const { workspace, temp, tools, home, jdk } = machine;
   const runFolder = mkdtempSync(join(temp, 'structured-agent-run-'));
@@ -144,14 +144,14 @@ function jobOn(machine: Machine, options: Partial<SandboxOptions> = {}): Sandbox
   };
 }
 
-/** The sandbox of a job, once it stands. */
+/** The sandbox of a job when it is ready. */
 async function openOn(machine: Machine, options: Partial<SandboxOptions>): Promise<OpenedSandbox> {
   const sandbox = await openSandbox(jobOn(machine, options));
   await sandbox.ready();
   return sandbox;
 }
 
-/** A command that names each of these paths that it can read the canary from. */
+/** A command that prints each of these paths from which it can read the canary. */
 function search(closed: Machine['closed']): string {
   const looks = Object.entries(closed).map(
     ([what, path]) => `grep -qs ${CANARY} '${path}' && echo 'reads ${what}'`,
@@ -162,7 +162,7 @@ function search(closed: Machine['closed']): string {
 const WORKS = `mytool; git log --format=%s; cat file; ls "$RUNNER_TOOL_CACHE"; cat "$JAVA_HOME_17_X64/release"; echo x > new && cat new`;
 const WORKED = 'tool\nfirst\nmine\ntool\njdk\nx\n';
 
-describe.runIf(canBeRoot && walls.length > 0)('on a self-hosted runner outside of the home folders', () => {
+describe.runIf(canBeRoot && walls.length > 0)('on a self-hosted runner outside the home directories', () => {
   const owners = [...new Set([process.getuid?.() ?? 0, ORDINARY])];
   for (const owner of owners)
     describe.each(walls)(`as user ${owner}, behind $name`, ({ options }) => {
@@ -172,7 +172,7 @@ describe.runIf(canBeRoot && walls.length > 0)('on a self-hosted runner outside o
       });
       afterAll(() => machine.close());
 
-      it('the agent reads nothing that only the user of the runner may read, and works all the same', async () => {
+      it('the agent works but cannot read files private to the user of the runner', async () => {
         const sandbox = await openOn(machine, options);
         expect((await exec(sandbox, search(machine.closed))).output).toBe('');
         expect((await exec(sandbox, WORKS)).output).toBe(WORKED);
@@ -181,7 +181,7 @@ describe.runIf(canBeRoot && walls.length > 0)('on a self-hosted runner outside o
         await sandbox.close();
       });
 
-      it('the agent writes nothing into a pipe of another run, and sees no other run', async () => {
+      it('the agent cannot write into a pipe of another run or see other runs', async () => {
         const sandbox = await openOn(machine, options);
         const other = mkdtempSync(join(machine.temp, 'structured-agent-run-'));
         if (isRoot) chownSync(other, owner, owner);
@@ -190,7 +190,7 @@ describe.runIf(canBeRoot && walls.length > 0)('on a self-hosted runner outside o
         await sandbox.close();
       });
 
-      it('sandbox-read opens what is hidden, by its name', async () => {
+      it('sandbox-read shows a hidden path by name', async () => {
         const readable = [
           dirname(machine.closed['data of this machine in /srv'] ?? ''),
           join(machine.root, '_diag'),
@@ -202,7 +202,7 @@ describe.runIf(canBeRoot && walls.length > 0)('on a self-hosted runner outside o
         await sandbox.close();
       });
 
-      it('a workspace in a folder that its user alone may enter is shown, and nothing beside it', async () => {
+      it('a workspace in a private directory is shown without its siblings', async () => {
         const folder = dirname(machine.closed['a file in a folder of the mode 0700'] ?? '');
         const workspace = join(folder, 'deep', 'workspace');
         mkdirSync(workspace, { recursive: true });
@@ -216,7 +216,7 @@ describe.runIf(canBeRoot && walls.length > 0)('on a self-hosted runner outside o
         await sandbox.close();
       });
 
-      it('what appears beside private files after the mounts were planned is not seen, where nothing else lies there', async () => {
+      it('files that appear later next to private files stay hidden in a directory without other files', async () => {
         const modes = ['a file of the mode 0600', 'a file of the mode 0640'];
         const beside = modes.map((name) => dirname(machine.closed[name] ?? ''));
         const above = beside.map((folder) => dirname(folder));
@@ -228,7 +228,7 @@ describe.runIf(canBeRoot && walls.length > 0)('on a self-hosted runner outside o
         for (const folder of [...beside, ...above]) rmSync(join(folder, 'later'));
       });
 
-      it('private files that come and go do not end a command', async () => {
+      it('private files that appear and disappear do not fail a command', async () => {
         const folder = dirname(machine.closed['a file of the mode 0600'] ?? '');
         mkdirSync(join(folder, 'fleeting'), { mode: 0o700 });
         writeFileSync(join(folder, 'fleeting.key'), CANARY, { mode: 0o600 });
@@ -243,7 +243,7 @@ describe.runIf(canBeRoot && walls.length > 0)('on a self-hosted runner outside o
     });
 
   it.runIf(isRoot)(
-    'an ordinary user puts up bubblewrap, and the agent reads nothing of that user’s own',
+    'an ordinary user starts bubblewrap, and the agent cannot read private files of that user',
     () => {
       const machine = createMachine(ORDINARY);
       const base = realpathSync(mkdtempSync(join(tmpdir(), 'nobody-')));
@@ -279,12 +279,12 @@ describe.runIf(walls.length > 0)('the self-test of the sandbox', () => {
     ['a folder that is not empty', { emptied: ['/etc'] }, 'a hidden folder is not empty (/etc)'],
     ['a file that can be read', { masked: ['/etc/passwd'] }, 'a private file can be read (/etc/passwd)'],
     ['a path that can be seen', { unseen: ['/etc/passwd'] }, 'a hidden path can be seen (/etc/passwd)'],
-  ])('fails at %s and should be hidden', async (_, expected, why) => {
+  ])('fails for %s', async (_, expected, why) => {
     const runFolder = realpathSync(mkdtempSync(join(tmpdir(), 'self-test-')));
     const { tmp, pipes } = await makeFolders(runFolder);
     const environment = { PATH: '/usr/bin:/bin', TMPDIR: tmp, GIT_CONFIG_GLOBAL: '/etc/passwd' };
     const shell = '/bin/bash';
-    // Without mounts other probes fail sooner.
+    // Without mounts other probes fail first.
     const concerns = (line: string) =>
       /^(?:failed|visible)\(\)|hidden folder|hidden path|private file/u.test(line) &&
       !line.includes('sentinel');
@@ -308,7 +308,7 @@ describe.runIf(walls.length > 0)('the self-test of the sandbox', () => {
   });
 });
 
-it('a search that is stopped leaves no process behind', async () => {
+it('a search that is aborted leaves no process', async () => {
   const running = new AbortController();
   const search = { starts: ['/'], skipped: [], reader: { uid: 0, gids: [0] } };
   const found = findPrivatePaths({ ...search, signal: running.signal });

@@ -20,7 +20,7 @@ function machine(name: string, files: Readonly<Record<string, string>>): string 
   return join(base, name);
 }
 
-it('a container is known by what Docker, Podman and Kubernetes leave in it', async () => {
+it('isContainer detects Docker, Podman and Kubernetes by their files', async () => {
   const known = await Promise.all([
     isContainer(machine('docker', { '.dockerenv': '' })),
     isContainer(machine('podman', { 'run/.containerenv': '' })),
@@ -41,14 +41,17 @@ const sentences = {
 };
 
 it.each(['action', 'command-line', 'library'] as const)(
-  'what the %s says where no sandbox stands',
+  'the messages about a missing sandbox match the golden file for the %s',
   async (entry) => {
     const told = Object.entries(sentences).map(([place, say]) => `${place}\n  ${say(namingFor(entry))}\n`);
     await expect(told.join('\n')).toMatchFileSnapshot(`../../golden/sandbox/missing-${entry}.txt`);
   },
 );
 
-it.each(['command-line', 'library'] as const)('the %s says nothing of workflows', (entry) => {
-  for (const say of Object.values(sentences))
-    expect(say(namingFor(entry))).not.toMatch(/runs-on|a step before|job|sandbox: off/u);
-});
+it.each(['command-line', 'library'] as const)(
+  'the messages about a missing sandbox mention no workflow for the %s',
+  (entry) => {
+    for (const say of Object.values(sentences))
+      expect(say(namingFor(entry))).not.toMatch(/runs-on|a step before|job|sandbox: off/u);
+  },
+);

@@ -1,4 +1,4 @@
-/** What the plan's mounts come to in each sandbox. */
+/** The effect of the planned mounts in each sandbox. */
 import { execFileSync } from 'node:child_process';
 import {
   existsSync,
@@ -27,7 +27,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
   afterAll(() => world.close());
 
   it.each(['in-place', 'scratch'] as const)(
-    'the git folder of a submodule is read-only with all above it, %s',
+    'keeps the git directory of a submodule and its parents read-only, %s',
     async (access) => {
       const sandbox = await world.openReady({ ...options, access });
       const command =
@@ -37,7 +37,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
   );
 
   describe.each(['in-place', 'scratch', 'read-only'] as const)('%s', (access) => {
-    it('wants an honest agent to see an empty test: no folder that looks like git’s masks a file, or closes itself', async () => {
+    it('does not hide files for links in a directory that looks like a git directory', async () => {
       const victim = join(world.workspace, 'auth.test.js');
       writeFileSync(victim, 'test("a credential is checked")\n');
       const hidden = join(world.home, 'allowed.txt');
@@ -66,7 +66,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
       rmSync(join(world.workspace, 'fake'), { recursive: true });
     });
 
-    it('wants the keys that tools keep in .git, in that of a nested repository too', async () => {
+    it('hides keys that tools keep in .git, also in a nested repository', async () => {
       const nested = join(world.workspace, 'nested');
       mkdirSync(nested, { recursive: true });
       execFileSync('git', ['init', '-q', nested]);
@@ -90,7 +90,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
       await sandbox.close();
     });
 
-    it('wants the shell gone: nothing that lies at a place of ours keeps a sandbox from standing', async () => {
+    it('starts the sandbox despite obstacles in the workspace at mount points', async () => {
       const restore = plantObstacles(world.workspace, world.home);
       const sandbox = await world.openReady({
         ...options,
@@ -106,7 +106,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
   });
 
   it.each(['in-place', 'scratch', 'read-only'] as const)(
-    'what is hidden in the workspace may vanish while the mounts are made, and later, %s',
+    'tolerates hidden workspace files that disappear while or after mounts are made, %s',
     async (access) => {
       const vanishing = [
         '.git/index.lock',
@@ -121,7 +121,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
       for (const path of [...paths, later]) writeFileSync(path, `${CANARY}\n`);
       const roots = paths.map((path) => path.replace(/\/key$/u, ''));
       const helperFolders = removing(world, access, roots);
-      // util-linux is asked in the sandbox, too.
+      // util-linux runs this in the sandbox, too.
       const sandbox = await world.openReady({ ...options, access, helperFolders, readable: helperFolders });
       const command = `git log --format=%s; grep -rlF ${CANARY} . ; echo end`;
       expect((await exec(sandbox, command)).output).toBe('first\nend\n');
@@ -133,7 +133,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
     },
   );
 
-  it('wants to write in .github by a repository in it', async () => {
+  it('keeps .github read-only when it contains a repository', async () => {
     const inner = join(world.workspace, '.github', 'actions', 'one');
     mkdirSync(inner, { recursive: true });
     execFileSync('git', ['init', '-q', inner]);
@@ -147,7 +147,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
     rmSync(join(world.workspace, '.github', 'actions'), { recursive: true });
   });
 
-  it('a git folder under a name of its own, which only a nested .git names, is open and said to be', async () => {
+  it('reports a git directory with another name that only a nested .git file refers to, and leaves it writable', async () => {
     const git = (...args: string[]) => execFileSync('git', args, { cwd: world.workspace, stdio: 'pipe' });
     mkdirSync(join(world.workspace, 'stores'), { recursive: true });
     git('init', '-q', '--separate-git-dir=stores/one', 'parts/one');
@@ -162,7 +162,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
   });
 });
 
-/** Helpers of this machine of which the makers of mounts remove these paths first; not where they are only tried. */
+/** Helpers of this machine that remove these paths before they make mounts, but not when they are only probed. */
 function removing(world: World, name: string, paths: readonly string[]): readonly string[] {
   const folder = mkdtempSync(join(world.base, `removing-${name}-`));
   for (const helper of ['bwrap', 'unshare']) {
@@ -172,11 +172,11 @@ function removing(world: World, name: string, paths: readonly string[]): readonl
     const script = `#!/bin/sh\n${removal}\nexec ${real} "$@"\n`;
     writeFileSync(join(folder, helper), script, { mode: 0o755 });
   }
-  // Some of the others are started behind the mounts, where this folder is not to be reached.
+  // Some of the other helpers start inside the sandbox, where this directory cannot be reached.
   return [folder, '/usr/bin', '/usr/sbin'];
 }
 
-/** What a commit, or a package, can put where mounts are made; gives back how to take it away. */
+/** Creates obstacles at mount points, as a commit or a package can; returns a function that removes them. */
 function plantObstacles(workspace: string, home: string): () => void {
   const kept = join(workspace, '.github');
   const aside = join(workspace, 'aside');
@@ -212,7 +212,7 @@ function plantObstacles(workspace: string, home: string): () => void {
   };
 }
 
-describe.runIf(hasBwrap)('a mount that the workspace asks for and that cannot be made', () => {
+describe.runIf(hasBwrap)('a required mount in the workspace that cannot be made', () => {
   let world: World;
   beforeAll(async () => {
     world = await createWorld();
@@ -222,7 +222,7 @@ describe.runIf(hasBwrap)('a mount that the workspace asks for and that cannot be
   });
   afterAll(() => world.close());
 
-  /** A bwrap that cannot mount a place whose name holds a word. */
+  /** A bwrap that cannot mount a path that contains a word. */
   function helpers(word: string): readonly string[] {
     const folder = join(world.base, `helpers-${word}`);
     mkdirSync(folder);
@@ -244,12 +244,12 @@ exec /usr/bin/bwrap "$@" 3< "$args"
     );
   });
 
-  it('is distinguished from a machine without a sandbox, which auto goes on without', async () => {
+  it('is distinguished from a machine without a sandbox, which is accepted in mode auto', async () => {
     const sandbox = await world.open({ mode: 'auto', kinds: ['bwrap'], helperFolders: helpers('proc') });
     expect([sandbox.shellOffered, sandbox.isolation()]).toEqual([false, 'none']);
   });
 
-  it('is also one of too many, and of folders that cannot be looked through', async () => {
+  it('ends the run for too many repositories', async () => {
     const many = join(world.base, 'many');
     for (let n = 0; n < 800; n += 1) mkdirSync(join(many, `p${n}`, '.git'), { recursive: true });
     const opened = world.open({ mode: 'auto', workspace: many, workingDirectory: many });

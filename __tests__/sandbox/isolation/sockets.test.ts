@@ -40,8 +40,8 @@ function listen(path: string, reached: () => void = () => undefined): Promise<Se
   });
 }
 
-describe('the kernel’s list of sockets', () => {
-  it('gives names once each, also those that may be abstract ones, and no nameless one', () => {
+describe('boundNames', () => {
+  it('returns each name once, including possible abstract names, but no empty name', () => {
     const rows = [
       '00000000e4efe714: 00000002 00000000 00010000 0001 01 7117266 /srv/a b.sock',
       '00000000e4efe715: 00000003 00000000 00000000 0001 03 7117267 /srv/a b.sock',
@@ -56,14 +56,14 @@ describe('the kernel’s list of sockets', () => {
     expect(boundNames('')).toEqual([]);
   });
 
-  it('hides no name behind a line break, what looks like a row included', () => {
+  it('finds names with line breaks, even if they look like another row', () => {
     const start = '00000000e4efe714: 00000002 00000000 00010000 0001 01 7 ';
     const names = ['/srv/a\nb', '/srv/c\n\nd', `/srv/e\n${start}/srv/f`];
     const found = boundNames([HEADER, ...names.map((name) => start + name), ''].join('\n'));
     for (const name of names) expect(found).toContain(name);
   });
 
-  it('hides no name with a carriage return, and cuts no spaces from its start', () => {
+  it('keeps carriage returns and leading spaces in names', () => {
     const row = '00000000e4efe714: 00000002 00000000 00010000 0001 01     7 ';
     const names = ['/srv/a\rb', '  spaced', '/srv/a  b '];
     expect(boundNames([HEADER, ...names.map((name) => row + name)].join('\n'))).toEqual(
@@ -77,7 +77,7 @@ if (isLinux)
     const base = realpathSync(mkdtempSync(join(tmpdir(), 'sockets-')));
     afterAll(() => rmSync(base, { recursive: true }));
 
-    it('are found under their real path while they are bound, and not afterwards', async () => {
+    it('are found by their real path while they are bound, but not afterwards', async () => {
       mkdirSync(join(base, 'real'));
       symlinkSync('real', join(base, 'link'));
       const server = await listen(join(base, 'link', 's'));
@@ -87,7 +87,7 @@ if (isLinux)
     });
 
     it.each(['rel.sock', '@rel.sock', '@@'])(
-      'are found under the relative name %s where the process stands that bound it',
+      'are found by the relative name %s in the working directory of the process',
       async (name) => {
         const folder = mkdtempSync(join(base, 'stand-'));
         const serve = `require('net').createServer().listen('${name}', () => console.log('up'))`;
@@ -99,7 +99,7 @@ if (isLinux)
       },
     );
 
-    it('are found under their hard links, and under names with line breaks and in any bytes', async () => {
+    it('are found under hard links, names with line breaks and names with any bytes', async () => {
       const folder = join(base, 'links');
       mkdirSync(folder);
       const servers = [await listen(join(folder, 'one')), await listen(join(folder, 'two\nlines'))];
@@ -111,7 +111,7 @@ if (isLinux)
       await expect(seenSockets([odd], [])).rejects.toThrow(/its name is not UTF-8/u);
     });
 
-    it.runIf(process.getuid?.() === 0)('are found where their folder is mounted a second time', async () => {
+    it.runIf(process.getuid?.() === 0)('are found under a second mount of their directory', async () => {
       for (const name of ['first', 'second']) mkdirSync(join(base, name));
       const server = await listen(join(base, 'first', 's'));
       const module = JSON.stringify(join(import.meta.dirname, '../../../src/sandbox/isolation/sockets.ts'));
@@ -127,7 +127,7 @@ if (isLinux)
       );
     });
 
-    it('pipes that a process has open are found, and a hard link of one', async () => {
+    it('include named pipes that a process has open, and their hard links', async () => {
       const pipe = join(base, 'pipe');
       execFileSync('mkfifo', [pipe]);
       linkSync(pipe, join(base, 'pipe2'));
@@ -137,7 +137,7 @@ if (isLinux)
       expect(await findEndpoints()).not.toContain(pipe);
     });
 
-    it('are seen where a mount shows them, under each of its names, and not behind an empty folder', async () => {
+    it('are visible under each mounted path, but not in an empty directory', async () => {
       mkdirSync(join(base, 'home', 'shown'), { recursive: true });
       const mounts: readonly Mount[] = [
         { kind: 'read-only', from: join(base, 'home', 'shown'), at: join(base, 'home', 'shown') },
@@ -150,7 +150,7 @@ if (isLinux)
       expect(await seenSockets(sockets, mounts)).toEqual(seen);
     });
 
-    it('too many to close are a SandboxError, never a sandbox with holes', async () => {
+    it('cause a SandboxError when there are too many to hide', async () => {
       const sockets = Array.from({ length: 201 }, (_, n) => `/opt/s${n}`);
       expect(await seenSockets(sockets.slice(1), [])).toHaveLength(200);
       const refused = seenSockets(sockets, []);
@@ -198,7 +198,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
   });
 
   it.each(['in-place', 'scratch', 'read-only'] as const)(
-    'no service is reached by a socket in a folder that is shown, %s, with and without a network',
+    'hides all sockets in visible directories, %s, with and without a network',
     async (access) => {
       for (const shellNetwork of [false, true]) {
         const readable = [join(world.home, 'shared')];
@@ -215,7 +215,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
     },
   );
 
-  it('a service that ends takes its socket along, and no command minds', async () => {
+  it('tolerates a service that ends and removes its socket', async () => {
     const folder = join(system ?? world.workspace, 'short');
     mkdirSync(folder);
     const server = await listen(join(folder, 's'));
@@ -226,7 +226,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
     rmSync(folder, { recursive: true });
   });
 
-  it('a service that comes and goes all the time fails no command, and each runs once', async () => {
+  it('runs each command once while a service starts and stops repeatedly', async () => {
     const folder = join(system ?? join(world.home, 'shared'), 'flap');
     mkdirSync(folder);
     const serve =
@@ -245,7 +245,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
     }
   });
 
-  it('a command has sockets of its own, in /tmp and in the workspace', async () => {
+  it('allows a command its own sockets in /tmp and in the workspace', async () => {
     const sandbox = await world.open(options);
     const serve = `const n=require('net');const s=n.createServer(c=>c.end('hi')).listen(process.argv[1],()=>n.connect(process.argv[1]).on('data',d=>{console.log(String(d));s.close()}))`;
     const { output } = await exec(sandbox, `node -e "${serve}" /tmp/own.sock; node -e "${serve}" own.sock`);

@@ -19,7 +19,7 @@ interface SystemCall {
   readonly first?: number;
 }
 
-/** What the kernel does with a call: the part of classic BPF that filters use (seccomp(2)). */
+/** The decision of the kernel for a call: the part of classic BPF that filters use (seccomp(2)). */
 function decide(filter: Buffer, { abi, number, first = 0 }: SystemCall): string {
   const data = Buffer.alloc(64);
   data.writeUInt32LE(number, 0);
@@ -117,7 +117,7 @@ const USERS = -4;
 const USERS_SESSION = -5;
 const mark = createMark('key');
 
-/** A command in Perl, which makes system calls by their numbers. */
+/** A Perl command that makes system calls by number. */
 const perl = (code: string) => `${PERL} -e '${code}'`;
 const outside = (code: string) => spawnSync(PERL, ['-e', code], { encoding: 'utf8' }).stdout.trim();
 const addKey = (name: string, ring: number) =>
@@ -144,7 +144,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
   });
   afterAll(() => world.close());
 
-  it.runIf(hasKeyrings)('the keys of the runner are neither read nor listed', async () => {
+  it.runIf(hasKeyrings)('the keys of the runner cannot be read or listed', async () => {
     expect(outside(readKey(mark))).toContain(`held-${mark}`);
     expect(await run(perl(readKey(mark)))).toBe('');
     expect(await run('cat /proc/keys')).toBe('');
@@ -152,7 +152,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
     expect(await run(perl(request))).toBe('-1 Operation not permitted\n');
   });
 
-  it.runIf(hasKeyrings)('no key is left for the next job', async () => {
+  it.runIf(hasKeyrings)('no key can be left for the next job', async () => {
     for (const ring of [SESSION, USERS, USERS_SESSION])
       expect(await run(perl(addKey(`${mark}-planted`, ring)))).toBe('-1\n');
     expect(outside(readKey(`${mark}-planted`))).toBe('');
@@ -166,7 +166,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
     );
   });
 
-  it('no virtual socket and no ring is made', async () => {
+  it('no virtual socket and no io_uring can be created', async () => {
     const socket = (family: number) => `socket(my $s, ${family}, 1, 0) ? print "made\\n" : print "$!\\n"`;
     const ring = `my $p = "\\0" x 120; print syscall(${numbers.io_uring_setup}, 1, $p), " $!\\n"`;
     expect(await run([40, 1, 2, 10].map((family) => perl(socket(family))).join(';'))).toBe(
@@ -175,38 +175,41 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
     expect(await run(perl(ring))).toBe('-1 Operation not permitted\n');
   });
 
-  it.runIf(process.arch === 'x64')('the calls of 32-bit programs lead to no key', async () => {
+  it.runIf(process.arch === 'x64')('32-bit system calls cannot access keys', async () => {
     writeFileSync(join(world.workspace, 'int80'), keyctlOf32Bit(), { mode: 0o755 });
-    // EPERM, or a segmentation fault where the kernel has no such calls.
+    // EPERM, or a segmentation fault if the kernel has no 32-bit calls.
     expect(await run('./int80; echo $?')).toMatch(/^(?:1|.*139)\n$/su);
   });
 
-  it('is not told as weak', () => {
+  it('the filter is not reported as a weakness', () => {
     expect(sandbox.weaknesses().join('\n')).not.toContain('seccomp');
   });
 });
 
 const byUtilLinux = shellWays.find(({ name }) => name.endsWith('unshare'));
-it.runIf(byUtilLinux !== undefined)('util-linux without Perl has no filter, and says so', async () => {
-  const world = await createWorld();
-  const folder = join(world.base, 'helpers');
-  mkdirSync(folder);
-  for (const name of ['setpriv', 'unshare', 'nsenter', 'sudo'])
-    symlinkSync(`/usr/bin/${name}`, join(folder, name));
-  const sandbox = await world.openReady({
-    ...byUtilLinux?.options,
-    helperFolders: [folder],
-    readable: [folder],
-  });
-  const { output } = await exec(sandbox, 'grep Seccomp: /proc/self/status; cat /proc/keys');
-  expect([output, sandbox.weaknesses().filter((text) => text.includes('seccomp')).length]).toEqual([
-    readFileSync('/proc/self/status', 'utf8').match(/^Seccomp:.*\n/mu)?.[0],
-    1,
-  ]);
-  await world.close();
-});
+it.runIf(byUtilLinux !== undefined)(
+  'util-linux without Perl has no filter and reports a weakness',
+  async () => {
+    const world = await createWorld();
+    const folder = join(world.base, 'helpers');
+    mkdirSync(folder);
+    for (const name of ['setpriv', 'unshare', 'nsenter', 'sudo'])
+      symlinkSync(`/usr/bin/${name}`, join(folder, name));
+    const sandbox = await world.openReady({
+      ...byUtilLinux?.options,
+      helperFolders: [folder],
+      readable: [folder],
+    });
+    const { output } = await exec(sandbox, 'grep Seccomp: /proc/self/status; cat /proc/keys');
+    expect([output, sandbox.weaknesses().filter((text) => text.includes('seccomp')).length]).toEqual([
+      readFileSync('/proc/self/status', 'utf8').match(/^Seccomp:.*\n/mu)?.[0],
+      1,
+    ]);
+    await world.close();
+  },
+);
 
-/** A program that asks for its session keyring by `int 0x80`, and ends with the error number. */
+/** A program that requests its session keyring with `int 0x80` and exits with the error number. */
 function keyctlOf32Bit(): Buffer {
   const code = Buffer.from('b82001000031dbb9fdffffff31d2cd8089c7f7dfb83c0000000f05', 'hex');
   const start = 0x40_0000;

@@ -1,17 +1,17 @@
-/** Toolchains in a hidden home, laid out as their installers do: they go on working, and what a login left is not read. */
+/** Toolchains in a hidden home, as their installers lay them out: they work, and their credentials cannot be read. */
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CANARY, createWorld, exec, shellWays, type World } from '../world.ts';
 
 interface Layout {
-  /** The folder on PATH. */
+  /** The directory on PATH. */
   readonly path: string;
-  /** The program's own file, where that is not right in `path`; in `path` is a link or a script that leads to it. */
+  /** The program file if it is outside `path`, which then contains a link or a script that leads to it. */
   readonly installed?: string;
-  /** What the program reads. */
+  /** A file that the program reads. */
   readonly reads: string;
-  /** A file of the mode 0600 that no list of names knows. */
+  /** A file with mode 0600 and an unlisted name. */
   readonly secret: string;
 }
 
@@ -98,7 +98,7 @@ function install(home: string, name: string, { path, installed, reads, secret }:
     `#!/bin/sh\nexec cat '${home}/${reads}'\n`,
     0o755,
   );
-  // Installed with a umask of 077.
+  // Installed with umask 077.
   if (name === 'deno') chmodSync(program, 0o700);
   if (name === 'volta') {
     mkdirSync(join(home, path), { recursive: true });
@@ -120,7 +120,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
   });
   afterAll(() => world.close());
 
-  it('every toolchain works, and nothing that only its user may read is read', async () => {
+  it('every toolchain works, and files private to the user cannot be read', async () => {
     const sandbox = await open(NAMES.map((name) => LAYOUTS[name]?.path ?? ''));
     await sandbox.ready();
     const works = await exec(sandbox, NAMES.map(programOf).join('; '));
@@ -133,7 +133,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
     await sandbox.close();
   });
 
-  it('a login that ends meanwhile ends no command', async () => {
+  it('credentials that are removed meanwhile do not fail a command', async () => {
     const secret = put(world.home, '.pulumi/second.json', CANARY, 0o600);
     const sandbox = await open(['.pulumi/bin', '.cargo/bin']);
     await sandbox.ready();
@@ -143,7 +143,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
     await sandbox.close();
   });
 
-  it('of a toolchain with too many such files the programs alone are shown', async () => {
+  it('a toolchain with too many private files shows only its programs', async () => {
     put(world.home, '.many/bin/tool-of-many', '#!/bin/sh\necho many works\n', 0o755);
     for (let n = 0; n < 250; n += 1) put(world.home, `.many/data/file-${n}`, CANARY, 0o600);
     const sandbox = await open(['.many/bin']);

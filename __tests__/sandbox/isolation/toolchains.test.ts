@@ -20,7 +20,7 @@ function folder(...names: string[]): string {
   return join(home, ...names);
 }
 
-/** What is found for folders on PATH, in a home that is hidden. */
+/** The toolchains found for directories on PATH in a hidden home. */
 function find(pathFolders: readonly string[], options: Partial<Parameters<typeof visibleFolders>[0]> = {}) {
   const reader = { uid: process.getuid?.() ?? 0, signal: new AbortController().signal };
   const workspace = join(home, 'work', 'repo');
@@ -40,18 +40,18 @@ async function shown(pathFolders: readonly string[], readable: readonly string[]
   return folders.map((each) => each.folder.slice(home.length + 1));
 }
 
-it('a folder on PATH brings its toolchain, and nothing beside it', async () => {
+it('shows the toolchain of a directory on PATH and nothing beside it', async () => {
   folder('.rustup');
   folder('.ssh');
   const path = ['.cargo/bin', '.pyenv/shims', 'go/bin', 'sdk/1.2/bin'].map((name) => folder(name));
   expect(await shown(path)).toEqual(['.cargo', '.rustup', '.pyenv', 'go', 'sdk/1.2']);
 });
 
-it('a bin right in home shows itself alone', async () => {
+it('shows a bin directory directly below home without its siblings', async () => {
   expect(await shown([folder('bin'), folder('.local', 'bin'), home])).toEqual(['bin', '.local/bin']);
 });
 
-it('system folders, the workspace and what is not there need no showing, and what holds RUNNER_TEMP gets none', async () => {
+it('skips system directories, the workspace and missing paths, and finds none for the parent of RUNNER_TEMP', async () => {
   const path = [
     '/usr/bin',
     folder('work', 'repo', 'bin'),
@@ -62,7 +62,7 @@ it('system folders, the workspace and what is not there need no showing, and wha
   expect(await shown(path, [folder('work', 'repo', 'x')])).toEqual(['work/bin']);
 });
 
-it('sandbox-read shows what it names, and its credentials are named for hiding', async () => {
+it('shows the directories of sandbox-read and lists their credentials for hiding', async () => {
   const m2 = folder('.m2');
   writeFileSync(join(m2, 'settings.xml'), 'x');
   folder('.m2', '.ssh');
@@ -83,7 +83,7 @@ it.each<[boolean, string]>([
   [false, '[build]\nrustflags = ["-C", "token=x"]\n'],
   [false, '# token = "none"\n[registry]\nglobal-credential-providers = ["cargo:token"]\n'],
   [false, ''],
-])('hidden: %s, for a config of Cargo’s: %j', async (isHidden, text) => {
+])('hidden is %s for the Cargo config %j', async (isHidden, text) => {
   const cargo = folder('.cargo');
   folder('.cargo', 'bin');
   writeFileSync(join(cargo, 'config.toml'), text);
@@ -94,7 +94,7 @@ it.each<[boolean, string]>([
   });
 });
 
-it('a config of Cargo’s that is too large to be looked through is hidden, and read only so far', async () => {
+it('hides a Cargo config that is too large to search and reads only its beginning', async () => {
   const cargo = folder('.cargo');
   folder('.cargo', 'bin');
   const config = join(cargo, 'config.toml');
@@ -104,7 +104,7 @@ it('a config of Cargo’s that is too large to be looked through is hidden, and 
   expect(found?.credentials).toEqual([{ path: config, kind: 'file' }]);
 });
 
-/** What is shown of a folder on PATH whose toolchain holds files that only this user may read. */
+/** The visible directories for a directory on PATH whose toolchain contains private files. */
 async function hiddenAround(programs: string, readable: readonly string[] = []) {
   const found = await find([programs], { readable, closed: [home] });
   const name = (path: string) => path.slice(home.length + 1);
@@ -116,7 +116,7 @@ async function hiddenAround(programs: string, readable: readonly string[] = []) 
   };
 }
 
-it('a file in a toolchain that only its user may read is masked, whatever its name, and no program is', async () => {
+it('masks private files in a toolchain by their mode, except programs', async () => {
   const bin = folder('.tool', 'bin');
   writeFileSync(join(bin, 'program'), 'x', { mode: 0o700 });
   writeFileSync(join(bin, 'key'), 'x', { mode: 0o600 });
@@ -135,7 +135,7 @@ it('a file in a toolchain that only its user may read is masked, whatever its na
   });
 });
 
-it('of a toolchain with too many such files only the programs are shown, and not even those where they have too many', async () => {
+it('shows only the programs of a toolchain with too many private files, and nothing if the programs have too many', async () => {
   const bin = folder('.many', 'bin');
   for (let n = 0; n < 201; n += 1)
     writeFileSync(join(folder('.many', 'data'), `file-${n}`), 'x', { mode: 0o600 });
@@ -147,7 +147,7 @@ it('of a toolchain with too many such files only the programs are shown, and not
   expect(await hiddenAround(bin)).toMatchObject({ folders: [], narrowed: ['.many', '.many/bin'] });
 });
 
-it('of a toolchain that cannot be searched only the programs are shown', async () => {
+it('shows only the programs of a toolchain that cannot be searched', async () => {
   const bin = folder('.unsearched', 'bin');
   const found = await find([bin], { closed: [home], workspace: '/none', signal: AbortSignal.abort() });
   expect(found.folders.map((one) => one.folder)).toEqual([bin]);

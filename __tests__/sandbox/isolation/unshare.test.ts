@@ -1,4 +1,4 @@
-/** Which processes a sweep looks for behind the namespaces of util-linux. */
+/** The search for processes in the namespaces of util-linux. */
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { createMark, shellWays, UNSHARE, until } from '../world.ts';
 
 const CHILDREN = 1_000;
 
-/** The files of a machine on which one process has a chain of others below it, and the last of them many. */
+/** The /proc files of a machine with a chain of processes, the last of which has many children. */
 function processesOf(chain: readonly { readonly pid: number; readonly inside: string }[]) {
   const files = new Map<string, string>();
   const last = chain.at(-1)?.pid ?? 0;
@@ -33,7 +33,7 @@ function processesOf(chain: readonly { readonly pid: number; readonly inside: st
   return { read, reads };
 }
 
-it('the search ends at process 1 of the namespace, and looks at none of the thousand below it', async () => {
+it('findUpToInit stops at process 1 of the namespace without reading its thousand children', async () => {
   const { read, reads } = processesOf([
     { pid: 10, inside: '' },
     { pid: 11, inside: '\t7' },
@@ -43,7 +43,7 @@ it('the search ends at process 1 of the namespace, and looks at none of the thou
   expect(reads).toHaveLength(4);
 });
 
-it('where no process is the first of a namespace all of them are found, also those whose number ends with a 1', async () => {
+it('findUpToInit returns all processes when none is process 1 of a namespace, also if their number ends with 1', async () => {
   const { read } = processesOf([
     { pid: 10, inside: '' },
     { pid: 11, inside: '\t21' },
@@ -53,7 +53,7 @@ it('where no process is the first of a namespace all of them are found, also tho
 });
 
 it.runIf(shellWays.some(({ name }) => name === UNSHARE))(
-  'a thousand real processes end with the first of their namespace, which is found in a few looks',
+  'findUpToInit needs few reads for a namespace with a thousand real processes, which end with its process 1',
   async () => {
     const mark = createMark('SLEEPERS');
     const script = `i=0; while [ $i -lt ${CHILDREN} ]; do sleep 300 & i=$((i+1)); done; echo ${mark}; wait`;
@@ -86,7 +86,7 @@ it.runIf(shellWays.some(({ name }) => name === UNSHARE))(
   },
 );
 
-it('of the mounts of a machine, those count that are seen', () => {
+it('parses the mount table and keeps visible mounts', () => {
   const text = [
     '20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw',
     '21 20 8:2 / /data rw,nosuid,relatime - ext4 /dev/sda2 rw',
@@ -106,7 +106,7 @@ it.each([
   ['the mount that was listed', 'from', 0],
   ['the folder that it would be mounted on', 'to', 0],
   ['neither', 'other', 32],
-])('a mount of this machine is skipped where %s is gone by then', (_, gone, status) => {
+])('skips a mount of this machine only when it or its target is gone: %s gone', (_, gone, status) => {
   const folder = mkdtempSync(join(tmpdir(), 'submount-'));
   for (const name of ['from', 'to', 'other']) mkdirSync(join(folder, name));
   const script = rootScript({
@@ -117,7 +117,7 @@ it.each([
     mark: 'mark',
   });
   const functions = script.split('\n').filter((line) => /^\w+\(\) \{/u.test(line));
-  // Whatever is to be mounted, another program is faster.
+  // Another program removes the mount or the directory first.
   const lines = [
     'set -eu',
     ...functions,

@@ -22,7 +22,7 @@ const options: SandboxOptions = {
   runFolder: '/t/run',
 };
 
-it('the password of a proxy is told where commands get it, and never shown', () => {
+it('reports that commands can read the password of a proxy without showing it', () => {
   const told = (shellNetwork: boolean) =>
     describeOptions({ ...options, shellNetwork }, true, null).filter((text) => text.includes('proxy'));
   expect(told(true)).toEqual([
@@ -31,7 +31,7 @@ it('the password of a proxy is told where commands get it, and never shown', () 
   expect(told(false)).toEqual([]);
 });
 
-it('root is a weakness, and only a note behind a sandbox in a container, where it is the usual user', () => {
+it('reports root as a weakness, but in a container with a sandbox only as a note', () => {
   const machine = [[expect.stringContaining('has the whole machine. Run the job as an ordinary user.')], []];
   const container = [[], [expect.stringContaining('what escapes the sandbox has the container.')]];
   expect(describeRoot(true, false, true)).toEqual(machine);
@@ -40,13 +40,13 @@ it('root is a weakness, and only a note behind a sandbox in a container, where i
   expect(describeRoot(true, true, false)).toEqual([[], []]);
 });
 
-it('the groups that a sandbox cannot drop are named: not the primary one, nor those of devices', () => {
+it('groupsKept returns supplementary groups that cannot be dropped, except device groups', () => {
   const table = 'root:x:0:\nadm:x:4:syslog,u\naudio:x:29:u\ndocker:x:999:u\nu:x:1000:\n';
   expect(groupsKept([1000, 4, 29, 999, 54_321, 4], 1000, table)).toEqual(['54321', 'adm', 'docker']);
   expect(groupsKept([1000], 1000, table)).toEqual([]);
 });
 
-it('a search for private files that did not end is reported', () => {
+it('reports a search for private files that did not finish', () => {
   const wall = { name: 'unshare', filtersCalls: true } as const;
   expect(describeBackend(wall, true)).toEqual([]);
   expect(describeBackend(wall, false)).toEqual([expect.stringContaining('Fix: install findutils')]);

@@ -21,13 +21,13 @@ const commit = () => {
   world.git('commit', '-qm', 'second', '--allow-empty');
 };
 const exclude = (line: string) => appendFile(file('.git/info/exclude'), `${line}\n`);
-/** What is said where git lists nothing at the end. */
+/** The result for a link whose target git does not list. */
 const unlisted = (name: string) => ({
   kind: 'unknown',
   why: `"${name}" leads by way of a link to what git does not list (ignored, empty or git's own), so its content is not known`,
 });
 
-describe('a link to what is in the judged folder and not in its name', () => {
+describe('a link to a file that git does not list', () => {
   it.each([
     ['an ignored file', '../web/x.log'],
     ['a file in an ignored folder', '../ignored/x'],
@@ -39,7 +39,7 @@ describe('a link to what is in the judged folder and not in its name', () => {
     ['an ignored link to a judged file', '../way.log'],
     ['a file behind an ignored link to a judged folder', '../folder.log/run.sh'],
     ['a judged file by way of a folder that is not judged', '../ignored/../api/run.sh'],
-  ])('has no known content: %s', async (_, target) => {
+  ])('makes the tree unknown: %s', async (_, target) => {
     await writeFile(file('web/x.log'), '');
     for (const name of ['ignored', 'empty']) await mkdir(file(name));
     await writeFile(file('ignored/x'), '');
@@ -52,7 +52,7 @@ describe('a link to what is in the judged folder and not in its name', () => {
     expect(await look()).toMatchObject({ kind: 'tree' });
   });
 
-  it('is known while nothing lies there', async () => {
+  it('is part of the tree while its target does not exist', async () => {
     for (const [name, target] of Object.entries({
       log: 'x.log',
       folder: '../ignored/x',
@@ -65,7 +65,7 @@ describe('a link to what is in the judged folder and not in its name', () => {
   });
 });
 
-describe('a link to what is judged', () => {
+describe('a link to a file in the subject', () => {
   it.each([
     ['a file', 'run.sh'],
     ['a file whose name is more than ASCII', 'ä/ö'],
@@ -77,7 +77,7 @@ describe('a link to what is judged', () => {
     ['the root', '..'],
     ['a submodule that is not checked out', 'sub'],
     ['another link', 'way'],
-  ])('is known: %s', async (_, target) => {
+  ])('is part of the tree: %s', async (_, target) => {
     for (const name of ['deep/er', 'ä', 'sub']) await mkdir(file(`api/${name}`), { recursive: true });
     for (const name of ['deep/er/x', 'ä/ö', 'kept.log']) await writeFile(file(`api/${name}`), '');
     await symlink('src', file('api/way'));
@@ -88,7 +88,7 @@ describe('a link to what is judged', () => {
     expect(await look()).toMatchObject({ kind: 'tree' });
   });
 
-  it('leads out where a part of the folder alone is judged', async () => {
+  it('makes the tree unknown when only a part of the target directory is in the subject', async () => {
     await symlink('../web', file('api/link'));
     expect(await look('api', 'web/b.txt')).toMatchObject({
       why: expect.stringContaining('"api/link" is a link that leads out of the judged files'),
@@ -97,12 +97,12 @@ describe('a link to what is judged', () => {
   });
 });
 
-describe('a tracked file that lies behind a link now', () => {
+describe('a tracked file that is now behind a link', () => {
   it.each([
     ['elsewhere', '../web'],
     ['to a judged folder', '../source'],
     ['to nothing', 'nothing'],
-  ])('has no known content where git does not see the link: %s', async (_, target) => {
+  ])('makes the tree unknown when git does not see the link: %s', async (_, target) => {
     for (const folder of ['source/deep', 'api/in/deep']) {
       await mkdir(file(folder), { recursive: true });
       await writeFile(file(`${folder}/x`), '');
@@ -114,7 +114,7 @@ describe('a tracked file that lies behind a link now', () => {
     expect(await look('api', 'source')).toEqual(unlisted('api/in/deep/x'));
   });
 
-  it('has none where the folder behind a judged link hides it', async () => {
+  it('makes the tree unknown when the target directory of the link ignores it', async () => {
     await rename(file('api/src'), file('api/source'));
     await symlink('source', file('api/src'));
     await writeFile(file('api/source/b.txt'), '');

@@ -35,7 +35,7 @@ async function textOf(path: string, from: OpenedSandbox = sandbox): Promise<stri
   return view.kind === 'file' ? view.bytes.toString() : view.entries.map(({ name }) => name).join(' ');
 }
 
-/** Puts a link to a folder with a file of the same name where the file's folder was. */
+/** Replaces the directory of a file with a link to a directory with a file of the same name. */
 function swapFolder(path: string): void {
   const folder = dirname(path);
   mkdirSync(`${folder}-other`, { recursive: true });
@@ -44,7 +44,7 @@ function swapFolder(path: string): void {
   symlinkSync(`${folder}-other`, folder);
 }
 
-/** What the path rules make of a path of the workspace. */
+/** The resolved path for a path of the workspace. */
 const placeOf = (path: string) =>
   ({
     host: path,
@@ -53,7 +53,7 @@ const placeOf = (path: string) =>
     stats: lstatSync(path),
   }) as const;
 
-/** Expects a file tool to refuse, with a reason. */
+/** Expects a file tool to deny a path with a reason. */
 const expectDenied = (work: Promise<unknown>, why: RegExp | string, missing = false) =>
   expect(work).rejects.toMatchObject({
     name: 'DeniedError',
@@ -62,12 +62,12 @@ const expectDenied = (work: Promise<unknown>, why: RegExp | string, missing = fa
   });
 
 describe('reading', () => {
-  it('a file is read by a relative and by an absolute path', async () => {
+  it('reads a file by relative and absolute path', async () => {
     expect(await textOf('README.md')).toBe('hello\n');
     expect(await textOf(at('.', 'x', '..', 'README.md'))).toBe('hello\n');
   });
 
-  it('a folder is listed in order, with kinds', async () => {
+  it('lists a directory in order, with entry types', async () => {
     mkdirSync(at('list', 'sub'), { recursive: true });
     writeFileSync(at('list', 'b'), '');
     symlinkSync('b', at('list', 'a'));
@@ -81,7 +81,7 @@ describe('reading', () => {
     });
   });
 
-  it('a symlink inside the tree is followed, relative or absolute, over folders too', async () => {
+  it('follows links inside the workspace, relative or absolute, also to directories', async () => {
     mkdirSync(at('deep', 'er'), { recursive: true });
     writeFileSync(at('deep', 'er', 'f'), 'inner');
     symlinkSync('deep/er', at('short'));
@@ -90,7 +90,7 @@ describe('reading', () => {
     await expect(textOf('short/../er/f')).rejects.toThrow();
   });
 
-  it('a symlink that leaves the trees is refused, on the way and at the end', async () => {
+  it('denies a link out of the workspace, as a file or as a directory', async () => {
     symlinkSync('/etc', at('etc'));
     symlinkSync('/etc/passwd', at('pw'));
     symlinkSync('../../../.npmrc', at('rc'));
@@ -99,18 +99,18 @@ describe('reading', () => {
     await expectDenied(sandbox.read('rc', 10), /outside of|belongs to the runner/u);
   });
 
-  it('a symlink to .git does not open it', async () => {
+  it('denies a link to .git', async () => {
     symlinkSync('.git', at('g'));
     await expectDenied(sandbox.read('g/config', 10), '.git folder is closed');
   });
 
-  it('symlinks in a circle end', async () => {
+  it('denies a cycle of links', async () => {
     symlinkSync('c2', at('c1'));
     symlinkSync('c1', at('c2'));
     await expectDenied(sandbox.read('c1', 10), 'too many symbolic links');
   });
 
-  it('pipes, sockets and devices are refused at once', async () => {
+  it('denies pipes, sockets and devices without waiting', async () => {
     execFileSync('mkfifo', [at('fifo')]);
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(at('sock'), resolve));
@@ -120,14 +120,14 @@ describe('reading', () => {
     server.close();
   });
 
-  it('only what was asked for is read of a huge sparse file', async () => {
+  it('reads only the requested bytes of a huge sparse file', async () => {
     writeFileSync(at('sparse'), '');
     truncateSync(at('sparse'), 50 * 1024 ** 3);
     const view = await sandbox.read('sparse', 1000);
     expect(view).toEqual({ kind: 'file', bytes: Buffer.alloc(1000), size: 50 * 1024 ** 3, truncated: true });
   });
 
-  it('a folder of more entries than are held is refused, and names the way out', async () => {
+  it('denies a directory with too many entries and suggests ls', async () => {
     mkdirSync(at('many'));
     for (const name of ['1', '2', '3']) writeFileSync(at('many', name), '');
     const list = (max: number) => readResolved(placeOf(at('many')), 'many', 10, max);
@@ -141,7 +141,7 @@ describe('reading', () => {
     ['a link to a device', (path: string) => symlinkSync('/dev/zero', path), 'it changed while'],
     ['a link to a file of the kernel', (path: string) => symlinkSync('/proc/kmsg', path), 'it changed'],
     ['another folder on the way', (path: string) => swapFolder(path), 'it changed while it was opened'],
-  ])('%s that was put in place of a file after the rules found it is refused', async (_, put, why) => {
+  ])('denies %s that replaced a file after the path check', async (_, put, why) => {
     const path = at('swapped', 'file');
     mkdirSync(at('swapped'));
     writeFileSync(path, 'text');
@@ -152,12 +152,12 @@ describe('reading', () => {
     rmSync(at('swapped'), { recursive: true });
   });
 
-  it('what is not there is said to be missing, a file used as a folder is not', async () => {
+  it('reports a missing path, but not for a file used as a directory', async () => {
     await expectDenied(sandbox.read('nope', 10), 'nothing at this path', true);
     await expectDenied(sandbox.read('README.md/x', 10), 'is a file, not a folder');
   });
 
-  it('the private /tmp answers for /tmp, and under its own name where nothing can be mounted', async () => {
+  it('maps /tmp to the private /tmp, also under its real path when nothing is mounted', async () => {
     await sandbox.write('/tmp/note', Buffer.from('x'));
     const { output } = await exec(sandbox, 'cat "$TMPDIR/note"; echo "$TMPDIR"');
     const [, folder] = /^x(.*)\n$/u.exec(output) ?? [];
@@ -166,13 +166,13 @@ describe('reading', () => {
     expect(existsSync('/tmp/note')).toBe(false);
   });
 
-  it('home and RUNNER_TEMP stay closed although they lie around or in a tree', async () => {
+  it('denies home and RUNNER_TEMP even if they overlap the workspace', async () => {
     for (const path of [join(world.home, '.npmrc'), join(world.temp, 'git-credentials-1.config')]) {
       await expectDenied(sandbox.read(path, 10), /outside of|belongs to the runner/u);
     }
   });
 
-  it('a RUNNER_TEMP inside the workspace is closed', async () => {
+  it('denies a RUNNER_TEMP inside the workspace', async () => {
     mkdirSync(at('_temp', 'run'), { recursive: true });
     writeFileSync(at('_temp', 'secret'), 's');
     const inner = await world.open({ mode: 'off', runnerTemp: at('_temp'), runFolder: at('_temp', 'run') });
@@ -184,13 +184,13 @@ describe('reading', () => {
 });
 
 describe('writing', () => {
-  it('a new file is made with its folders, and nothing else', async () => {
+  it('creates a file with its parent directories and nothing else', async () => {
     await sandbox.write('new/a/b.txt', Buffer.from('text'));
     expect(readFileSync(at('new', 'a', 'b.txt'), 'utf8')).toBe('text');
     expect(readdirSync(at('new', 'a'))).toEqual(['b.txt']);
   });
 
-  it('the mode of a file that was there is kept', async () => {
+  it('keeps the mode of an existing file', async () => {
     writeFileSync(at('run.sh'), 'old');
     chmodSync(at('run.sh'), 0o751);
     await sandbox.write('run.sh', Buffer.from('new'));
@@ -198,7 +198,7 @@ describe('writing', () => {
     expect(readFileSync(at('run.sh'), 'utf8')).toBe('new');
   });
 
-  it('a symlink to a file inside stays a symlink, and its target changes', async () => {
+  it('writes to the target of a link inside the workspace and keeps the link', async () => {
     writeFileSync(at('target'), 'old');
     symlinkSync('target', at('alias'));
     await sandbox.write('alias', Buffer.from('new'));
@@ -206,20 +206,20 @@ describe('writing', () => {
     expect(readFileSync(at('target'), 'utf8')).toBe('new');
   });
 
-  it('a dangling symlink out of the tree creates nothing', async () => {
+  it('creates nothing through a dangling link out of the workspace', async () => {
     symlinkSync(join(world.home, '.bash_login'), at('dangling'));
     await expect(sandbox.write('dangling', Buffer.from('x'))).rejects.toMatchObject({ name: 'DeniedError' });
     expect(existsSync(join(world.home, '.bash_login'))).toBe(false);
   });
 
-  it('a hard link to a file outside leaves that file alone', async () => {
+  it('does not change a file outside through a hard link', async () => {
     linkSync(join(world.home, '.bashrc'), at('hard'));
     const before = readFileSync(join(world.home, '.bashrc'), 'utf8');
     await sandbox.write('hard', Buffer.from('evil'));
     expect(readFileSync(join(world.home, '.bashrc'), 'utf8')).toBe(before);
   });
 
-  it('protected paths are refused, under other names too', async () => {
+  it('denies protected paths, also under other names', async () => {
     symlinkSync('.github', at('gh'));
     const closed = ['.git/hooks/x', '.github/workflows/ci.yml', '.github/new', 'action.yml', 'gh/x'];
     for (const path of [...closed, 'gha-creds-1.json'])
@@ -228,8 +228,8 @@ describe('writing', () => {
     expect(existsSync(at('action.yml'))).toBe(false);
   });
 
-  // A commit can hold the link: it must not be able to close any folder that it names.
-  it('where .github is a link, its name is protected and what it leads to is not', async () => {
+  // A commit can contain the link: it must not be able to protect any directory that it names.
+  it('protects the name .github when it is a link, but not the target', async () => {
     const other = await createWorld();
     mkdirSync(join(other.workspace, 'ci'));
     writeFileSync(join(other.workspace, 'ci', 'w.yml'), 'on: push');
@@ -242,7 +242,7 @@ describe('writing', () => {
     await other.close();
   });
 
-  it('a folder, a read-only workspace and a name the system refuses are sentences', async () => {
+  it('explains a directory, a read-only workspace and a name that the system rejects', async () => {
     const reader = await world.open({ mode: 'off', access: 'read-only' });
     await expectDenied(sandbox.write('new', Buffer.from('x')), 'it is a folder');
     await expectDenied(reader.write('README.md', Buffer.from('x')), 'read-only in this run');

@@ -13,7 +13,7 @@ import {
 
 const SECRET = 'c2VjcmV0LXRva2Vu';
 
-it('what git needs stays, what opens doors goes', () => {
+it('withoutCredentials keeps the keys that git needs and drops dangerous ones', () => {
   const config = `[core]
 	repositoryformatversion = 0
 	bare = false
@@ -47,7 +47,7 @@ it('what git needs stays, what opens doors goes', () => {
 `);
 });
 
-it('git reads the result as it read the original, for the keys that stay', () => {
+it('withoutCredentials does not change how git reads the kept keys', () => {
   const folder = mkdtempSync(join(tmpdir(), 'gc-'));
   const read = (name: string, key: string) =>
     execFileSync('git', ['config', '--file', join(folder, name), '--get', key], { encoding: 'utf8' }).trim();
@@ -71,7 +71,7 @@ const entries = [
   `[remote "https://u:${SECRET}@h/"]\n\tfetch = x`,
 ];
 
-it('no order or shape of sections lets a token through', () => {
+it('withoutCredentials drops tokens for any order and form of sections', () => {
   fc.assert(
     fc.property(
       fc.array(fc.constantFrom(...entries), { minLength: 1 }),
@@ -83,14 +83,14 @@ it('no order or shape of sections lets a token through', () => {
   );
 });
 
-it('credentials in a config are noticed', () => {
+it('hasCredentials detects credentials in a config', () => {
   expect([...entries.slice(0, 3), entries[6] ?? ''].map(hasCredentials)).toEqual([true, true, true, true]);
   expect(hasCredentials('[core]\n\tbare = false\n[remote "origin"]\n\turl = https://github.com/o/r\n')).toBe(
     false,
   );
 });
 
-it('a token is found and taken out with any sign in it that a quoted value can hold', () => {
+it('hasCredentials and withoutCredentials handle escaped characters in a quoted value', () => {
   const config = `[remote "o"]\n\turl = "https://user:to\\"ken${SECRET}@h/r"\n`;
   expect([hasCredentials(config), withoutCredentials(config)]).toEqual([
     true,
@@ -98,7 +98,7 @@ it('a token is found and taken out with any sign in it that a quoted value can h
   ]);
 });
 
-it('the folders and files that a config names are read as git reads them', () => {
+it('includedPaths and worktreeOf parse a config as git does', () => {
   const config =
     '[include]\n\tpath = one\n[IncludeIf "x"] PATH = "t w o" # note\n[core]\n\tworktree = /a\n\tworktree = ../b\n';
   expect([includedPaths(config), worktreeOf(config), worktreeOf('')]).toEqual([

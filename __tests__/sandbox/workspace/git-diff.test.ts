@@ -10,7 +10,7 @@ import { createWorld, gitIn, shellWays, type World } from '../world.ts';
 
 const never = new AbortController().signal;
 
-describe('the diff out of the history of the checkout', () => {
+describe('the diff from the history of the checkout', () => {
   let base = '';
   let repo = '';
   const env = () => ({ PATH: process.env['PATH'], HOME: base, TMPDIR: path.join(base, 'tmp') });
@@ -26,7 +26,7 @@ describe('the diff out of the history of the checkout', () => {
       };
     },
   });
-  /** What is told of the diff from a commit, in the repository or one of its folders. */
+  /** The status of the diff from a commit, in the repository or one of its directories. */
   const diffFrom = (from: string, head = '', partial: 'write' | 'drop' = 'write', cwd = repo) =>
     writeGitDiff(shellIn(cwd), { base: from, head, partial }, never);
   const context = (name: string) => path.join(base, 'tmp', 'context', name);
@@ -44,7 +44,7 @@ describe('the diff out of the history of the checkout', () => {
 
   afterEach(() => rm(base, { recursive: true, force: true }));
 
-  it('is told from any folder of it; without the base commit there is none', async () => {
+  it('is complete from any directory of the checkout, and missing without the base commit', async () => {
     const first = git('rev-parse', 'HEAD');
     await writeFile(path.join(repo, 'api/a.txt'), 'two\n');
     git('commit', '-qam', 'second');
@@ -54,7 +54,7 @@ describe('the diff out of the history of the checkout', () => {
     expect(await diffFrom('f'.repeat(40))).toBe('missing');
   });
 
-  it('is truncated where it is longer than the agent is given', async () => {
+  it('is truncated above the size limit', async () => {
     const first = git('rev-parse', 'HEAD');
     const grow = async (bytes: number) => {
       await writeFile(path.join(repo, 'api/large.txt'), `${'x'.repeat(99)}\n`.repeat(bytes / 100));
@@ -67,7 +67,7 @@ describe('the diff out of the history of the checkout', () => {
     expect(readFileSync(context('diff.patch')).length).toBe(4_000_000);
   });
 
-  it('the attributes of the change and its .gitmodules hide nothing; what is binary stands in a file of its own', async () => {
+  it('ignores attributes and .gitmodules of the change and puts binary files into a separate file', async () => {
     const first = git('rev-parse', 'HEAD');
     const rules = ['*.js -diff', '*.ts binary', '*.py diff=hide', '*.md text working-tree-encoding=UTF-16'];
     await writeFile(path.join(repo, '.gitattributes'), `${rules.join('\n')}\n`);
@@ -99,7 +99,7 @@ describe('the diff out of the history of the checkout', () => {
     expect(readdirSync(path.join(base, 'tmp'))).toEqual(['context']);
   });
 
-  it('a text that one byte makes a binary file is shown as a text', async () => {
+  it('shows a text file with a NUL byte as text', async () => {
     const first = git('rev-parse', 'HEAD');
     await writeFile(path.join(repo, 'api/a.txt'), 'one\nevil\0\n');
     git('commit', '-qam', 'second');
@@ -108,7 +108,7 @@ describe('the diff out of the history of the checkout', () => {
     expect(readFileSync(context('diff-as-text.patch'), 'utf8')).toContain('\n one\n+evil\0\n');
   });
 
-  it('is a part of it where a binary file is larger than the agent is given', async () => {
+  it('is truncated when a binary file exceeds the size limit', async () => {
     const first = git('rev-parse', 'HEAD');
     await writeFile(path.join(repo, 'a.bin'), Buffer.alloc(4_000_000));
     git('add', '-A');
@@ -120,7 +120,7 @@ describe('the diff out of the history of the checkout', () => {
     expect(readFileSync(context('diff-as-text.patch')).length).toBe(4_000_000);
   });
 
-  it('is none where the checkout does not hold the change', async () => {
+  it('is missing when the checkout does not contain the change', async () => {
     const first = git('rev-parse', 'HEAD');
     const commit = async (text: string) => {
       await writeFile(path.join(repo, 'api/a.txt'), text);
@@ -133,7 +133,7 @@ describe('the diff out of the history of the checkout', () => {
     git('commit', '-q', '--allow-empty', '-m', 'nothing');
     expect(await diffFrom(newer)).toBe('missing');
     git('checkout', '-q', first);
-    // The base, an older state of it, and a newer one.
+    // The base, an older version of it, and a newer one.
     for (const [from, to] of [
       [first, ''],
       [first, head],
@@ -145,7 +145,7 @@ describe('the diff out of the history of the checkout', () => {
     expect(await diffFrom(first, 'x; touch /')).toBe('missing');
   });
 
-  it('a folder that the change made look like a repository has no say in it', async () => {
+  it('ignores a directory of the change that looks like a repository', async () => {
     const first = git('rev-parse', 'HEAD');
     const api = path.join(repo, 'api');
     git('clone', '-q', '--bare', '.', path.join(base, 'own.git'));
@@ -166,7 +166,7 @@ describe.each(shellWays)('behind $name', ({ options }) => {
   });
   afterEach(() => world.close());
 
-  it('a change that calls its files binary wants its diff, and what the agent did, to be unread', async () => {
+  it('shows the diff and the changes of the agent for files that attributes mark as binary', async () => {
     const git = (...args: readonly string[]) => gitIn(world.workspace, ...args);
     const first = git('rev-parse', 'HEAD');
     await writeFile(path.join(world.workspace, '.gitattributes'), '* -diff\n');

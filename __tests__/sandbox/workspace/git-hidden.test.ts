@@ -16,7 +16,7 @@ import { findForeign, findIncluded } from '../../../src/sandbox/workspace/git-co
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'hidden-')));
 afterAll(() => rmSync(base, { recursive: true }));
 
-it('nothing is hidden of what git leaves while it commits, merges, rebases, picks, stashes and bisects', () => {
+it('hides no file that git leaves during commit, merge, rebase, cherry-pick, stash and bisect', () => {
   const git = (...args: string[]) =>
     execFileSync('bash', ['-c', `git -c user.name=a -c user.email=b@c.d ${args.join(' ')} || true`], {
       cwd: base,
@@ -56,7 +56,7 @@ it('nothing is hidden of what git leaves while it commits, merges, rebases, pick
   expect([...seen]).toEqual([]);
 });
 
-it('what configs include is followed within the git folders, once each, and not by way of a link out of them', async () => {
+it('follows includes of a config inside the git directories, once each, but no link out of them', async () => {
   const dot = join(base, 'followed', '.git');
   mkdirSync(join(dot, 'info'), { recursive: true });
   writeFileSync(join(base, 'followed', 'outside'), 'x');

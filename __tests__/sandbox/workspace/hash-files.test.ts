@@ -25,7 +25,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 const paths = (...names: readonly (string | Buffer)[]) =>
   names.map((name) => ({ path: Buffer.from(name).toString('latin1'), commit: null }));
 
-/** What lies at a path of a generated tree: a file's bytes, a program's, or a link's target. */
+/** An entry of a generated tree: the bytes of a file or an executable, or the target of a link. */
 type Leaf = readonly [kind: 'file' | 'program' | 'link', content: string];
 
 function write(folder: string, tree: Readonly<Record<string, Leaf>>): void {
@@ -38,7 +38,7 @@ function write(folder: string, tree: Readonly<Record<string, Leaf>>): void {
   }
 }
 
-/** The same tree with programs in the place of files, and the other way round. */
+/** The same tree with executables instead of files and files instead of executables. */
 function flipped(tree: Readonly<Record<string, Leaf>>): Readonly<Record<string, Leaf>> {
   const flip = ([kind, content]: Leaf): Leaf => [
     kind === 'file' ? 'program' : kind === 'program' ? 'file' : 'link',
@@ -47,9 +47,9 @@ function flipped(tree: Readonly<Record<string, Leaf>>): Readonly<Record<string, 
   return Object.fromEntries(Object.entries(tree).map(([name, leaf]) => [name, flip(leaf)]));
 }
 
-describe('the hash of files', () => {
-  it('is the same for the same paths, modes and bytes only', async () => {
-    // So few names and contents that two trees are often the same, and mostly nearly so.
+describe('hashFiles', () => {
+  it('gives equal hashes only for equal paths, modes and bytes', async () => {
+    // Few names and contents, so that two trees are often equal and usually similar.
     const leaf = fc.tuple(fc.constantFrom('file', 'program', 'link'), fc.constantFrom('', '1', '12 a', '\0'));
     const links = (tree: Readonly<Record<string, Leaf>>) =>
       Object.values(tree).every(([kind, content]) => kind !== 'link' || !content.includes('\0'));
@@ -76,7 +76,7 @@ describe('the hash of files', () => {
     );
   });
 
-  it('holds names that are no UTF-8, empty files and large ones, and tells the links', async () => {
+  it('supports names that are not UTF-8, empty files and large files, and returns the links', async () => {
     const odd = Buffer.from([0x66, 0xff]);
     const odder = Buffer.from([0x66, 0xfe]);
     for (const name of [odd, odder]) writeFileSync(Buffer.concat([Buffer.from(`${root}/`), name]), '');
@@ -90,7 +90,7 @@ describe('the hash of files', () => {
     });
   });
 
-  it('leaves out what is gone, and what lies behind a link', async () => {
+  it('skips missing paths and paths behind a link', async () => {
     mkdirSync(path.join(root, 'd'));
     writeFileSync(path.join(root, 'd', 'f'), 'x');
     writeFileSync(path.join(root, 'g'), 'x');
@@ -100,7 +100,7 @@ describe('the hash of files', () => {
     expect(all).toEqual({ ...just, behindLinks: ['l/f'] });
   });
 
-  it('a submodule that is not checked out is its commit; one that is has files that are not looked at', async () => {
+  it('hashes the commit of a submodule that is not checked out, and is unknown for one with files', async () => {
     mkdirSync(path.join(root, 'sub'));
     const sub = (commit: string) => hashFiles(root, [{ path: 'sub', commit }], never);
     expect(await sub('a'.repeat(40))).toMatchObject({ kind: 'hashed', files: new Set(['sub']) });
@@ -112,7 +112,7 @@ describe('the hash of files', () => {
     });
   });
 
-  it('a stop ends it in the middle of a file, too', async () => {
+  it('stops inside a large file when the signal aborts', async () => {
     const stop = new AbortController();
     writeFileSync(path.join(root, 'sparse'), '');
     truncateSync(path.join(root, 'sparse'), 15 * 1024 ** 3);
@@ -126,7 +126,7 @@ describe('the hash of files', () => {
       'many that are too large together',
       Object.fromEntries(Array.from('abcdefghi', (name) => [name, 2 ** 31])),
     ],
-  ])('has none where it would take hours to read: %s', async (_, sizes: Record<string, number>) => {
+  ])('is unknown when reading would take too long: %s', async (_, sizes: Record<string, number>) => {
     for (const [name, size] of Object.entries(sizes)) {
       writeFileSync(path.join(root, name), '');
       truncateSync(path.join(root, name), size);
@@ -138,7 +138,7 @@ describe('the hash of files', () => {
     });
   });
 
-  it('a stop ends it', async () => {
+  it('stops when the signal is already aborted', async () => {
     await expect(hashFiles(root, paths('g'), AbortSignal.abort(new Error('stop')))).rejects.toThrow('stop');
   });
 });

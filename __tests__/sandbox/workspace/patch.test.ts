@@ -19,7 +19,7 @@ const noSecret = { holdsSecret: () => false, asText: null };
 const git = (...args: readonly string[]) =>
   execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], { cwd: folder });
 
-/** The patch of what is in the folder now against its first commit. */
+/** The patch from the first commit to the current files. */
 function patchOf(write: () => void): Buffer {
   git('init', '-q');
   symlinkSync('a', path.join(folder, 'old'));
@@ -54,7 +54,7 @@ it.each([
     'old',
   ],
   ['a link in two lines', () => symlinkSync('a\n/etc', path.join(folder, 'link')), 'link'],
-])('a patch to apply unread does not bring %s', async (_, write, name) => {
+])('removes %s from a patch', async (_, write, name) => {
   const patch = patchOf(() => {
     write();
     put('kept b/kept.txt', 'diff --git a/action.yml b/action.yml\n+++ b/action.yml\n');
@@ -75,7 +75,7 @@ function writeOut(patch: Buffer | null): string {
   return file;
 }
 
-it('keeps everything else byte for byte, links within the tree and deleted ones too', async () => {
+it('keeps everything else byte for byte, including links inside the tree and deleted links', async () => {
   const patch = patchOf(() => {
     rmSync(path.join(folder, 'old'));
     put('a/b', Buffer.from([255, 0, 10, 128]));
@@ -86,13 +86,13 @@ it('keeps everything else byte for byte, links within the tree and deleted ones 
   expect(await filterPatch(patch, { ...noSecret, asText: patch })).toEqual({ patch, leftOut: [] });
 });
 
-it('of nothing but what is left out is none', async () => {
+it('returns null when the whole patch is removed', async () => {
   const patch = patchOf(() => put('action.yml'));
   const leftOut = [{ name: 'action.yml', why: 'protected' }];
   expect(await filterPatch(patch, noSecret)).toEqual({ patch: null, leftOut });
 });
 
-describe('a patch that others read does not bring a secret', () => {
+describe('removes a file with a secret from a patch: the secret is', () => {
   const SECRET = 'sk-canary-0123456789';
   const secrets = createSecrets();
   secrets.add(SECRET);
@@ -132,13 +132,13 @@ describe('a patch that others read does not bring a secret', () => {
     git('apply', '--check', writeOut(patch));
   });
 
-  it('taken out of a file that had it', async () => {
+  it('in a removed line', async () => {
     put('old.txt', `${SECRET}\n`);
     const { leftOut } = await filter(() => put('old.txt', 'x\n'));
     expect(leftOut).toEqual([{ name: 'old.txt', why: 'secret' }]);
   });
 
-  it('far inside a large file, and at the edge of what is searched at a time', async () => {
+  it('far inside a large file, or at the boundary of two search windows', async () => {
     for (const at of [1024 * 1024 - 5, 2_500_000]) {
       const patch = Buffer.from(
         `diff --git a/a b/a\n@@ -0,0 +1,2 @@\n+${'x'.repeat(at)}${SECRET}${'x'.repeat(2_000_000)}\n+x\n`,
@@ -148,12 +148,12 @@ describe('a patch that others read does not bring a secret', () => {
     }
   });
 
-  it('is not searched on after a signal', async () => {
+  it('not searched for after the signal aborts', async () => {
     const signal = AbortSignal.abort('SIGTERM');
     await expect(filterUnless(Buffer.from('diff --git a/a b/a\n'), noSecret, signal)).rejects.toBe('SIGTERM');
   });
 
-  it('in a binary file that is too large to be searched: what is not searched is left out', async () => {
+  it('in a binary file that is too large to search, which is removed unsearched', async () => {
     const patch = patchOf(() => {
       put('a', Buffer.from(`\0${SECRET}`));
       put('b', 'x\n');

@@ -1,4 +1,4 @@
-/** Each reader of the list of protected names, and of the kernel's folders, knows every one of them. */
+/** Every user of the list of protected names and of kernel directories handles every entry. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,40 +25,40 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(workspace, { recursive: true }));
 
-it('the list has the names that it should have', () => {
+it('the list contains the expected names', () => {
   expect([...PROTECTED_NAMES].sort()).toEqual([...NAMES].sort());
 });
 
 describe.each(NAMES)('%s', (name) => {
   const other = name.toUpperCase();
 
-  it('is not edited, under another spelling either', () => {
+  it('cannot be edited, also with another spelling', () => {
     for (const spelling of [name, other]) {
       expect(refuseComponents([spelling], 'edit', true)).not.toBeNull();
       expect(isProtectedPath(['a', spelling])).toBe(!ACTIONS.includes(name));
     }
   });
 
-  it('is what no link of the checkout leads a written file to', () => {
+  it('cannot be the target of a link at a written path', () => {
     symlinkSync(name, join(workspace, 'out'));
     expect(findUnsafeLink(join(workspace, 'out'), workspace)).toMatchObject({ isOutside: false });
   });
 
-  it.each([name, other])('is mounted read-only, as %s', async (spelling) => {
+  it.each([name, other])('is mounted read-only as %s', async (spelling) => {
     writeFileSync(join(workspace, spelling), '');
     expect(await protectedAtTops(workspace, [])).toEqual([
       { path: join(workspace, spelling), isSecret: false },
     ]);
   });
 
-  it.each([name, other])('is seen by the tamper check where it is new, as %s', async (spelling) => {
+  it.each([name, other])('is reported by the tamper check when it is new, as %s', async (spelling) => {
     const check = createTamperCheck({ workspace, extra: [], inPlace: false });
     await check.snapshot();
     writeFileSync(join(workspace, spelling), 'x');
     expect((await check.compare())?.file).toBe(spelling);
   });
 
-  it('is left out of the patch', async () => {
+  it('is removed from the patch', async () => {
     const patch = `diff --git a/${name} b/${name}\nnew file mode 100644\nindex 0000000..1\n--- /dev/null\n+++ b/${name}\n@@ -0,0 +1 @@\n+x\n`;
     const noSecret = { holdsSecret: () => false, asText: null };
     const { leftOut } = await filterPatch(Buffer.from(patch), noSecret, new AbortController().signal);
@@ -67,12 +67,12 @@ describe.each(NAMES)('%s', (name) => {
 });
 
 describe.each(['/proc', '/dev', '/sys'])('%s', (folder) => {
-  it('is the kernel’s, and sandbox-read does not open it', async () => {
+  it('is a kernel directory that sandbox-read rejects', async () => {
     expect(KERNEL_FOLDERS).toContain(folder);
     await expect(requireReadableFolders([folder])).rejects.toThrow(/has of its own/u);
   });
 
-  it('is made anew behind util-linux, with what is mounted in it', () => {
+  it('is created by util-linux again, with its mounts', () => {
     mkdirSync(join(workspace, 'root'));
     const script = rootScript({
       mounts: [],

@@ -12,18 +12,21 @@ for (const name of ['b', 'a']) writeFileSync(path.join(at('folder'), name), '');
 symlinkSync('folder', at('link'));
 symlinkSync('nowhere', at('dangling'));
 
-describe('looks for which a path that leads nowhere is an answer', () => {
-  it('a link gives where it leads', async () => {
+describe('lookups of paths that can be missing', () => {
+  it('realOrSame and realOrNull resolve a link', async () => {
     expect(await realOrSame(at('link'))).toBe(at('folder'));
     expect(await realOrNull(at('link'))).toBe(at('folder'));
   });
 
-  it.each(['gone', 'dangling', 'folder/a/below'])('%s gives itself, or null', async (name) => {
-    expect(await realOrSame(at(name))).toBe(at(name));
-    expect(await realOrNull(at(name))).toBeNull();
-  });
+  it.each(['gone', 'dangling', 'folder/a/below'])(
+    'for %s, realOrSame returns the path and realOrNull returns null',
+    async (name) => {
+      expect(await realOrSame(at(name))).toBe(at(name));
+      expect(await realOrNull(at(name))).toBeNull();
+    },
+  );
 
-  it('names come sorted, and none of what is no folder', async () => {
+  it('namesIn returns sorted names, and none for a path that is not a directory', async () => {
     expect(await namesIn(at('link'))).toEqual(['a', 'b']);
     expect(await namesIn(at('gone'))).toEqual([]);
     expect(await namesIn(at('folder/a'))).toEqual([]);

@@ -17,7 +17,7 @@ import { findGitLocations, findRepositories } from '../../../src/sandbox/workspa
 import { gitIn } from '../world.ts';
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'git-')));
-// The shell's: a tree of these is deeper than a path can name.
+// Uses the shell, because the tree is deeper than the maximum path length.
 afterAll(() => execFileSync('/bin/rm', ['-rf', base]));
 
 function repository(path: string): string {
@@ -27,13 +27,13 @@ function repository(path: string): string {
   return path;
 }
 
-/** A repository as it is found where nothing is special about it. */
+/** The result for an ordinary repository. */
 const plain = (root: string) => ({
   ...{ root, dotGit: join(root, '.git'), elsewhere: [], configs: [], gitFolders: [], hidden: [] },
   unconfirmed: null,
 });
 
-it('the workspace, checkouts in it, their modules and worktrees are found', async () => {
+it('finds the workspace, nested checkouts, their modules and worktrees', async () => {
   const module = repository(join(base, 'module'));
   const workspace = repository(join(base, 'ws'));
   const nested = repository(join(workspace, 'a', 'nested'));
@@ -63,7 +63,7 @@ it('the workspace, checkouts in it, their modules and worktrees are found', asyn
   ]);
 });
 
-it('a .git file that names a folder which is not git’s opens nothing', async () => {
+it('does not follow a .git file to a directory that is not a git directory', async () => {
   const workspace = join(base, 'hostile');
   mkdirSync(join(base, 'secrets'), { recursive: true });
   mkdirSync(workspace);
@@ -71,7 +71,7 @@ it('a .git file that names a folder which is not git’s opens nothing', async (
   expect(await findRepositories(workspace)).toEqual([plain(workspace)]);
 });
 
-it('a git folder under another name in the workspace is believed where the .git at the top names it', async () => {
+it('accepts a git directory with another name when the top-level .git refers to it', async () => {
   for (const kind of ['file', 'link']) {
     const workspace = join(base, `separate-${kind}`);
     mkdirSync(join(workspace, 'stores'), { recursive: true });
@@ -92,7 +92,7 @@ it('a git folder under another name in the workspace is believed where the .git 
   }
 });
 
-it('wants a source folder closed: one that a .git further down names as git’s own is watched and no more', async () => {
+it('only watches a directory that a nested .git file declares as its git directory', async () => {
   const workspace = join(base, 'named');
   const target = join(workspace, 'src');
   for (const name of ['objects', 'refs', 'worktrees/x']) mkdirSync(join(target, name), { recursive: true });
@@ -120,7 +120,7 @@ it('wants a source folder closed: one that a .git further down names as git’s 
     expect(each).toMatchObject({ elsewhere: [], configs: [], gitFolders: [], hidden: [] });
 });
 
-it('wants files outside of its own .git covered: nothing in a .git that a package brought along leads out of it', async () => {
+it('follows no path out of a .git directory that a package contains', async () => {
   const workspace = join(base, 'package');
   const target = join(workspace, 'src');
   for (const name of ['m', 'w', 'objects', 'refs', 'worktrees/.git/objects', 'worktrees/.git/refs'])
@@ -129,7 +129,7 @@ it('wants files outside of its own .git covered: nothing in a .git that a packag
     writeFileSync(join(target, folder, 'HEAD'), 'ref: refs/heads/main\n');
     writeFileSync(join(target, folder, 'config'), '[include]\n\tpath = ../src/config\n[credential]\n');
   }
-  // A worktree's folder may name the one that it shares with others two folders above.
+  // The directory of a worktree can name the shared one two levels above.
   writeFileSync(join(target, 'worktrees', '.git', 'commondir'), '../..\n');
   const dot = join(workspace, 'node_modules', 'p', '.git');
   mkdirSync(join(dot, 'deep', 'modules'), { recursive: true });
@@ -144,7 +144,7 @@ it('wants files outside of its own .git covered: nothing in a .git that a packag
   expect(real.filter((path) => !path.split('/').includes('.git'))).toEqual([]);
 });
 
-it('wants this process to hang or to swell: pipes, devices and long files in a .git are passed over', async () => {
+it('skips pipes, devices and large files in .git without hanging', async () => {
   const workspace = join(base, 'devices');
   const kinds: readonly ((path: string) => void)[] = [
     (path) => void execFileSync('mkfifo', [path]),
@@ -168,7 +168,7 @@ it('wants this process to hang or to swell: pipes, devices and long files in a .
   expect(await findRepositories(workspace)).toHaveLength(2 * kinds.length);
 });
 
-it('keys and tokens in a git folder are hidden, and what a config in it includes; what is git’s own is not', async () => {
+it('hides keys, tokens and included configs in a git directory, but no file of git itself', async () => {
   const workspace = repository(join(base, 'keys'));
   gitIn(workspace, 'config', 'include.path', 'hooks/auth.inc');
   const dot = join(workspace, '.git');
@@ -199,7 +199,7 @@ it('keys and tokens in a git folder are hidden, and what a config in it includes
   ]);
 });
 
-it('a bare repository is a folder like any other, whatever its config holds', async () => {
+it('treats a bare repository as an ordinary directory', async () => {
   const workspace = join(base, 'bares');
   const mirror = join(workspace, 'a', 'mirror.git');
   mkdirSync(mirror, { recursive: true });
@@ -209,7 +209,7 @@ it('a bare repository is a folder like any other, whatever its config holds', as
   expect(await findGitLocations(workspace)).toEqual({ roots: [], bare: [Buffer.from(mirror)], closed: [] });
 });
 
-it('a .git that leads out of the workspace is believed where git’s own folder names it back, and nowhere else', async () => {
+it('accepts a .git file that leads out of the workspace only when the target refers back', async () => {
   const victim = repository(join(base, 'victim'));
   const module = repository(join(base, 'module2'));
   gitIn(victim, 'submodule', '-q', 'add', module, 'sub');
@@ -231,7 +231,7 @@ it('a .git that leads out of the workspace is believed where git’s own folder 
   expect([(await findRepositories(workspace)).length, await folders(workspace)]).toEqual([10, []]);
 });
 
-it('files that look like a git folder around a repository are not taken for its own', async () => {
+it('does not take files that look like a git directory for the one of a repository inside', async () => {
   const workspace = join(base, 'around');
   mkdirSync(join(workspace, 'in'), { recursive: true });
   for (const name of ['objects', 'refs']) mkdirSync(join(workspace, name));
@@ -242,7 +242,7 @@ it('files that look like a git folder around a repository are not taken for its 
   }
 });
 
-it('a checkout is found however deep it lies, however many folders come before it, and in node_modules', async () => {
+it('finds a checkout at any depth, after any number of directories, and in node_modules', async () => {
   const workspace = join(base, 'wide');
   for (let n = 0; n < 4100; n += 1) mkdirSync(join(workspace, `p${n}`), { recursive: true });
   const nested = ['p7/zz', 'node_modules/one', 'p1/b/c/d/e/f/g'].map((path) =>
@@ -255,13 +255,13 @@ it('a checkout is found however deep it lies, however many folders come before i
   );
 });
 
-it('a .git folder is not walked: what lies in it is protected as a whole', async () => {
+it('does not search inside a .git directory, which is protected as a whole', async () => {
   const workspace = repository(join(base, 'inner'));
   repository(join(workspace, '.git', 'x'));
   expect((await findRepositories(workspace)).map(({ root }) => root)).toEqual([workspace]);
 });
 
-it('modules are found under long names, and in the folder of a worktree', async () => {
+it('finds modules with long names and in the directory of a worktree', async () => {
   const workspace = repository(join(base, 'modules'));
   const folders = [
     join(workspace, '.git', 'modules', 'a', 'b', 'c', 'd', 'e'),
@@ -278,7 +278,7 @@ it('modules are found under long names, and in the folder of a worktree', async 
   );
 });
 
-it('more folders than can be looked at are a WorkspaceError that says what to do', async () => {
+it('throws a WorkspaceError with a fix for too many directories', async () => {
   const workspace = join(base, 'many');
   for (const name of ['a', 'b', 'c']) mkdirSync(join(workspace, name), { recursive: true });
   expect(await findRepositories(workspace, 4)).toEqual([]);
@@ -287,8 +287,8 @@ it('more folders than can be looked at are a WorkspaceError that says what to do
   await expect(refused).rejects.toThrow(/more than 3 folders.*sparse-checkout/u);
 });
 
-it('a folder that the agent could open, and this step cannot look into, is a WorkspaceError', async () => {
-  // Deeper than a path can name; a command gets there step by step.
+it('throws a WorkspaceError for a directory that it cannot read but the agent could open', async () => {
+  // Deeper than the maximum path length; a command gets there with several cd.
   const deep = join(base, 'deep');
   mkdirSync(deep);
   execFileSync('bash', ['-c', 'for i in $(seq 25); do mkdir $0 && cd $0; done', 'd'.repeat(200)], {
@@ -317,7 +317,7 @@ describe('a name that is not UTF-8', () => {
     ['a repository in a folder', 'd\xff/sub/.git'],
     ['a repository in a module', '.git/modules/a/modules/\xff'],
     ["a file of a tool's in .git", '.git/keys\xff'],
-  ])('hides no token: %s', async (name, path) => {
+  ])('causes a WorkspaceError when it could hide a token: %s', async (name, path) => {
     const workspace = repository(join(base, `odd ${name}`));
     gitFolder(odd(workspace, '.git/modules/a'));
     gitFolder(odd(workspace, path));
@@ -326,7 +326,7 @@ describe('a name that is not UTF-8', () => {
     await expect(found).rejects.toThrow('is not UTF-8');
   });
 
-  it('of any other file or folder is no matter', async () => {
+  it('is accepted for any other file or directory', async () => {
     const workspace = repository(join(base, 'odd files'));
     mkdirSync(odd(workspace, 'd\xff/e\xff'), { recursive: true });
     writeFileSync(odd(workspace, 'd\xff/f\xff'), '');

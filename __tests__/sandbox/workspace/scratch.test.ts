@@ -34,7 +34,7 @@ afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 const never = new AbortController().signal;
 
-it('keeps names, modes, times and links; a link is not followed', async () => {
+it('copies names, modes, times and links without following links', async () => {
   const names = ['-rf', 'a b', '.hidden', "q'uote", 'é'];
   for (const name of names) writeFileSync(join(workspace, name), name);
   chmodSync(join(workspace, 'a b'), 0o755);
@@ -48,7 +48,7 @@ it('keeps names, modes, times and links; a link is not followed', async () => {
   expect(await readFile(join(copy, '-rf'), 'utf8')).toBe('-rf');
 });
 
-it('wants a file to be judged by nobody, under a name that is not UTF-8', async () => {
+it('copies names that are not UTF-8', async () => {
   const odd = (folder: string, name: string) =>
     Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name, 'latin1')]);
   const names = ['\xff.test.js', 'a\nb', '\xed\xa0\x80', 'a'];
@@ -61,7 +61,7 @@ it('wants a file to be judged by nobody, under a name that is not UTF-8', async 
   expect(readlinkSync(odd(copy, 'd\xff/e\xff/link'))).toBe('a');
 });
 
-it('copies an empty workspace, and many names at the top', async () => {
+it('copies an empty workspace and one with many top-level names', async () => {
   expect(await copyWorkspace(workspace, copy, { withGit: false, signal: never })).toEqual({ missing: null });
   expect(await readdir(copy)).toEqual([]);
   for (let n = 0; n < 2000; n += 1) writeFileSync(join(workspace, `${'n'.repeat(150)}${n}`), '');
@@ -69,7 +69,7 @@ it('copies an empty workspace, and many names at the top', async () => {
   expect(await readdir(`${copy}2`)).toHaveLength(2000);
 });
 
-it("leaves git's folder at the top out, unless it is asked for", async () => {
+it('copies the top-level .git only when requested', async () => {
   mkdirSync(join(workspace, 'nested', '.git'), { recursive: true });
   await copyWorkspace(workspace, copy, { withGit: false, signal: never });
   expect(await readdir(copy)).toEqual(['nested']);
@@ -78,13 +78,13 @@ it("leaves git's folder at the top out, unless it is asked for", async () => {
   expect(await readFile(join(`${copy}2`, '.git', 'HEAD'), 'utf8')).toBe('ref');
 });
 
-it('a workspace of more than 2 GiB is refused by a sentence that names the ways out', async () => {
+it('rejects a workspace of more than 2 GiB with a message that suggests fixes', async () => {
   const large = join(workspace, 'large');
   writeFileSync(large, '');
   try {
     execFileSync('fallocate', ['-l', String(2 ** 31 + 4096), large]);
   } catch {
-    // No room for it here: nothing to see.
+    // Not enough disk space for this test.
     truncateSync(large, 0);
     return;
   }
@@ -100,14 +100,14 @@ it('a workspace of more than 2 GiB is refused by a sentence that names the ways 
   expect(await readdir(base)).toEqual(['workspace']);
 });
 
-it('a pipe is copied as a pipe, and nothing waits for it', async () => {
+it('copies a named pipe as a pipe without opening it', async () => {
   execFileSync('mkfifo', [join(workspace, 'pipe')]);
   const { missing } = await copyWorkspace(workspace, copy, { withGit: false, signal: never });
   expect(missing).toBeNull();
   expect((await lstat(join(copy, 'pipe'))).isFIFO()).toBe(true);
 });
 
-it('what cannot be read is told, and the rest is there', async () => {
+it('reports files that cannot be read and copies the rest', async () => {
   writeFileSync(join(workspace, 'a'), 'a');
   writeFileSync(join(workspace, 'closed'), 'b', { mode: 0o000 });
   const script = `
@@ -115,7 +115,7 @@ it('what cannot be read is told, and the rest is there', async () => {
     const options = { withGit: false, signal: new AbortController().signal };
     console.log((await copyWorkspace(${JSON.stringify(workspace)}, ${JSON.stringify(copy)}, options)).missing);`;
   const node = [process.execPath, '--input-type=module', '-e', script];
-  // Root may read everything: another user copies.
+  // Root can read everything, so another user copies.
   const asOther =
     process.getuid?.() === 0 ? ['setpriv', '--reuid', '65534', '--clear-groups', ...node] : node;
   if (process.getuid?.() === 0) execFileSync('chown', ['65534', base, workspace, join(workspace, 'a')]);
@@ -125,7 +125,7 @@ it('what cannot be read is told, and the rest is there', async () => {
   expect(await readdir(copy)).toEqual(['a']);
 });
 
-it.runIf(process.getuid?.() === 0)('on a full disk nothing is left, and the ways out are named', async () => {
+it.runIf(process.getuid?.() === 0)('removes the copy on a full disk and suggests fixes', async () => {
   const disk = join(base, 'disk');
   mkdirSync(disk);
   execFileSync('/bin/mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', disk]);
@@ -139,7 +139,7 @@ it.runIf(process.getuid?.() === 0)('on a full disk nothing is left, and the ways
   }
 });
 
-it('a stop ends it', async () => {
+it('stops when the signal is aborted', async () => {
   writeFileSync(join(workspace, 'a'), 'a');
   const controller = new AbortController();
   controller.abort('stop');

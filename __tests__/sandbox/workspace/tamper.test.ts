@@ -38,7 +38,7 @@ async function tamperingAfter(change: () => void, extra: readonly string[]) {
   return check.compare();
 }
 
-describe('a change of what later steps trust is named', () => {
+describe('the tamper check reports a change of files that later steps trust', () => {
   const changes: readonly (readonly [name: string, change: () => void])[] = [
     ['.git/config', () => appendFileSync(at('.git', 'config'), '[core]\n\tfsmonitor = id\n')],
     ['.git/hooks/pre-push', () => writeFileSync(at('.git', 'hooks', 'pre-push'), '#!/bin/sh\n')],
@@ -55,12 +55,12 @@ describe('a change of what later steps trust is named', () => {
     expect(await verdictAfter(change)).toBe(name);
   });
 
-  it('a file of credentials that an earlier step left', async () => {
+  it('a credential file of an earlier step', async () => {
     writeFileSync(at('gha-creds-1.json'), '{"type":"external_account"}');
     expect(await verdictAfter(() => writeFileSync(at('gha-creds-1.json'), '{}'))).toBe('gha-creds-1.json');
   });
 
-  it('a file replaced by a link of the same content', async () => {
+  it('a file replaced by a link with the same content', async () => {
     writeFileSync(at('copy.yml'), 'on: push\n');
     const swap = () => {
       rmSync(at('.github', 'workflows', 'ci.yml'));
@@ -69,7 +69,7 @@ describe('a change of what later steps trust is named', () => {
     expect(await verdictAfter(swap)).toBe('.github/workflows/ci.yml');
   });
 
-  it('a link that leads elsewhere', async () => {
+  it('a link with another target', async () => {
     symlinkSync('one', at('.github', 'link'));
     const turn = () => {
       rmSync(at('.github', 'link'));
@@ -78,7 +78,7 @@ describe('a change of what later steps trust is named', () => {
     expect(await verdictAfter(turn)).toBe('.github/link');
   });
 
-  it('files are hashed up to a bound in all, and compared by inode and times after it', async () => {
+  it('a changed mode after the hash limit, where files are compared by inode and times', async () => {
     const names = Array.from({ length: 17 }, (_, index) => at('.github', `file-${100 + index}`));
     for (const name of names) {
       writeFileSync(name, '');
@@ -89,7 +89,7 @@ describe('a change of what later steps trust is named', () => {
     expect(await verdictAfter(() => touch(names.at(-1)))).toBe('.github/file-116');
   });
 
-  it('the git folder replaced by another', async () => {
+  it('the git directory replaced by another', async () => {
     const swap = () => {
       renameSync(at('.git'), at('.git-old'));
       init('.');
@@ -104,19 +104,22 @@ describe('a change of what later steps trust is named', () => {
     ['a .git link', 'sub/.git', () => symlinkSync('../fake', at('sub', '.git'))],
     ['a repository without a .git', 'packages/a/HEAD', () => init('packages/a', '--bare')],
   ];
-  it.each(makers)('wants git to run its command in a later step, by %s', async (_, file, make) => {
-    mkdirSync(at('sub'));
-    expect(await verdictAfter(make)).toBe(file);
-    rmSync(at(file.split('/')[0] ?? ''), { recursive: true });
-    const gone = () => {
-      make();
+  it.each(makers)(
+    'a new repository by which git would run a command in a later step: %s',
+    async (_, file, make) => {
+      mkdirSync(at('sub'));
+      expect(await verdictAfter(make)).toBe(file);
       rmSync(at(file.split('/')[0] ?? ''), { recursive: true });
-    };
-    mkdirSync(at('sub'), { recursive: true });
-    expect(await verdictAfter(gone)).toBeNull();
-  });
+      const gone = () => {
+        make();
+        rmSync(at(file.split('/')[0] ?? ''), { recursive: true });
+      };
+      mkdirSync(at('sub'), { recursive: true });
+      expect(await verdictAfter(gone)).toBeNull();
+    },
+  );
 
-  it('a repository in a folder whose name is not UTF-8, although another such folder held one', async () => {
+  it('a repository in a directory whose name is not UTF-8, although another such directory had one', async () => {
     const odd = (name: string) =>
       Buffer.concat([Buffer.from(`${world.workspace}/`), Buffer.from(name, 'latin1')]);
     const make = (name: string) => {
@@ -130,9 +133,9 @@ describe('a change of what later steps trust is named', () => {
     );
   });
 
-  // git goes on by the path of a submodule, below a folder that nobody may list and by relative names.
+  // git enters a submodule by its path, even below a directory that cannot be listed and by relative names.
   it.skipIf(process.getuid?.() === 0)(
-    'a folder that a command closed, as around a new repository',
+    'a directory that a command made unreadable, because it can contain a new repository',
     async () => {
       const close = () => {
         init('d/sub');
@@ -143,14 +146,14 @@ describe('a change of what later steps trust is named', () => {
     },
   );
 
-  it('a folder whose path is too long to be looked into', async () => {
+  it('a directory whose path is too long to read', async () => {
     const dig = `cd "$1"; for i in $(seq 22); do mkdir ${'n'.repeat(200)}; cd ${'n'.repeat(200)}; done`;
     const found = await verdictAfter(() => execFileSync('/bin/bash', ['-c', dig, 'bash', world.workspace]));
     expect(found).toMatch(/^n{200}\/.* \(closed\)$/u);
     execFileSync('/bin/rm', ['-rf', at('n'.repeat(200))]);
   });
 
-  it('no repository that was there before, and none that nobody of the run can have made', async () => {
+  it('no repository that existed before, and no new one unless the run is in place', async () => {
     init('sub');
     init('bare', '--bare');
     const edit = () => writeFileSync(at('sub', 'file'), 'x');
@@ -161,7 +164,7 @@ describe('a change of what later steps trust is named', () => {
     expect(await check.compare()).toBeNull();
   });
 
-  it('a file outside of the workspace, by its whole path', async () => {
+  it('a file outside the workspace, by its absolute path', async () => {
     const bundle = join(world.base, 'dist');
     mkdirSync(bundle);
     writeFileSync(join(bundle, 'index.js'), 'a');
@@ -179,14 +182,14 @@ describe('a change of what later steps trust is named', () => {
     );
   });
 
-  it('a .git that was absent, made as a file or a link to a folder that git then obeys', async () => {
+  it('a new .git file or link to a git directory', async () => {
     renameSync(at('.git'), at('meta'));
     expect(await verdictAfter(() => writeFileSync(at('.git'), 'gitdir: meta\n'))).toBe('.git');
     rmSync(at('.git'));
     expect(await verdictAfter(() => symlinkSync('meta', at('.git')))).toBe('.git');
   });
 
-  it('a .git folder replaced by a file or a link, at the top of any repository', async () => {
+  it('a .git directory of any repository replaced by a file or a link', async () => {
     init('a/nested');
     const swap = () => {
       renameSync(at('a/nested/.git'), at('a/nested/meta'));
@@ -205,14 +208,14 @@ describe('a change of what later steps trust is named', () => {
     expect((await check.compare())?.file).toBe('.git');
   });
 
-  it('a large file by its size and times', async () => {
+  it('a large file, by its size and times', async () => {
     writeFileSync(at('.github', 'big'), Buffer.alloc(9 * 1024 * 1024));
     expect(await verdictAfter(() => appendFileSync(at('.github', 'big'), 'x'))).toBe('.github/big');
   });
 });
 
-describe('what an agent does every day is no tampering', () => {
-  it('new files, commits, a changed index', async () => {
+describe('the tamper check accepts ordinary work', () => {
+  it('new files, commits and a changed index', async () => {
     const work = () => {
       writeFileSync(at('src.ts'), 'x');
       gitIn(world.workspace, 'add', '.');
@@ -221,11 +224,11 @@ describe('what an agent does every day is no tampering', () => {
     expect(await verdictAfter(work)).toBeNull();
   });
 
-  it('nothing at all', async () => {
+  it('no change', async () => {
     expect(await verdictAfter(() => undefined)).toBeNull();
   });
 
-  it('a workspace without git', async () => {
+  it('a workspace without git until a repository is created in it', async () => {
     rmSync(at('.git'), { recursive: true });
     expect(await verdictAfter(() => writeFileSync(at('x'), ''))).toBeNull();
     expect(await verdictAfter(() => init('.'))).toBe('.git');

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(template, { recursive: true, force: true }));
 
-describe.each(WAYS)('what is judged, %s', (how) => {
+describe.each(WAYS)('the tree hash of the subject, %s', (how) => {
   let base = '';
   let repo = '';
   const file = (name: string) => world.file(name);
@@ -32,7 +32,7 @@ describe.each(WAYS)('what is judged, %s', (how) => {
   });
   afterEach(() => world.close());
 
-  it('is of the whole repository unless paths are named, and the repository is not written to', async () => {
+  it('covers the whole repository by default, and the repository is not written to', async () => {
     const state = () =>
       execFileSync('sh', ['-c', 'find .git -type f | sort | xargs sha256sum'], {
         cwd: repo,
@@ -44,7 +44,7 @@ describe.each(WAYS)('what is judged, %s', (how) => {
     expect(found).toEqual({ kind: 'tree', tree: await treeOf(['.']), paths: ['.'] });
   });
 
-  it('a checkout deeper in the workspace is judged from where the agent starts', async () => {
+  it('supports a checkout deeper in the workspace when the agent starts inside it', async () => {
     const workspace = path.join(base, 'outer');
     await mkdir(workspace);
     await cp(repo, path.join(workspace, 'repo'), { recursive: true });
@@ -58,14 +58,14 @@ describe.each(WAYS)('what is judged, %s', (how) => {
     );
   });
 
-  it('a changed byte makes it another one', async () => {
+  it('changes with one byte', async () => {
     const before = await treeOf(['api']);
     await writeFile(file('api/src/a.txt'), 'onf\n');
     expect(await treeOf(['api'])).not.toBe(before);
   });
 });
 
-describe('what makes it another one', () => {
+describe('changes of the tree hash', () => {
   let base = '';
   let repo = '';
   const git = (...args: readonly string[]) => world.git(...args);
@@ -82,7 +82,7 @@ describe('what makes it another one', () => {
   beforeEach(() => world.reset());
   afterAll(() => world.close());
 
-  it('another commit, branch or clone with the same content is the same, whatever happens elsewhere', async () => {
+  it('does not change for another commit, branch or clone, or with files outside the subject', async () => {
     const before = await treeOf(['api']);
     git('checkout', '-qb', 'merge-queue');
     git('commit', '-qm', 'again', '--allow-empty');
@@ -141,7 +141,7 @@ describe('what makes it another one', () => {
       },
     ],
   ];
-  it.each(edits)('%s makes it another one, committed or not', async (_, edit) => {
+  it.each(edits)('changes with %s, committed or not', async (_, edit) => {
     await edit();
     const dirty = await treeOf(['api']);
     expect(dirty).not.toBe(unedited);
@@ -150,7 +150,7 @@ describe('what makes it another one', () => {
     expect(await treeOf(['api'])).toBe(dirty);
   });
 
-  it('the paths are told in one spelling, and a name with the signs of a pattern is just a name', async () => {
+  it('normalizes paths and treats pattern characters in a name literally', async () => {
     await mkdir(file('[a]*?'));
     await writeFile(file('[a]*?/:(top)'), 'x');
     await writeFile(file('a'), 'x');
@@ -160,9 +160,9 @@ describe('what makes it another one', () => {
     expect(await treeOf(['.'])).toBe(await treeOf([]));
   });
 
-  it('a sparse checkout is what is there', async () => {
+  it('covers the existing files of a sparse checkout', async () => {
     const web = await treeOf(['web']);
-    // A copy of a repository looks edited until git has read its files.
+    // A copied repository appears modified until git has read its files.
     git('update-index', '-q', '--refresh');
     git('sparse-checkout', 'set', 'web');
     expect(existsSync(file('api/run.sh'))).toBe(false);

@@ -11,7 +11,7 @@ import { rememberWorkspace } from '../../../src/sandbox/workspace/workspace-diff
 import { CLOSED, gitIn, hasBwrap } from '../world.ts';
 
 describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
-  'what the agent changed, sandbox %s',
+  'the changes of the agent, sandbox %s',
   (mode) => {
     let base = '';
     let repo = '';
@@ -23,7 +23,7 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       git('add', '-A');
       git('commit', '-qm', 'more');
     };
-    /** Writes a file of the repository, with its folders. */
+    /** Writes a file of the repository and creates its directories. */
     const put = async (name: string, text: string | Buffer = 'x\n') => {
       await mkdir(path.dirname(path.join(repo, name)), { recursive: true });
       await writeFile(path.join(repo, name), text);
@@ -57,18 +57,18 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
 
     afterEach(async () => {
       await sandbox.close();
-      // The shell's: one test leaves a path that is too long for Node's.
+      // Uses the shell: one test leaves a path that is too long for Node.
       execFileSync('/bin/rm', ['-rf', base]);
     });
 
-    /** Every file below .git with its bytes, to show that nothing of the repository was written. */
+    /** Every file below .git with its bytes, to check that the repository was not written to. */
     const gitState = () =>
       execFileSync('sh', ['-c', 'find .git -type f | sort | xargs sha256sum'], {
         cwd: repo,
         encoding: 'utf8',
       });
 
-    it('a folder that the change made look like a repository has no say in it: nothing is known', async () => {
+    it('are unknown when a directory of the change looks like a repository', async () => {
       const fake = path.join(base, 'fake');
       for (const folder of ['objects', 'refs', 'info'])
         await mkdir(path.join(fake, folder), { recursive: true });
@@ -84,14 +84,14 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       }
     });
 
-    it('is nothing where nothing changed, and the repository is not written to', async () => {
+    it('are empty without a change, and the repository is not written to', async () => {
       const state = gitState();
       const changes = await rememberWorkspace(sandbox, never);
       expect(await changes?.compare(never)).toEqual({ changedFiles: 0, patch: null, leftOut: [] });
       expect(gitState()).toBe(state);
     });
 
-    it('is counted and kept as a patch that git applies: edits, new, removed, binary, modes, odd names', async () => {
+    it('are counted and form a patch that git applies: edited, new, removed, binary files, modes, odd names', async () => {
       const changes = await rememberWorkspace(sandbox, never);
       await put('a.txt', 'two\r\n');
       await put('b.bin', Buffer.from([9, 0, 9]));
@@ -99,7 +99,7 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       await rm(path.join(repo, '.gitignore'));
       await symlink('a.txt', path.join(repo, 'link'));
       await chmod(path.join(repo, 'a.txt'), 0o755);
-      // Git complains of such a link, with the name as it is.
+      // Git prints the name of such a link unescaped in a warning.
       await mkdir(path.join(repo, `x\nat ${repo}/a.txt\n`), { recursive: true });
       await symlink('nothing', path.join(repo, `x\nat ${repo}/a.txt\n/.gitattributes`));
       const state = gitState();
@@ -115,7 +115,7 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       expect(existsSync(path.join(repo, '.gitignore'))).toBe(false);
     });
 
-    it('leaves out ignored files, what was dirty before, and nested repositories', async () => {
+    it('exclude ignored files, earlier modifications and nested repositories', async () => {
       await put('a.txt', 'dirty before\n');
       await put('untracked before.txt');
       git('init', '-q', 'nested');
@@ -126,7 +126,7 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       expect(await changes?.compare(never)).toEqual({ changedFiles: 0, patch: null, leftOut: [] });
     });
 
-    it('is counted beside nested repositories without a commit, with odd names, old ones and new ones', async () => {
+    it('are counted next to nested repositories without a commit and with odd names', async () => {
       for (const name of ['empty', 'od"d\n\tname', 'committed é\n']) {
         git('init', '-q', name);
         await put(`${name}/theirs.txt`);
@@ -142,19 +142,19 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       expect(await countOf(changes)).toBe(2);
     });
 
-    it('is not hidden by a size and a time that are as before', async () => {
+    it('are found when the size and time of a file are unchanged', async () => {
       const file = path.join(repo, 'a.txt');
       execFileSync('touch', ['-d', '2001-01-01', file]);
       git('update-index', '--refresh');
       const changes = await rememberWorkspace(sandbox, never);
-      // git keeps the time of a change in whole seconds.
+      // git stores modification times in whole seconds.
       await sleep(1_100);
       await writeFile(file, 'two\n');
       execFileSync('touch', ['-d', '2001-01-01', file]);
       expect(await countOf(changes)).toBe(1);
     });
 
-    it('of a copy is not hidden by a size and a time that are as before', async () => {
+    it('of a copy are found when the size and time of a file are unchanged', async () => {
       const file = path.join(repo, 'a.txt');
       execFileSync('touch', ['-d', '2001-01-01', file]);
       git('update-index', '--refresh');
@@ -166,7 +166,7 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       expect([after?.changedFiles, String(after?.patch)]).toEqual([2, expect.stringContaining('+two')]);
     });
 
-    it('of a copy is not hidden by ignore rules that the agent writes, and those of before hold', async () => {
+    it('of a copy are found despite new ignore rules of the agent; earlier rules stay in force', async () => {
       await put('cache/.gitignore', '*\n');
       await put('cache/old');
       await sleep(200);
@@ -189,7 +189,7 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
     });
 
     it.each([false, true])(
-      'is a patch to read whatever attributes the change has, of a copy: %s',
+      'are readable in the patch whatever the attributes say, of a copy: %s',
       async (isCopy) => {
         await put('.gitattributes', '*.txt -diff\n*.js binary\n');
         commit();
@@ -206,7 +206,7 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       },
     );
 
-    it('of a copy is not hidden by attributes that the agent writes, and those of before hold', async () => {
+    it('of a copy are found despite new attributes of the agent; earlier attributes stay in force', async () => {
       await put('crlf/.gitattributes', '*.txt text eol=crlf\n');
       await put('crlf/old.txt', 'x\r\n');
       await put('id.sh', '# $Id: harmless $\n');
@@ -229,7 +229,7 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       expect(after?.changedFiles).toBe(5);
     });
 
-    it('is not a patch with a workflow, or with a link out of the repository', async () => {
+    it('are counted but not in the patch for a workflow and a link out of the repository', async () => {
       const changes = await rememberWorkspace(sandbox, never);
       await symlink('/etc/passwd', path.join(repo, 'link'));
       await put('action.yml');
@@ -239,7 +239,7 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       expect(String(after?.patch)).toMatch(/^diff --git a\/a\.txt b\/a\.txt\n(?!.*^diff)/msu);
     });
 
-    it('is not hidden by bytes put under the name of the tree that was there before', async () => {
+    it('are found when the agent forges the object of the earlier tree', async () => {
       await put('dirty.txt');
       const changes = await rememberWorkspace(sandbox, never);
       expect(await countOf(changes)).toBe(0);
@@ -253,7 +253,7 @@ rm -f "$(place $before)"; cp "$(place $after)" "$(place $before)"; git diff-tree
       expect(await changes?.compare(never)).toBeNull();
     });
 
-    it('is not hidden by a repository that the agent makes in a folder of known files', async () => {
+    it('are found when the agent creates a repository in a directory of known files', async () => {
       await put('src/known.txt', 'one\n');
       commit();
       const changes = await rememberWorkspace(sandbox, never);
@@ -264,7 +264,7 @@ rm -f "$(place $before)"; cp "$(place $after)" "$(place $before)"; git diff-tree
       expect(await countOf(changes)).toBe(2);
     });
 
-    it('is not hidden by ignore rules, attributes or filters of the home that the agent writes', async () => {
+    it('are found despite ignore rules, attributes and filters in the home of the agent', async () => {
       const changes = await rememberWorkspace(sandbox, never);
       const hide = `mkdir -p ~/.config/git && echo '*' > ~/.config/git/ignore && git config --global core.attributesFile ~/attributes && echo '* filter=h' > ~/attributes && git config --global filter.h.clean 'echo one' && echo new > new.txt && echo changed > a.txt`;
       expect((await run(hide)).exitCode).toBe(0);
@@ -282,7 +282,7 @@ rm -f "$(place $before)"; cp "$(place $after)" "$(place $before)"; git diff-tree
         'a path that is too long',
         `n=${'d'.repeat(250)}; for i in 1 2 3 4 5 6 7 8 9 a b c d e f g h; do mkdir $n && cd $n; done; echo new > new`,
       ],
-    ])('is unknown, or counted, behind %s', async (_, command) => {
+    ])('are unknown or counted with %s', async (_, command) => {
       await put('sub/known', 'one\n');
       commit();
       const changes = await rememberWorkspace(sandbox, never);
@@ -290,11 +290,11 @@ rm -f "$(place $before)"; cp "$(place $after)" "$(place $before)"; git diff-tree
       expect((await run(command)).exitCode).toBe(0);
       const found = await changes?.compare(never);
       execFileSync('chmod', ['-R', 'u+rwx', repo]);
-      // Root without a sandbox looks into every folder, and a closed file is a change by its mode alone.
+      // Root without a sandbox can read every directory, and a file with mode 0 is changed by its mode alone.
       expect([undefined, 1]).toContain(found?.changedFiles);
     });
 
-    it('is unknown outside a repository', async () => {
+    it('are unknown outside a repository', async () => {
       const plain = path.join(base, 'plain');
       await mkdir(plain);
       const other = await open(plain, 'other');
@@ -302,10 +302,10 @@ rm -f "$(place $before)"; cp "$(place $after)" "$(place $before)"; git diff-tree
       await other.close();
     });
 
-    // Without a sandbox there is nothing to run behind.
+    // Without a sandbox this cannot be tested.
     if (mode === 'off') return;
 
-    it('whatever git can be made to run, it runs in the sandbox', async () => {
+    it('run every program that git can start inside the sandbox', async () => {
       const outside = path.join(base, 'ran');
       const filter = `touch ${outside}; cat`;
       for (const [key, value] of [
@@ -315,7 +315,7 @@ rm -f "$(place $before)"; cp "$(place $after)" "$(place $before)"; git diff-tree
         ['core.fsmonitor', filter],
       ] as const)
         git('config', key, value);
-      // The repository's own config reaches the sandbox without its programs; a nested one is the agent's own.
+      // The config of the repository is passed to the sandbox without programs; a nested one belongs to the agent.
       git('init', '-q', 'nested');
       git('-C', 'nested', 'commit', '-qm', 'x', '--allow-empty');
       git('-C', 'nested', 'config', 'filter.evil.clean', filter);
