@@ -1,4 +1,4 @@
-/** A headless Chromium over its DevTools pipe: what a page shows, runs and complains about. Needs no port, asks no network. */
+/** A headless Chromium over its DevTools pipe: shows what a page displays, runs and reports. Needs no port and no network. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -7,15 +7,15 @@ import { StringDecoder } from 'node:string_decoder';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A page under control. */
+/** A controlled page. */
 export interface Tab {
-  /** Everything that the page complained about or said: console, exceptions, the policy's violations, dialogs, requests. */
+  /** The messages of the page: console, exceptions, policy violations, dialogs, requests. */
   readonly heard: readonly string[];
   /** Opens an address and waits for its load event. */
   open(url: string): Promise<void>;
   /** The value of an expression, by JSON. */
   evaluate(expression: string): Promise<unknown>;
-  /** A key as a person presses it. */
+  /** Presses a key. */
   press(key: string, text?: string): Promise<void>;
   send(method: string, parameters?: Fields): Promise<Fields>;
 }
@@ -69,7 +69,7 @@ export async function openBrowser(): Promise<Browser> {
   return {
     tab: await createTab(send, listeners),
     async close() {
-      // Asked to, it ends its helpers first; killed, they would go on writing into the profile for a moment.
+      // A regular exit ends its helpers first; after a kill they would still write to the profile.
       void ask('Browser.close', {}).catch(() => undefined);
       const late = setTimeout(() => child.kill('SIGKILL'), 5_000);
       await gone;
@@ -96,7 +96,7 @@ function connect(child: ChildProcess, gone: Promise<void>): Connection {
   const listeners = new Set<Listener>();
   let last = 0;
   let rest = '';
-  // Its end is told by `gone`.
+  // `gone` reports its end.
   input.on('error', () => {});
   const decoder = new StringDecoder('utf8');
   output.on('data', (chunk: Buffer) => {

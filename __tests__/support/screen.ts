@@ -1,6 +1,6 @@
-/** The screen of a terminal that knows what our live line uses: what somebody in front of it would see. */
+/** A terminal screen that supports the sequences of the live line and shows what a user would see. */
 
-/** What is on the screen after some output: its rows, blank ends cut; `isWide` says who takes two columns there. */
+/** The rows of the screen after some output, without trailing blanks; `isWide` returns whether a character has two columns. */
 export function screenOf(output: string, columns: number, isWide = isWideHere): readonly string[] {
   const rows: string[][] = [[]];
   let row = 0;
@@ -40,7 +40,7 @@ export function screenOf(output: string, columns: number, isWide = isWideHere): 
   return rows.map((cells) => cells.join('').trimEnd());
 }
 
-/** As the usual tables have it, for the characters that the tests use. */
+/** Follows the usual width tables for the characters in the tests. */
 function isWideHere(character: string): boolean {
   return /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Emoji_Presentation}\uff01-\uff60]/u.test(
     character,

@@ -1,4 +1,4 @@
-/** Time as this machine spent it. */
+/** Measures time without pauses of the machine. */
 
 const TICK_MS = 20;
 

@@ -1,4 +1,4 @@
-/** What most tests need around the code under test: a folder, known secrets, a log, the error of a refusal, hostile texts. */
+/** Helpers for most tests: a directory, known secrets, a log, the error of a rejected input, hostile texts. */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -9,14 +9,14 @@ import { createLog, type Log } from '../../src/reporters/log.ts';
 import { createSecrets, type Secrets } from '../../src/text/secrets.ts';
 import { writeCommands } from './fakes/runner/commands.ts';
 
-/** Makes a folder for the tests of a file or of a `describe`; it is removed after them. */
+/** Creates a directory for the tests of a file or a `describe` and removes it afterwards. */
 export function makeFolder(): string {
   const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'test-')));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** Secrets that a run knows. */
+/** The known secrets of a run. */
 export function knowSecrets(...values: readonly string[]): Secrets {
   const secrets = createSecrets();
   for (const value of values) secrets.add(value);
@@ -25,11 +25,11 @@ export function knowSecrets(...values: readonly string[]): Secrets {
 
 interface CapturedLog {
   readonly log: Log;
-  /** All that was written to it. */
+  /** The text written so far. */
   text(): string;
 }
 
-/** Opens a log that is kept; regions without commands end with `token`. */
+/** Opens a log in memory; stop-commands uses `token`. */
 export function captureLog(secrets = createSecrets(), token: () => string = () => 'tok'): CapturedLog {
   let text = '';
   const core = writeCommands((part) => {
@@ -38,7 +38,7 @@ export function captureLog(secrets = createSecrets(), token: () => string = () =
   return { log: createLog({ core, secrets, token }), text: () => text };
 }
 
-/** Gives the error with which an input is refused; any other error is thrown on. */
+/** Returns the InputError of a rejected input and rethrows any other error. */
 export function refusalOf(action: () => unknown): InputError {
   try {
     action();
@@ -49,7 +49,7 @@ export function refusalOf(action: () => unknown): InputError {
   throw new Error('The input was accepted.');
 }
 
-/** Texts of pieces that mean something to a reader of the text, between characters of any kind. */
+/** Arbitrary texts that mix significant pieces with any characters. */
 export function textOf(
   pieces: readonly string[],
   { pieceCount = 8, other = fc.string({ unit: 'binary', maxLength: 4 }) } = {},

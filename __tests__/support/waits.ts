@@ -1,4 +1,4 @@
-/** Waits of the code under test that take no time. */
+/** Removes waits of the code under test. */
 import { vi } from 'vitest';
 
 /**

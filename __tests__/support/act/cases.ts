@@ -1,11 +1,11 @@
-/** What the example workflows do on act: each on a failing and a mended repository, as far as both tell something. */
+/** The expected results of the example workflows on act, with a failing and a fixed repository where both matter. */
 import { BREAK, type Edit, MEND } from '../../../examples/demo/demo.ts';
 import { ACTION, type Case } from './world.ts';
 
 /** The repository as it is committed: one of nine tests fails. */
 const FAILING = { edits: [], title: 'the failing repository' } as const;
 const MENDED = { edits: [MEND], title: 'the mended repository' } as const;
-/** A pull request that breaks something and eases its own judge. */
+/** A pull request that breaks the code and relaxes its own policy. */
 const EASED: readonly Edit[] = [
   BREAK,
   { file: '.github/verdict.schema.json', from: 'True only when every test passed.', to: 'Always true.' },
@@ -27,7 +27,7 @@ const MANY_LEGS_RUN = {
   inTurn: true,
 } as const;
 
-/** A decisive failure, a vote that is cast again, none that differs, and none at all. */
+/** A deciding failure, a repeated vote, unanimous votes and no votes. */
 const MANY_LEGS: readonly Case[] = [
   {
     ...MANY_LEGS_RUN,
@@ -98,7 +98,7 @@ const MANY_LEGS: readonly Case[] = [
   },
 ];
 
-/** All of them. */
+/** All cases. */
 export const CASES: readonly Case[] = [
   failing(
     'gate.yml',
@@ -163,7 +163,7 @@ export const CASES: readonly Case[] = [
     ...mended('code-review.yml', 'pull_request', ['| review success, complete true, https://']),
     comments: ['✅ Success'],
   },
-  // The scripted model runs the tests, and this example gives it no shell: an answer that says so is not complete.
+  // The scripted model runs the tests, but this example offers no shell, so its payload says that it could not.
   failing('security-review.yml', 'pull_request', 1, [
     RED,
     '::set-output:: complete=false',
@@ -227,7 +227,7 @@ export const CASES: readonly Case[] = [
     comments: ['✅ Success'],
     statuses: ['head: Agent review pending', 'head: Agent review success'],
   },
-  // A recording gives the same answer whatever the repository holds, and needs no key.
+  // A replay gives the same payload for any repository and needs no key.
   ...[MENDED, FAILING].map((repository) => ({
     ...mended('replay.yml', 'pull_request', [
       HAS_PASSED,

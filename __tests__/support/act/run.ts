@@ -64,7 +64,7 @@ async function tryCase(
   }
 }
 
-/** Ends the action that runs below a folder as a machine without memory would: at once, and without a word. */
+/** Kills the action that runs below a directory, as the kernel does when it is out of memory. */
 function killAction(home: string): void {
   for (const name of readdirSync('/proc').filter((each) => /^\d+$/u.test(each))) {
     try {
@@ -72,7 +72,7 @@ function killAction(home: string): void {
       if (file.startsWith(`${home}/`) && file.endsWith('/dist/index.js'))
         process.kill(Number(name), 'SIGKILL');
     } catch {
-      // Gone in the meantime.
+      // The process has ended meanwhile.
     }
   }
 }
@@ -91,7 +91,7 @@ function judge(each: Case, { exitCode, log, comments, statuses }: ActResult): re
   ];
 }
 
-/** The demo's scripted model, which knows the preset `verdict` alone, with what the other presets ask for beside that. */
+/** The scripted model of the demo, which supports the preset `verdict`, with the properties that the other presets require. */
 function answerPreset(request: ModelRequest): Reply {
   const reply = answer(request);
   const offered = request.tools.find(({ name }) => name === 'structured_output');
@@ -126,7 +126,7 @@ function complete(argumentText: string, schema: string): string {
   });
 }
 
-/** Answers the example with many legs: each request is a vote of the leg that its task names. */
+/** Responds for the example with many legs: each request is a vote of the leg that its prompt names. */
 function createVoter(votes: Votes, kill: () => void): (request: ModelRequest) => Reply {
   const asked = new Map<string, number>();
   return ({ messages }) => {

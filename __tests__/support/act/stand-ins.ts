@@ -1,14 +1,14 @@
-/** What the actions of others do on act, where there is no GitHub to fetch them from. act skips a checkout without `ref`. */
+/** Replacements for third-party actions on act, which has no GitHub to fetch them from. act skips a checkout without `ref`. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** One action: the inputs that the examples use, each with the variable that the script reads it from. */
 interface StandIn {
-  /** Where it lies in its repository. */
+  /** Its path in its repository. */
   readonly file: string;
-  /** By name: the variable, and the default. */
+  /** By input name: the variable and the default. */
   readonly inputs: Readonly<Record<string, { readonly variable: string; readonly default?: string }>>;
-  /** Lines of bash. */
+  /** The lines of its bash script. */
   readonly run: readonly string[];
 }
 

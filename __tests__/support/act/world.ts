@@ -7,12 +7,12 @@ import { createRepository, type Edit } from '../../../examples/demo/demo.ts';
 import { type GitHubServer, startGitHubServer } from '../fakes/github/server.ts';
 import { writeStandIns } from './stand-ins.ts';
 
-/** The action as the examples name it. */
+/** The action reference in the examples. */
 export const ACTION = 'org/structured-agent@v1';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const REPOSITORY = 'octo/demo';
-/** Where the change comes from that is judged after CI. */
+/** The repository from which the change comes. */
 const FORK = 'mona/demo';
 const PULL = 7;
 const BASE = 'b'.repeat(40);
@@ -20,7 +20,7 @@ const SIGNING_KEY = '5'.repeat(64);
 const TASK = 'Run the test suite and review this change. Is it safe to merge?';
 const JUDGE = readFileSync(path.join(ROOT, 'examples/demo/repository/.github/verdict.schema.json'), 'utf8');
 
-/** What starts an example. */
+/** The event that triggers an example. */
 export type ActEvent = 'push' | 'pull_request' | 'merge_group' | 'workflow_run' | 'issue_comment';
 
 /** One run of one example. */
@@ -28,7 +28,7 @@ export interface ActRun {
   readonly workflow: string;
   readonly event: ActEvent;
   readonly edits: readonly Edit[];
-  /** Whether the repository gives the run its secrets; not where a fork asks. */
+  /** Whether the run has the secrets of the repository, which a fork has not. */
   readonly secrets: boolean;
   /** Whether the legs of a matrix run one after the other; else act runs four at once. */
   readonly inTurn?: boolean;
@@ -36,48 +36,48 @@ export interface ActRun {
   readonly again?: readonly Readonly<Record<string, string>>[];
 }
 
-/** How a vote goes; one that is killed asks its model and is never heard of again. */
+/** The outcome of a vote; a killed one is killed after it asks its model. */
 export type Vote = 'pass' | 'fail' | 'killed';
 
-/** Of each leg its votes, in the order in which they ask. */
+/** The votes of each leg, in the order of their requests. */
 export type Votes = Readonly<Record<string, readonly Vote[]>>;
 
-/** One run of an example, and what act's log and GitHub must and must not hold after it. */
+/** One run of an example, with the texts that the log of act and GitHub must or must not contain after it. */
 export interface Case extends ActRun {
   readonly title: string;
   readonly exitCode: 0 | 1;
   readonly holds: readonly string[];
   readonly lacks: readonly string[];
-  /** Texts that the comments hold together; none unless given. */
+  /** Texts that the comments contain; none by default. */
   readonly comments?: readonly string[];
   /** `head: NAME STATE`, in the order they were set; none unless given. */
   readonly statuses?: readonly string[];
-  /** How its legs vote, where it has more than one; else the tests of the repository decide. */
+  /** The votes of its legs if it has several; otherwise the tests of the repository decide. */
   readonly votes?: Votes;
 }
 
-/** Where it runs. */
+/** The directories of a run. */
 export interface ActPlace {
   readonly act: string;
-  /** A fresh folder for HOME, act's cache and the repository; it is made. */
+  /** A new directory for HOME, the cache of act and the repository. */
   readonly home: string;
-  /** A folder with action.yml, merge and dist. */
+  /** A directory with action.yml, merge and dist. */
   readonly action: string;
   readonly modelUrl: string;
 }
 
-/** What it gave. */
+/** The result of a run. */
 export interface ActResult {
-  /** Of the last attempt. */
+  /** The conclusion of the last attempt. */
   readonly exitCode: number | null;
-  /** Of all attempts. */
+  /** The log of all attempts. */
   readonly log: string;
-  /** What GitHub was told. */
+  /** The comments and statuses on GitHub. */
   readonly comments: readonly string[];
   readonly statuses: readonly string[];
 }
 
-/** Runs an example. Rejects where act cannot be started, or the loopback GitHub was asked what GitHub would refuse. */
+/** Runs an example. Rejects if act cannot be started or the loopback GitHub received a request that GitHub would reject. */
 export async function runOnAct(run: ActRun, place: ActPlace): Promise<ActResult> {
   mkdirSync(place.home);
   const repository = path.join(place.home, 'cart');

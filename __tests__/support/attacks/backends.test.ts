@@ -6,7 +6,7 @@ import { attackWalls, findWallProblems, type Machine, missingWalls, runnerFor } 
 import { startStep } from './step.ts';
 import { type AttackWorld, createAttackWorld } from './world.ts';
 
-/** The walls that are attacked on a machine, and the others with the reason. */
+/** The backends that are attacked on a machine, and the skipped ones with the reason. */
 function planFor(machine: Partial<Machine>) {
   const problems = findWallProblems({ isRoot: false, has: () => true, sudoProblem: () => null, ...machine });
   return Object.fromEntries(problems);
@@ -14,19 +14,19 @@ function planFor(machine: Partial<Machine>) {
 
 const ALL = { bwrap: null, 'sudo-bwrap': null, unshare: null, 'sudo-unshare': null };
 
-describe('the walls that are attacked', () => {
-  it.each([true, false])('are all four where nothing is missing (root: %s)', (isRoot) => {
+describe('the backends under attack', () => {
+  it.each([true, false])('are all four when nothing is missing (root: %s)', (isRoot) => {
     expect(planFor({ isRoot })).toEqual(ALL);
   });
 
-  it('are without those that go through sudo where nobody has one, and root has its own', () => {
+  it('exclude those that need sudo on a machine without it, unless root starts them directly', () => {
     const sudoProblem = () => 'no sudo';
     const without = { ...ALL, 'sudo-bwrap': 'no sudo', 'sudo-unshare': 'no sudo' };
     expect(planFor({ isRoot: true, sudoProblem })).toEqual(without);
     expect(planFor({ sudoProblem })).toEqual({ ...without, unshare: 'no sudo' });
   });
 
-  it('are without those whose program is missing', () => {
+  it('exclude those whose program is missing', () => {
     const lacks = (file: string) => ({ isRoot: true, has: (each: string) => each !== file });
     const bwrap = '/usr/bin/bwrap is missing';
     expect(planFor(lacks('/usr/bin/bwrap'))).toEqual({ ...ALL, bwrap, 'sudo-bwrap': bwrap });
@@ -39,7 +39,7 @@ describe('the walls that are attacked', () => {
     });
   });
 
-  it('are each attacked or said to be left out, and why', () => {
+  it('are attacked or listed as missing with a reason', () => {
     expect([...attackWalls, ...missingWalls.map(({ wall }) => wall)].toSorted()).toEqual(
       Object.keys(ALL).toSorted(),
     );
@@ -53,7 +53,7 @@ describe.runIf(process.getuid?.() === 0 && attackWalls.includes('sudo-bwrap'))('
   });
   afterAll(() => world.close());
 
-  /** What a shell says in the place of the bundle. */
+  /** The output of a shell that runs instead of the bundle. */
   async function say(wall: (typeof attackWalls)[number], command: string): Promise<string> {
     const shell = { ...world, node: '/bin/sh', bundle: '-c' };
     expect(shell.runner).toBeDefined();
@@ -61,12 +61,12 @@ describe.runIf(process.getuid?.() === 0 && attackWalls.includes('sudo-bwrap'))('
     return `${step.stdout}${step.stderr}`;
   }
 
-  it('is an ordinary user with groups of its own, and becomes root', async () => {
+  it('is an ordinary user with its own groups who can become root', async () => {
     const id = world.runner?.id ?? 0;
     expect(await say('sudo-unshare', 'id -u; id -G; sudo -n id -u')).toBe(`${id}\n${id} ${id + 1}\n0\n`);
   });
 
-  it('exists in its own namespace only, and leaves nothing behind', async () => {
+  it('exists only in its own namespace and leaves nothing behind', async () => {
     const name = world.runner?.name ?? '';
     expect(await say('sudo-unshare', 'sudo -n true; tail -n 1 /etc/passwd')).toContain(`${name}:x:`);
     for (const file of ['passwd', 'group', 'shadow', 'sudoers'])
@@ -75,7 +75,7 @@ describe.runIf(process.getuid?.() === 0 && attackWalls.includes('sudo-bwrap'))('
       expect(existsSync(path.join(file, name))).toBe(false);
   });
 
-  it('is another one in each world', () => {
+  it('differs between worlds', () => {
     const names = new Set(Array.from({ length: 20 }, () => createRunnerUser().name));
     expect(names.size).toBeGreaterThan(10);
   });

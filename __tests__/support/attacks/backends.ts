@@ -1,25 +1,25 @@
-/** The walls that the attacks are made behind, and who starts the step there. */
+/** The isolation backends under attack, and the user who starts the step with each. */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import type { Isolation } from '../../../src/types.ts';
 import { createRunnerUser, findUserProblem, type RunnerUser } from '../fakes/runner/user.ts';
 
-/** A wall of Linux. */
+/** An isolation backend of Linux. */
 export type AttackWall = Exclude<Isolation, 'none'>;
 
-/** What decides which walls can be put up. */
+/** The facts that decide which backends are available. */
 export interface Machine {
   readonly isRoot: boolean;
-  /** Whether a file is there. */
+  /** Whether a file exists. */
   readonly has: (file: string) => boolean;
-  /** Why nobody can use sudo without a password, this user or one that root makes; null where somebody can. */
+  /** Why neither this user nor one created by root can use sudo without a password; null if one can. */
   readonly sudoProblem: () => string | null;
 }
 
 export const BWRAP = '/usr/bin/bwrap';
 const UTIL_LINUX = ['/usr/bin/unshare', '/usr/bin/setpriv'];
 
-/** Why a wall cannot be put up on a machine, null where it can; the best wall first. */
+/** Why each backend is unavailable on a machine, or null if it is available; the preferred one first. */
 export function findWallProblems(machine: Machine): ReadonlyMap<AttackWall, string | null> {
   const missing = (files: readonly string[]) => {
     const file = files.find((each) => !machine.has(each));
@@ -42,15 +42,15 @@ const problems = findWallProblems({
   sudoProblem: isRoot ? findUserProblem : findOwnProblem,
 });
 
-/** The walls that can be attacked on this machine, the best first. */
+/** The available backends on this machine, the preferred one first. */
 export const attackWalls = [...problems].flatMap(([wall, problem]) => (problem === null ? [wall] : []));
 
-/** The others, and why each cannot. */
+/** The unavailable backends with the reason. */
 export const missingWalls = [...problems].flatMap(([wall, problem]) =>
   problem === null ? [] : [{ wall, problem }],
 );
 
-/** The user that a world for this wall belongs to; undefined where it is the one who runs the tests. */
+/** The owner of a world for this backend; undefined for the user who runs the tests. */
 export function runnerFor(wall: AttackWall): RunnerUser | undefined {
   return isRoot && wall.startsWith('sudo-') ? createRunnerUser() : undefined;
 }
@@ -60,7 +60,7 @@ function findOwnProblem(): string | null {
   return status === 0 ? null : 'this user has no sudo that asks for no password';
 }
 
-/** Whether this user may make files in a folder. */
+/** Whether this user can create files in a directory. */
 export function isWritable(folder: string): boolean {
   try {
     accessSync(folder, constants.W_OK);

@@ -1,4 +1,4 @@
-/** Many attacks in one run of the bundle: a scripted model makes one call a turn, and what came of it is seen before the next. */
+/** Many attacks in one run of the bundle: a scripted model makes one call per turn and observes its effects before the next. */
 import { existsSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAlive } from '../../sandbox/world.ts';
@@ -9,15 +9,15 @@ import { type AttackResult, type AttackStep, runAttackStep } from './step.ts';
 import { differences, watchSystem } from './system.ts';
 import type { AttackWorld } from './world.ts';
 
-/** What an attack led to, seen right after it. */
+/** The effects of an attack, observed right after it. */
 export interface Observation {
-  /** What the model was told. */
+  /** The tool results for the model. */
   readonly result: string;
-  /** From the model's answer to its next request, in milliseconds in which this machine ran. */
+  /** The time from the response of the model to its next request, in milliseconds of machine time. */
   readonly elapsedMs: number;
-  /** What is not as it was before the first attack, a line for each file. */
+  /** The changes since the first attack, one line per file. */
   readonly changed: readonly string[];
-  /** How often the listeners outside had been reached. */
+  /** The number of connections to the listeners outside. */
   readonly reached: number;
   readonly alive: boolean;
 }
@@ -26,7 +26,7 @@ export interface Observation {
 export interface BatchResult extends AttackResult {
   /** By the id of the row. */
   readonly observations: ReadonlyMap<string, Observation>;
-  /** How many calls of tools were made. */
+  /** The number of tool calls. */
   readonly calls: number;
 }
 
@@ -37,10 +37,10 @@ interface Turn {
   readonly mark: string;
 }
 
-/** What the model submits in the end: the schema of these runs is the usual one. */
+/** The final payload of the model for the default schema of these runs. */
 export const FINAL = { verdict: 'pass', summary: 'nothing came of it' };
 
-/** The schema of the payload of every run here, unless a row has its own. */
+/** The schema of these runs by default. */
 export const VERDICT_SCHEMA = {
   type: 'object',
   required: ['verdict', 'summary'],
@@ -48,7 +48,7 @@ export const VERDICT_SCHEMA = {
   properties: { verdict: { enum: ['pass', 'fail'] }, summary: { type: 'string' } },
 };
 
-/** Attacks in their order, and then an honest verdict. */
+/** Runs attacks in order and then submits an honest verdict. */
 export async function runBatch(
   step: Omit<AttackStep, 'script'>,
   rows: readonly AttackRow[],
@@ -67,7 +67,7 @@ export async function runBatch(
     script: async (request, index) => {
       const elapsedMs = spent();
       const done = turns[index - 1];
-      // The first turn is a call that does nothing: with it the sandbox is up.
+      // The first turn is a call without effect, after which the sandbox has started.
       if (index === 1) before = state();
       if (done?.row != null) {
         const told = request.toolResults.map(({ text }) => text).join('\n');
@@ -107,13 +107,13 @@ function turnsOf(rows: readonly AttackRow[], world: AttackWorld): readonly Turn[
   return turns;
 }
 
-/** What must not kill every process it sees asks first whether it is among ours. */
+/** Guards a command that kills processes: it first checks that it is in a process of this run. */
 function pidNamespace(): string {
   return existsSync('/proc/self/ns/pid') ? readlinkSync('/proc/self/ns/pid') : 'none';
 }
 
 function replyOf({ tool, args }: AttackCall): Reply {
-  // Prose alone would end the run: a call goes with it.
+  // Text alone would end the run, so a call is added.
   if (tool === 'assistant_text')
     return { text: String(args['text']), ...calls('read_file', { path: 'README.md' }) };
   return calls(tool, args);

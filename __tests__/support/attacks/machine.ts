@@ -1,4 +1,4 @@
-/** What an attacker wants of the machine around the checkout: a self-hosted runner in /opt, its services, other runs. */
+/** Targets of an attacker on the machine: a self-hosted runner in /opt, its services, other runs. */
 import { execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
@@ -48,7 +48,7 @@ export function plantMachine({ base, workspace }: Folders): void {
   }
   put(path.join(workspace, 'src/config'), '[credential]\n\thelper = x\n');
   for (const name of ['HEAD', 'objects/x', 'refs/x']) put(path.join(workspace, 'src', name), 'ref: refs/x\n');
-  // Where a wall would mount something: links that lead nowhere, in circles, and to a device.
+  // Links at mount points of the sandbox: dangling, circular and to a device.
   for (const [name, target] of Object.entries({ loop: 'loop', nowhere: '/nowhere/x', zero: '/dev/zero' })) {
     mkdirSync(path.join(workspace, 'traps', name), { recursive: true });
     symlinkSync(target, path.join(workspace, 'traps', name, '.git'));
@@ -60,9 +60,9 @@ export function plantMachine({ base, workspace }: Folders): void {
   }
 }
 
-/** Who listens on this machine. */
+/** The listeners on this machine. */
 export interface Listeners {
-  /** How many were reached, each pipe with something in it included. */
+  /** The number of reached listeners, including pipes that contain data. */
   reached(): number;
   close(): void;
 }
@@ -123,7 +123,7 @@ const perl = (calls: readonly (readonly [x64: number, arm64: number, rest: strin
     .join(' ')}'`;
 const REFUSED = '-1 Operation not permitted\n';
 
-/** The attacks, each named by what it is for. */
+/** The attacks, named by their goal. */
 export const machineRows: readonly AttackRow[] = [
   shell(
     'H1 wants an honest agent to see an empty test, or no program',
@@ -192,7 +192,7 @@ export const machineRows: readonly AttackRow[] = [
   ),
 ];
 
-/** Where the wall is put up by root. */
+/** The attacks on a sandbox that root starts. */
 export const groupRow = shell('M8 wants the files of the runner’s other groups', 'id -G | wc -w', {
   match: '1\n',
 });

@@ -1,4 +1,4 @@
-/** One step with the committed bundle behind a chosen wall, as the runner runs it: its environment, its files, its raw streams. */
+/** Runs a step of the committed bundle with a chosen backend as the runner does: its environment, files and raw streams. */
 
 import { spawn } from 'node:child_process';
 import { chownSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { mountUserFiles, wordsAsUser } from '../fakes/runner/user.ts';
 import { type AttackWall, BWRAP } from './backends.ts';
 import { ATTACK_KEY, type AttackWorld } from './world.ts';
 
-/** How the process of a step ended, and both its streams as they came. */
+/** The exit of the process of a step and its raw streams. */
 interface EndedStep {
   readonly exitCode: number | null;
   readonly stdout: Buffer;
@@ -19,7 +19,7 @@ interface EndedStep {
 const isRoot = process.getuid?.() === 0;
 const sudoEnvironment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' };
 
-/** Runs it to its end, with arguments where something else stands in its place. */
+/** Runs the process to its end, with arguments for another program if given. */
 export function startStep(
   world: AttackWorld,
   wall: AttackWall,
@@ -96,11 +96,11 @@ function inNamespace(
       ? []
       : [
           ...mountUserFiles(runner, path.join(world.base, `etc-${Date.now()}`), world.home),
-          // The project's own node may lie in a folder that this user cannot enter, as below /root.
+          // The node of the project can be in a directory that this user cannot enter, such as /root.
           `mount --bind ${quote(process.execPath)} ${quote(path.join(world.tools, 'node'))} || exit 97`,
         ]),
     `cd ${quote(world.workspace)} || exit 97`,
-    // What root wrote is looked at, and removed, by the user who runs the tests.
+    // The user who runs the tests reads and removes the files that root wrote.
     isRoot || wall !== 'unshare'
       ? `exec ${run}`
       : `${run}; code=$?; chown -R ${uid}:${gid} ${quote(world.base)}; exit $code`,
@@ -113,35 +113,35 @@ function quote(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** What a step is run with. */
+/** The options of a step. */
 export interface AttackStep {
   readonly world: AttackWorld;
-  /** The wall that must be found: better ones are hidden from the step. */
+  /** The backend that must be used: preferred ones are hidden from the step. */
   readonly wall: AttackWall;
   readonly script: Script;
   readonly inputs?: Readonly<Record<string, string>>;
-  /** What the event file says; nothing unless given. */
+  /** The content of the event file; empty by default. */
   readonly event?: unknown;
-  /** Over the world's own variables. */
+  /** Variables that override those of the world. */
   readonly variables?: Readonly<Record<string, string>>;
 }
 
-/** What a step left. */
+/** The result of a step. */
 export interface AttackResult {
   readonly exitCode: number | null;
-  /** Both streams as they came: the runner reads each on its own. */
+  /** The raw streams, because the runner reads each separately. */
   readonly stdout: Buffer;
   readonly stderr: Buffer;
-  /** The file that GITHUB_OUTPUT names, and what the runner reads from it. */
+  /** The content of the file GITHUB_OUTPUT and the outputs that the runner reads from it. */
   readonly outputText: string;
   readonly outputs: ReadonlyMap<string, string>;
   readonly summary: string;
   readonly transcript: string;
   /** The result file as text. */
   readonly envelope: string;
-  /** The bodies that the model was sent, without their headers. */
+  /** The bodies of the model requests. */
   readonly bodies: readonly string[];
-  /** What the step wrote into the runner's files for variables, PATH and state. */
+  /** The content of the files for variables, PATH and state. */
   readonly commandFiles: string;
 }
 
@@ -153,7 +153,7 @@ const OWN_FILES = {
   GITHUB_STATE: 'save_state_2',
 };
 
-/** Runs the step to its end. */
+/** Runs a step to its end. */
 export async function runAttackStep(step: AttackStep): Promise<AttackResult> {
   const { world } = step;
   const ownFile = (name: string) => path.join(world.commands, name);

@@ -19,7 +19,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const shell = (command: string): AttackCall => ({ tool: 'shell', args: { command } });
 
-/** What a watch of these calls notices of what `change` does. */
+/** The changes by `change` that are reported for these calls. */
 function noticed(calls: readonly AttackCall[], change: () => void): readonly string[] {
   const look = watchSystem({ calls, mark: MARK, except: join(folder, 'base'), systemFolders: [opt] });
   const before = look();
@@ -27,7 +27,7 @@ function noticed(calls: readonly AttackCall[], change: () => void): readonly str
   return differences(before, look()).map((line) => line.replaceAll(`${folder}/`, ''));
 }
 
-it('an entry that a call names, or that bears the mark, is noticed', () => {
+it('reports an entry that a call names or whose name contains the mark', () => {
   const calls = [shell(`cd ${opt}; touch pwn; for n in 1 2; do touch ${MARK}$n; done`)];
   const change = () => {
     for (const name of ['pwn', `${MARK}1`]) writeFileSync(join(opt, name), '', { mode: 0o644 });
@@ -39,7 +39,7 @@ it('an entry that a call names, or that bears the mark, is noticed', () => {
   ]);
 });
 
-it.each(['/tmp', '/var/tmp'])('an entry of %s that bears the mark is noticed', (scratch) => {
+it.each(['/tmp', '/var/tmp'])('reports an entry of %s whose name contains the mark', (scratch) => {
   const own = mkdtempSync(join(scratch, `other-${MARK}-`));
   rmSync(own, { recursive: true });
   const change = () => mkdirSync(own);
@@ -47,7 +47,7 @@ it.each(['/tmp', '/var/tmp'])('an entry of %s that bears the mark is noticed', (
   rmSync(own, { recursive: true });
 });
 
-it('the removal of a named entry, another mode and another content are noticed', () => {
+it('reports the removal of a named entry and changes of its mode or content', () => {
   const calls = [shell(`rm -rf ${opt}/toolchain\nchmod 777 ${opt}; echo b >> ${opt}/hosts`)];
   const change = () => {
     rmSync(join(opt, 'toolchain'), { recursive: true });
@@ -58,12 +58,12 @@ it('the removal of a named entry, another mode and another content are noticed',
   expect(lines.map((line) => line.split(':')[0]).toSorted()).toEqual(['opt', 'opt/hosts', 'opt/toolchain']);
 });
 
-it('a system folder that is moved away is noticed though no call names it', () => {
+it('reports a missing system directory even if no call names it', () => {
   const lines = noticed([shell('true')], () => renameSync(opt, join(folder, 'moved')));
   expect(lines).toEqual([expect.stringMatching(/^opt: folder .* -> absent$/u)]);
 });
 
-it('what other programs create, change and remove in the same folders is ignored', () => {
+it('ignores entries that other programs create, change or remove in the same directories', () => {
   const change = () => {
     for (const name of ['attack-x1Y2z3', 'rt-TWLsbq', 'passwd.lock', 'SAMARK-9d0f-3-'])
       mkdirSync(join(opt, name));

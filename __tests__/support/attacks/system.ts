@@ -1,19 +1,19 @@
-/** What the calls of one run could have made in the folders that every program of this machine shares. */
+/** Changes that the calls of one run can have made in the shared directories of this machine. */
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { AttackCall } from './rows.ts';
 
-/** Folders in which nobody but an administrator or an installer creates files. */
+/** Directories in which only an administrator or an installer creates files. */
 export const SYSTEM_FOLDERS: readonly string[] = ['/', '/etc', '/usr', '/usr/bin', '/usr/local/bin', '/opt'];
 
-/** Folders in which every program creates files, under any name. */
+/** Directories in which any program creates files with any name. */
 const SCRATCH_FOLDERS = ['/tmp', '/var/tmp', '/run', '/dev/shm', '/dev/mqueue'];
 
 /** Larger files are compared by their size. */
 const HASHED_BYTES = 1_000_000;
 
-/** What is compared. */
+/** The directories to compare. */
 export interface WatchOptions {
   readonly calls: readonly AttackCall[];
   /** Part of each name that the calls of this run, and of no other run, create. */
@@ -31,7 +31,7 @@ export interface WatchOptions {
  */
 export function watchSystem(options: WatchOptions): () => Readonly<Record<string, string>> {
   const { calls, mark, except, systemFolders = SYSTEM_FOLDERS } = options;
-  // A call of read_file writes nothing.
+  // read_file writes nothing.
   const texts = calls
     .filter(({ tool }) => tool !== 'read_file')
     .map(({ args }) => Object.values(args).map(String).join('\n'));
@@ -79,7 +79,7 @@ function hash(file: string): string {
   return createHash('sha1').update(readFileSync(file)).digest('hex');
 }
 
-/** One line for each path whose description is not the same. */
+/** One line for each path whose description differs. */
 export function differences(
   before: Readonly<Record<string, string>>,
   after: Readonly<Record<string, string>>,

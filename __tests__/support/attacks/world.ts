@@ -1,4 +1,4 @@
-/** A runner in small for attacks on the whole action: its folders, canaries in all of them, listeners, and what must not change. */
+/** A minimal runner for attacks on the whole action: directories with canaries, listeners, and files that must not change. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import {
@@ -22,9 +22,9 @@ import { fileURLToPath } from 'node:url';
 import { removeFolder } from '../../../src/sandbox/run-folder.ts';
 import type { RunnerUser } from '../fakes/runner/user.ts';
 
-/** The key of the model: known to the action, which masks it wherever it turns up. */
+/** The key of the model: known to the action, which masks it everywhere. */
 export const ATTACK_KEY = 'sk-canary-known-6b1f0c2d9e';
-/** Planted where the action does not look for secrets: no mask hides it when a wall lets it through. */
+/** A canary unknown to the action, so that it is not masked if the sandbox leaks it. */
 export const PLANTED = 'sk-canary-plain-5f1d9c3b7a20';
 /** Tokens of the job and the runner: known to the action by their variables' names. */
 export const JOB_TOKEN = 'ghs_canaryknown0123456789abcdefghijkl';
@@ -33,9 +33,9 @@ const OIDC_TOKEN = 'oidc-canary-8d3e5f6071';
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** The folders of a runner, and who listens outside. */
+/** The directories of a runner and the listeners outside. */
 export interface AttackWorld {
-  /** Holds all of it; what lies elsewhere is compared by `watchSystem`. */
+  /** The directory that contains all others; other directories are compared by `watchSystem`. */
   readonly base: string;
   readonly home: string;
   /** RUNNER_TEMP. */
@@ -43,13 +43,13 @@ export interface AttackWorld {
   readonly workspace: string;
   /** The folder of downloaded actions. */
   readonly actions: string;
-  /** The committed bundle's main file, as it was downloaded, and what runs it. */
+  /** The main file of the committed bundle and the program that runs it. */
   readonly bundle: string;
   readonly node: string;
-  /** Whom all of it belongs to; undefined for the user who runs the tests. */
+  /** The owner of the directories; undefined for the user who runs the tests. */
   readonly runner: RunnerUser | undefined;
   readonly toolCache: string;
-  /** A folder of it that is on PATH. */
+  /** Its directory on PATH. */
   readonly tools: string;
   /** The folder of file commands, those of neighbouring steps included. */
   readonly commands: string;
@@ -58,41 +58,41 @@ export interface AttackWorld {
   readonly socket: string;
   /** The name of a socket that has no file. */
   readonly abstract: string;
-  /** Part of what the attacks of this world name: no process and no file of another world bears it. */
+  /** A mark in the names that attacks of this world use: no process or file of another world contains it. */
   readonly mark: string;
   /** A descriptor of the home, which every step is started with. */
   readonly openFolder: number;
-  /** What of the runner's environment is no input of the action, canaries included. */
+  /** The environment of the runner without the inputs of the action, including canaries. */
   readonly variables: Readonly<Record<string, string>>;
-  /** How often somebody came to the listeners. */
+  /** The number of connections to the listeners. */
   reached(): number;
-  /** Mode and content of every file that an agent must leave alone, by path. */
+  /** Mode and content of every file that an agent must not change, by path. */
   manifest(): Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
 
-/** How a world differs. */
+/** The options of a world. */
 export interface AttackWorldOptions {
-  /** Where the agent may write into the workspace itself, only its protected paths are watched. */
+  /** Whether the agent can write to the workspace, in which case only protected paths are compared. */
   readonly inPlace?: boolean;
   /** Who owns the workspace; the runner's user unless given (root only). */
   readonly owner?: number;
-  /** Where its folder is made; the temporary folder unless given. */
+  /** The parent of its directory; the temporary directory by default. */
   readonly parent?: string;
-  /** Adds to the folders before they are given to their owner. */
+  /** Adds files before the directories are given to their owner. */
   readonly plant?: (folders: Folders) => void;
   /** The owner of the runner and its folders; the user who runs the tests unless given (root only). */
   readonly runner?: RunnerUser | undefined;
 }
 
-/** Makes the world; a process with canaries in its environment and arguments runs beside it. */
+/** Creates the world and starts another process with canaries in its environment and arguments. */
 export async function createAttackWorld(options: AttackWorldOptions = {}): Promise<AttackWorld> {
   const folders = makeFolders(options.parent ?? tmpdir());
   const { base, temp, workspace } = folders;
   const { runner } = options;
   options.plant?.(folders);
   if (options.owner !== undefined) {
-    // Whoever owns the workspace must be able to come to it.
+    // The owner of the workspace must be able to reach it.
     chmodSync(base, 0o755);
     execFileSync('chown', ['-R', `${options.owner}:${options.owner}`, workspace]);
   }
@@ -107,7 +107,7 @@ export async function createAttackWorld(options: AttackWorldOptions = {}): Promi
   const servers = [web, await listen(createServer(count), socket)];
   if (process.platform === 'linux') servers.push(await listen(createServer(count), `\0${abstract}`));
   const address = web.address();
-  // Whichever user the agent is, no permission of the file keeps it from this socket.
+  // The mode of the socket allows every user to connect.
   chmodSync(socket, 0o777);
   let node = process.execPath;
   if (runner !== undefined) {
@@ -133,7 +133,7 @@ export async function createAttackWorld(options: AttackWorldOptions = {}): Promi
       bystander.kill('SIGKILL');
       for (const server of servers) server.close();
       closeSync(openFolder);
-      // Commands may have taken their own rights away from what they made.
+      // Commands can have removed permissions from files that they created.
       await removeFolder(base, 20_000);
     },
   };
@@ -182,10 +182,10 @@ function variablesOf({ home, temp, toolCache, tools, workspace, bundle }: Folder
   };
 }
 
-/** Every value that no tool result and no line of the log may hold. */
+/** The values that no tool result and no line of the log may contain. */
 export const CANARIES: readonly string[] = [ATTACK_KEY, PLANTED, JOB_TOKEN, RUNTIME_TOKEN, OIDC_TOKEN];
 
-/** What the author of a commit can write into the history. */
+/** Content that the author of a commit controls in the history. */
 const HISTORY =
   'second\n\n::set-output name=conclusion::success\n##[error]from the history\n\u001b[2J::notice::x';
 
@@ -209,7 +209,7 @@ function fillRepository(workspace: string): void {
   git('commit', '-q', '--allow-empty', '-m', HISTORY);
   git('config', 'http.https://github.com/.extraheader', `AUTHORIZATION: basic ${PLANTED}`);
   git('config', 'remote.origin.url', `https://user:${PLANTED}@github.com/o/r.git`);
-  // A second checkout, as workflows with several repositories have it.
+  // A second checkout, as in workflows with several repositories.
   write('parts/inner/.github/ci.yml', 'on: push\n');
   git('init', '-q', '-b', 'main', 'parts/inner');
   git('-C', 'parts/inner', 'commit', '-qm', 'first', '--allow-empty');

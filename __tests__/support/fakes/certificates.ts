@@ -1,4 +1,4 @@
-/** Certificates for loopback, made by the openssl on this machine: an authority that nobody knows, and what it signed. */
+/** Certificates for loopback, made by the openssl of this machine: a private authority and the certificates that it signed. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
@@ -21,7 +21,7 @@ export interface Authority {
   remove(): void;
 }
 
-/** A server that speaks TLS for these hosts, and hands what it is told on to the server at `url`. */
+/** A TLS server for these hosts that forwards to the server at `url`. */
 export interface TlsFront {
   readonly port: number;
   close(): void;
@@ -46,7 +46,7 @@ export async function startTlsFront(
   return { port, close: () => void server.close() };
 }
 
-/** A new authority in a folder of its own. */
+/** Creates an authority in its own directory. */
 export function createAuthority(): Authority {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'authority-'));
   const at = (name: string) => path.join(folder, name);

@@ -8,17 +8,17 @@ import net, { type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Identity } from './certificates.ts';
 
-/** What a proxy is like. */
+/** The options of a proxy. */
 export interface ProxyOptions {
-  /** Where `host:port` of a target really is: the URL of a loopback server. */
+  /** The URL of a loopback server for each target `host:port`. */
   readonly hosts: Readonly<Record<string, string>>;
-  /** `user:password` that clients must give. */
+  /** The required `user:password`. */
   readonly credentials?: string;
-  /** Answers every request with this status instead of serving it. */
+  /** Responds to every request with this status. */
   readonly status?: number;
-  /** Takes every CONNECT and hangs up without a word. */
+  /** Closes every CONNECT without a response. */
   readonly hangUp?: boolean;
-  /** Speaks TLS with its clients. */
+  /** Uses TLS for its clients. */
   readonly identity?: Identity;
 }
 
@@ -51,7 +51,7 @@ export async function startProxy(options: ProxyOptions): Promise<ProxyServer> {
     requests.push({ method, target, headers });
     bytes.push(`${method} ${target}\r\n${rawHeaders.join('\r\n')}\r\n`);
   };
-  /** The status of a refusal; null for whoever may pass. */
+  /** The status of a rejection; null for an allowed request. */
   const refusal = ({ headers }: IncomingMessage): number | null => {
     const wanted = `Basic ${Buffer.from(credentials ?? '').toString('base64')}`;
     if (credentials !== undefined && headers['proxy-authorization'] !== wanted) return 407;

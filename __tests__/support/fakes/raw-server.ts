@@ -19,7 +19,7 @@ export interface RawServer {
   close(): Promise<void>;
 }
 
-/** Starts a server on a free loopback port; `answer` is called with each request and its index from 0. */
+/** Starts a server on a free loopback port; `answer` is called with each request and its index, starting at 0. */
 export async function startRawServer(
   answer: (response: ServerResponse, request: RawRequest, index: number) => void,
 ): Promise<RawServer> {
@@ -48,7 +48,7 @@ export async function startRawServer(
   };
 }
 
-/** Answers with JSON text as it is. */
+/** Responds with raw JSON text. */
 export function sendJson(
   response: ServerResponse,
   text: string,
@@ -59,7 +59,7 @@ export function sendJson(
   response.end(text);
 }
 
-/** Answers with server-sent events; an event that is an object with a `type` gets that as its name, as Anthropic does. */
+/** Responds with server-sent events; an object with a `type` gets it as the event name, as in Anthropic's API. */
 export function sendEvents(
   response: ServerResponse,
   events: readonly unknown[],

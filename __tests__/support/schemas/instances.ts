@@ -1,8 +1,8 @@
-/** Makes values that a schema is likely to accept; whether it does is for a validator to say. */
+/** Generates values that a schema is likely to accept; a validator decides whether it does. */
 import { isArray, isObject } from '../../../src/text/json.ts';
 import type { Json, JsonObject } from '../../../src/types.ts';
 
-/** A source of numbers from 0 (inclusive) to 1 (exclusive), the same ones for the same seed. */
+/** A source of numbers from 0 (inclusive) to 1 (exclusive), reproducible by seed. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -35,7 +35,7 @@ const formats: ReadonlyMap<string, string> = new Map([
   ['json-pointer', '/a'],
 ]);
 
-/** A value for the schema, which stands at its root. */
+/** A value for the root schema. */
 export function likelyInstance(root: JsonObject, random: () => number): Json {
   return made(root, { root, random }, 0);
 }
@@ -53,7 +53,7 @@ function made(schema: Json, maker: Maker, depth: number): Json {
   return ofType(typeFor(all, maker), all, maker, depth);
 }
 
-/** A schema with what it refers to, its `allOf`, and one branch of each union. */
+/** A schema merged with its references, its `allOf` and one branch of each union. */
 function conjuncts(schema: Json, maker: Maker, steps: number): readonly JsonObject[] {
   if (!isObject(schema) || steps > 12) return [];
   const { $ref, allOf, anyOf, oneOf } = schema;

@@ -1,18 +1,18 @@
-/** Schemas that others published; where they come from stands in fixtures/schemas/SOURCES.txt. */
+/** Schemas published by other projects; fixtures/schemas/SOURCES.txt lists their sources. */
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 import type { JsonObject } from '../../../src/types.ts';
 
 /** A published schema. */
 export interface Published {
-  /** The package and the place in it. */
+  /** The package and the path in it. */
   readonly source: string;
   readonly schema: JsonObject;
-  /** Payloads that were published with it. */
+  /** Payloads published with the schema. */
   readonly instances?: readonly JsonObject[];
 }
 
-/** All of them, in the fixture's order. */
+/** All published schemas, in the order of the fixture. */
 export function publishedSchemas(): readonly Published[] {
   const file = new URL('../../fixtures/schemas/published.jsonl.br', import.meta.url);
   const lines = brotliDecompressSync(readFileSync(file)).toString('utf8').trim().split('\n');

@@ -1,4 +1,4 @@
-/** Projects a schema and compares what the two accept and hold. */
+/** Projects a schema and compares the accepted payloads and the content of both. */
 import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
@@ -10,15 +10,15 @@ import type { Json, JsonObject } from '../../../src/types.ts';
 import { likelyInstance, seeded } from './instances.ts';
 import { asJsonSchema, wireViolations } from './wire-rules.ts';
 
-/** What is wrong with a projection, in words, and how much was looked at. */
+/** The problems of a projection and the number of checks. */
 export interface WireCheck {
   readonly projection: Projection;
   readonly problems: readonly string[];
-  /** Valid payloads that were shown to the projection. */
+  /** The number of valid payloads that were checked. */
   readonly instances: number;
 }
 
-/** Payloads that a contract accepts: those given, and what a generator happens to make. */
+/** Payloads that a contract accepts: the given ones and generated ones. */
 export function validInstances(
   contract: Contract,
   given: readonly Json[],
@@ -33,7 +33,7 @@ export function validInstances(
   });
 }
 
-/** Whether a schema's projection is legal, accepts these valid payloads, and holds the schema's literals and names. */
+/** Checks that the projection of a schema is valid, accepts these payloads and contains its literals and names. */
 export function checkProjection(schema: JsonObject, dialect: Dialect, valid: readonly Json[]): WireCheck {
   const before = JSON.stringify(schema);
   const projection = projectSchema(schema, dialect);
@@ -61,14 +61,14 @@ export function checkProjection(schema: JsonObject, dialect: Dialect, valid: rea
   return { projection, problems, instances: valid.length };
 }
 
-/** The last validator: two dialects often say the same. */
+/** The last validator, because two dialects often give the same schema. */
 let last: { readonly text: string; readonly validate: ValidateFunction } | null = null;
 
 function validatorOf(parameters: JsonObject, dialect: Dialect): ValidateFunction {
   const wire = dialect === 'gemini' ? objectOf(asJsonSchema(parameters)) : parameters;
   const text = JSON.stringify(wire);
   if (last?.text === text) return last.validate;
-  // The meta-schema is what wireViolations asks.
+  // wireViolations checks the meta-schema.
   const ajv = new Ajv2020({
     strict: false,
     ownProperties: true,
@@ -90,7 +90,7 @@ interface Contents {
 const maps = ['$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patternProperties', 'properties'];
 const literals = ['const', 'default', 'enum', 'examples'];
 
-/** The literals (as JSON; those in lists one by one) and the names of properties that a schema holds. */
+/** The literals (as JSON; items of lists separately) and property names in a schema. */
 function contentsOf(schema: JsonObject): Contents {
   const found = { literals: new Set<string>(), names: new Set<string>() };
   const rest: Json[] = [schema];

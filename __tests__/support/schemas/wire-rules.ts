@@ -11,7 +11,7 @@ const refusedAtRoot = [
 ];
 const refusedIdentifiers = ['$schema', '$id', '$comment', '$anchor'];
 
-/** Why a provider would refuse these parameters; empty where it would not. */
+/** The reasons for which a provider would reject these parameters. */
 export function wireViolations(parameters: JsonObject, dialect: Dialect): readonly string[] {
   const found: string[] = [];
   if (parameters['type'] !== 'object') found.push('root: type must be "object"');
@@ -51,7 +51,7 @@ function geminiViolations(schema: JsonObject, at: string, found: string[]): void
     return;
   }
   if (typeof type !== 'string') {
-    // Only `items: {}` is known to be taken without a type.
+    // Only `items: {}` is known to be accepted without a type.
     if (!at.endsWith('/items') || Object.keys(schema).length > 0) found.push(`${at}: no single type`);
     return;
   }
@@ -101,7 +101,7 @@ const refusedByCompatible = [
   'nullable',
 ];
 
-/** Servers that make a grammar of a schema (llama.cpp and what is built on it), and hosts with a validator of theirs. */
+/** Servers that convert a schema to a grammar (llama.cpp and derivatives), and hosts with their own validator. */
 function compatibleViolations(schema: JsonObject, at: string, found: string[]): void {
   for (const keyword of refusedByCompatible)
     if (schema[keyword] !== undefined) found.push(`${at}: ${keyword}`);

@@ -1,13 +1,13 @@
-/** What GitHub makes of Markdown: GFM rendered by micromark, then the filters that GitHub runs over the rendered text. */
+/** GitHub's rendering of Markdown: GFM rendered by micromark, then GitHub's filters on the rendered text. */
 import { micromark } from 'micromark';
 import { gfm, gfmHtml } from 'micromark-extension-gfm';
 
-/** Rendered as GitHub would: raw HTML is kept, so that a test sees it. */
+/** Renders like GitHub but keeps raw HTML, so that a test sees it. */
 export function render(markdown: string): string {
   return micromark(markdown, { allowDangerousHtml: true, extensions: [gfm()], htmlExtensions: [gfmHtml()] });
 }
 
-/** The text a reader sees, without that of code. */
+/** The visible text without code. */
 export function proseOf(html: string): string {
   return decode(html.replace(/<(pre|code)\b[\s\S]*?<\/\1>/g, '\n').replace(/<[^>]*>/g, '\n'));
 }
@@ -17,7 +17,7 @@ export function tagsOf(html: string): string[] {
   return [...html.matchAll(/<([a-z][a-z0-9]*|!--)/gi)].map((match) => match[1] ?? '');
 }
 
-/** What the filters would still turn into something: mentions, references, links, emoji, math. */
+/** The texts that the filters would still convert: mentions, references, links, emoji, math. */
 export function sparks(prose: string): string[] {
   const filters = [
     /(?<![a-z0-9])@[a-z0-9]/i,
@@ -33,7 +33,7 @@ export function sparks(prose: string): string[] {
   return filters.flatMap((filter) => filter.exec(prose)?.[0] ?? []);
 }
 
-/** Elements of our own pages that do nothing but show text. */
+/** Elements of the reports that only display text. */
 const INERT =
   /^(?:h[23]|p|br|hr|details|summary|table|thead|tbody|tr|th|td|strong|em|del|code|pre|blockquote|ul|ol|li|sub)$/u;
 
@@ -55,7 +55,7 @@ export function actionsIn(markdown: string, ours: string): string[] {
   ];
 }
 
-/** End tags that end another element than the innermost one, and elements that nothing ends. */
+/** End tags that do not match the innermost element, and elements without an end tag. */
 function unbalanced(html: string): string[] {
   const open: string[] = [];
   const wrong: string[] = [];

@@ -1,7 +1,7 @@
-/** Texts that are hard on readers: one piece repeated, nested, or all different. */
+/** Texts that are hard for parsers: one piece repeated, nested or varied. */
 import { readFileSync } from 'node:fs';
 
-/** A secret whose beginnings and encodings are among the pieces. */
+/** A secret whose prefixes and encodings are among the pieces. */
 export const SECRET = 'sk-parser-0123456789abcdef';
 
 const NESTED = [
@@ -10,11 +10,11 @@ const NESTED = [
   ['(', ')'],
   ['- ', ''],
 ] as const;
-// Parsed here: a module of JSON may hold no half of a surrogate pair.
+// Parsed here, because a JSON module cannot contain an unpaired surrogate.
 const file = new URL('../../fixtures/hostile-pieces.json', import.meta.url);
 const pieces: readonly string[] = JSON.parse(readFileSync(file, 'utf8'));
 
-/** Pieces that begin, end or fill something for one of the readers, and those that nearly hold the secret. */
+/** Pieces that start, end or fill a construct of one of the parsers, and pieces that nearly contain the secret. */
 const PIECES: readonly string[] = [
   ...pieces,
   SECRET.slice(0, -1),
@@ -23,7 +23,7 @@ const PIECES: readonly string[] = [
   'a'.repeat(39),
 ];
 
-/** Texts of about a length, by what they are made of: one after the other, since all of the longest would fill the memory. */
+/** Yields texts of an approximate length by their structure, one at a time because all of them would fill the memory. */
 export function* makeTexts(length: number): Generator<readonly [of: string, text: string]> {
   for (const piece of PIECES) {
     const many = piece.repeat(Math.ceil(length / piece.length));
@@ -39,7 +39,7 @@ export function* makeTexts(length: number): Generator<readonly [of: string, text
   }
   yield ['aliases', `- &a 1\n${'- *a\n'.repeat(Math.ceil(length / 5))}`];
   yield ['many anchors', `- &a 1\n${'- &b 1\n- *a\n'.repeat(Math.ceil(length / 12))}`];
-  // Keys that differ: one text of which no two parts are alike.
+  // Different keys: a text without repetition.
   yield [
     'different keys',
     `{${Array.from({ length: Math.ceil(length / 12) }, (_, at) => `"k${at}":${at}`).join(',')}}`,

@@ -1,4 +1,4 @@
-/** Our readers of hostile text, each as a function of a text, and the limits that the product puts in front of them. */
+/** The parsers of hostile text, each as a function of a text, with the limits that the product applies to their input. */
 import { constants } from 'node:buffer';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -52,7 +52,7 @@ import { sampleReport } from '../../reporters/sample-report.ts';
 import { writeCommands } from '../fakes/runner/commands.ts';
 import { SECRET } from './hostile.ts';
 
-/** What reads a text; what it gives or throws does not matter. */
+/** A parser; its result or error does not matter. */
 export type Reader = (text: string) => unknown;
 
 const secrets = createSecrets();
@@ -73,16 +73,16 @@ const row = (text: string) => ({
   rule: text,
 });
 const FIELDS = ['path', 'line', 'message', 'title', 'severity', 'rule'];
-/** Many rows that together hold the text once. */
+/** Many rows that together contain the text once. */
 const rows = (text: string) =>
   (text.match(/[\s\S]{1,1200}/gu) ?? []).map((part) =>
     Object.fromEntries(FIELDS.map((field, at) => [field, part.slice(at * 200, (at + 1) * 200)])),
   );
-/** Many findings, each of a rule of its own where the text's lines differ. */
+/** Many findings with distinct rules if the lines of the text differ. */
 const findings = (text: string) =>
   text.split('\n').map((line, at) => ({ ...row(line), severity: 'high', path: `a${at % 7}`, line: at }));
 
-/** By what they read. */
+/** The parsers by their input. */
 export const READERS: Readonly<Record<string, Reader>> = {
   'strict JSON': parseStrictJson,
   'JSON with inexact numbers': (text) => parseJsonWithInexact(text),
@@ -193,7 +193,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     replaceText(Buffer.from(text), `${text.slice(0, text.length / 2)}\0`, 'b', false),
 };
 
-/** Places of a workflow into which `checkText` writes a text. */
+/** Positions in a workflow into which `checkText` inserts a text. */
 const PLACES = 8;
 
 /** The root of a checkout whose `.git` has a file with the text. */
@@ -206,7 +206,7 @@ function checkoutWith(name: string, text: string): string {
 /** Characters of an entry in a transcript without any text. */
 const SHORTEST_ENTRY = 100;
 
-/** A text in so many parts of the same length. */
+/** Splits a text into parts of equal length. */
 function partsOf(text: string, count: number): readonly string[] {
   const length = Math.ceil(text.length / count);
   return Array.from({ length: count }, (_, at) => text.slice(at * length, (at + 1) * length));
@@ -264,7 +264,7 @@ function tellStory(entries: readonly unknown[]): unknown {
   return story.story();
 }
 
-/** In parts as a network gives them. */
+/** Splits a text into chunks as from a network. */
 function streamOf(text: string): ReadableStream<Uint8Array> {
   const bytes = Buffer.from(text);
   let at = 0;
@@ -277,7 +277,7 @@ function streamOf(text: string): ReadableStream<Uint8Array> {
   });
 }
 
-/** What keeps longer texts from a reader: a limit of the product, and the file that holds to it. */
+/** The limit that keeps longer texts from a parser, and the file that applies it. */
 export interface Limit {
   readonly file: string;
   readonly name: string;
@@ -342,7 +342,7 @@ export const LIMITS: Readonly<Record<string, Limit>> = {
   headers: { file: 'config/model.ts', name: 'READ.headers', most: READ.headers },
 };
 
-/** Readers that a signal or the clock of a run stops: they let other events run between two pieces of a text. */
+/** Parsers that a signal or the timeout of a run stops, because they yield to the event loop between two chunks. */
 export const INTERRUPTIBLE: ReadonlySet<string> = new Set([
   'patch',
   'section of a patch',

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { type AST, parseRegExpLiteral } from '@eslint-community/regexpp';
 import ts from 'typescript';
 
-/** A regular expression as it is written in a source file. */
+/** A regular expression literal in a source file. */
 export interface Expression {
   /** File and line, relative to the folder. */
   readonly at: string;
@@ -17,22 +17,22 @@ export interface Expression {
   readonly flags: string;
 }
 
-/** A regular expression that is put together at run time: only its code can be shown. */
+/** A regular expression built at run time, of which only the code is known. */
 interface BuiltExpression {
   readonly file: string;
   readonly code: string;
 }
 
-/** What is found in a folder. */
+/** The regular expressions of a directory. */
 interface Expressions {
   readonly literals: readonly Expression[];
   readonly built: readonly BuiltExpression[];
 }
 
-/** Methods that make a regular expression of an argument that is none. */
+/** Methods that convert a string argument to a regular expression. */
 const CONVERTING = new Set(['match', 'matchAll', 'search']);
 
-/** Finds the literals of all TypeScript files in a folder, and every place that makes an expression of text. */
+/** Finds the literals in all TypeScript files of a directory, and all code that builds an expression from text. */
 export function findExpressions(folder: string): Expressions {
   const literals: Expression[] = [];
   const built: BuiltExpression[] = [];
@@ -64,7 +64,7 @@ export function readSource(file: string, text: string): Expressions {
   return { literals, built };
 }
 
-/** Also where `RegExp` goes by another name: whatever is neither its constructor's call nor a type is shown. */
+/** Also detects aliases of `RegExp`: every use that is neither a constructor call nor a type is reported. */
 function makesExpression(node: ts.Node): boolean {
   if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression)) {
     const [argument] = node.arguments;
@@ -92,7 +92,7 @@ function isRightOfInstanceof(node: ts.Node): boolean {
   return ts.isBinaryExpression(parent) && parent.operatorToken.kind === ts.SyntaxKind.InstanceOfKeyword;
 }
 
-/** Characters of many classes, for what a pattern says with `\w`, `\s`, `.` or `[^x]`. */
+/** Characters of many classes, to match `\w`, `\s`, `.` or `[^x]` in a pattern. */
 const COMMON = ['a', '0', ' ', '\n', '\t', '-', '_', '.', '/', '"', '\u00e9'];
 /** Each is refused by most patterns: a line break by `.*$`, a NUL by nearly all else. */
 const ENDS = ['\n\0', '\0'];
@@ -120,9 +120,9 @@ function collect(pattern: AST.Pattern, flags: string): { beginnings: string[]; p
       if (element.type === 'Quantifier' && element.max === Number.POSITIVE_INFINITY) {
         beginnings.add(taken);
         pumps.add(sample(inner));
-        // Letters that more than one part of the pattern takes are what can be divided in many ways.
+        // Letters that several parts of the pattern match can be divided in many ways.
         for (const letter of letters) if (takes(inner, letter, flags)) pumps.add(letter);
-        // A search begins anew at each of these.
+        // A search starts again at each of these.
         for (const gap of ['', ' ']) pumps.add(taken + gap).add(taken + sample(element) + gap);
       }
       if ('alternatives' in inner) for (const each of inner.alternatives) visit(each, taken);
@@ -149,7 +149,7 @@ function literalsOf(pattern: AST.Pattern): readonly string[] {
   return found.slice(0, 8);
 }
 
-/** A text that the node takes, as if no assertion stood in it. */
+/** A text that the node matches, ignoring assertions. */
 function sampleOf(node: AST.Element | AST.Alternative, letters: readonly string[], flags: string): string {
   switch (node.type) {
     case 'Alternative':

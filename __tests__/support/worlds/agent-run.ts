@@ -22,7 +22,7 @@ export interface AgentRun {
   readonly record: AgentRecord;
   readonly provider: ScriptedProvider;
   readonly events: readonly RunEvent[];
-  /** Files of the workspace after the run, by name. */
+  /** The files of the workspace after the run, by name. */
   readonly workspace: string;
 }
 

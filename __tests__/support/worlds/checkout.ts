@@ -1,4 +1,4 @@
-/** Checkouts as actions/checkout leaves them, with commits that have the same names on every machine. */
+/** Checkouts as created by actions/checkout, with the same commit ids on every machine. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -12,7 +12,7 @@ const ENVIRONMENT = {
   GIT_COMMITTER_DATE: '2026-01-01T00:00:00Z',
 };
 
-/** Git in a folder, without the machine's own settings. */
+/** Runs git in a directory without the settings of the machine. */
 export function gitIn(cwd: string) {
   const identity = ['-c', 'user.name=x', '-c', 'user.email=x@example.com'];
   return (...args: readonly string[]) =>
@@ -24,7 +24,7 @@ export function gitIn(cwd: string) {
     }).trim();
 }
 
-/** The commits of a pull request: its base, what was its head before, its head, and GitHub's merge of the head. */
+/** The commits of a pull request: its base, its previous head, its head, and GitHub's merge commit. */
 export interface Commits {
   readonly base: string;
   readonly older: string;
@@ -55,7 +55,7 @@ process.on('exit', () => rmSync(kept, { recursive: true, force: true }));
 /** The commits that `checkOut` knows. */
 export const COMMITS: Commits = makeCommits(kept);
 
-/** Puts a checkout of one of the commits into a folder, on no branch. */
+/** Creates a checkout of one of the commits with a detached HEAD. */
 export function checkOut(folder: string, commit: string): void {
   cpSync(path.join(kept, '.git'), path.join(folder, '.git'), { recursive: true });
   gitIn(folder)('checkout', '-q', '--detach', commit);

@@ -1,4 +1,4 @@
-/** A run that has come to its end, and how each step of finishing shows. */
+/** A run at its end that records each step of finishing. */
 
 import type { Report, Reporter } from '../../../src/reporters/report-types.ts';
 import type { Ending } from '../../../src/run/endings.ts';
@@ -20,14 +20,14 @@ export const never = <T>() => new Promise<T>(() => undefined);
 interface Scene {
   readonly world: World;
   readonly state: RunState;
-  /** What was done, in order. */
+  /** The steps, in order. */
   readonly steps: string[];
   readonly envelopes: Report[];
   readonly outputs: Report[];
   readonly warnings: string[];
 }
 
-/** A run that has come to its end; every step of finishing leaves its name. */
+/** Creates a run at its end; every step of finishing adds its name. */
 export function scene(more: Partial<World> = {}): Scene {
   const steps: string[] = [];
   const envelopes: Report[] = [];

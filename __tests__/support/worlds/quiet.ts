@@ -1,4 +1,4 @@
-/** The world of a run in which nobody asks GitHub anything. */
+/** The world of a run without GitHub. */
 import path from 'node:path';
 import type { Files } from '../../../src/contract/source.ts';
 import { recordRun } from '../../../src/replay/recorder.ts';
@@ -12,7 +12,7 @@ export function localFiles(readFile: Files['readFile']): Files {
   return { readFile, readElsewhere: async () => ({ ok: false, problem: 'there is no other repository' }) };
 }
 
-/** What entries hand to a run. */
+/** The features that entries pass to a run. */
 export const features: Features = {
   replay: openReplay,
   record: recordRun,

@@ -70,7 +70,7 @@ export async function record(script: Script, inputs: Inputs = {}, more: Partial<
 
 const offline: typeof fetch = () => Promise.reject(new Error('a replay went to the network'));
 
-/** The recording, without a model, a key or a network. */
+/** Replays the recording without a model, a key or a network. */
 export function replay(inputs: Inputs = {}, more: Partial<World> = {}): Promise<Run> {
   return start({ replay: file(), ...inputs }, { fetch: offline, ...more });
 }
@@ -85,7 +85,7 @@ export const submit = submits;
 export const shell = (command: string) => calls('shell', { command });
 export const green = submit({ passed: true, summary: 'fine' });
 
-/** What a replay must end as the recorded run did. */
+/** The parts of the ending that must be equal in a replay. */
 export function ending({ report }: Run) {
   const {
     verdict,

@@ -1,6 +1,6 @@
-/** Recordings to read and replay, as lines that a test may change. */
+/** Recordings to read and replay, as lines that a test can change. */
 
-/** A hash of the right form. */
+/** A valid hash. */
 export const HASH = 'a'.repeat(64);
 
 /** The first line. */
@@ -21,7 +21,7 @@ export function headerLine(more: Readonly<Record<string, unknown>> = {}): Record
   };
 }
 
-/** An answer to the task that calls one tool. */
+/** A response to the task with one tool call. */
 export function answerLine(more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   return {
     type: 'answer',
@@ -36,7 +36,7 @@ export function answerLine(more: Readonly<Record<string, unknown>> = {}): Record
   };
 }
 
-/** What was asked after one result of `read_file`. */
+/** The request after one result of `read_file`. */
 export function afterResult(more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   return {
     tool_choice: 'auto',
@@ -45,7 +45,7 @@ export function afterResult(more: Readonly<Record<string, unknown>> = {}): Recor
   };
 }
 
-/** The text of a file of such lines. */
+/** Joins lines to the text of a recording. */
 export function recordingText(...lines: readonly unknown[]): string {
   return lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('');
 }

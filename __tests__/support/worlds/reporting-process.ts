@@ -9,7 +9,7 @@ import { terminalStyle } from '../../../src/reporters/terminal.ts';
 import { verdictOf } from '../../../src/run/endings.ts';
 import { createSecrets } from '../../../src/text/secrets.ts';
 
-/** What the process is told; `wait` waits for a line on stdin, or for what ends the run. */
+/** The script of the process; `wait` waits for a line on stdin or the end of the run. */
 export interface ToldScript {
   readonly format: OutputFormat;
   readonly quiet?: boolean;

@@ -1,4 +1,4 @@
-/** A committed workspace, a folder of earlier verdicts and a model: what a run needs that may reuse a verdict. */
+/** A committed workspace, a directory of earlier verdicts and a model, for runs that reuse verdicts. */
 import { execFileSync } from 'node:child_process';
 import { cpSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
@@ -19,7 +19,7 @@ import { quietWorld } from './quiet.ts';
 /** The inputs of a run, by name. */
 export type Inputs = Partial<Record<InputName, string>>;
 
-/** A configuration as the Action would read it; an empty input is one that is not given. */
+/** Reads a configuration like the action; an empty input is absent. */
 export function configOf(inputs: Inputs): Parsed<Config> {
   return parseInputs({
     prompt: 'Judge.',
@@ -29,9 +29,9 @@ export function configOf(inputs: Inputs): Parsed<Config> {
   });
 }
 
-/** What the model submits. */
+/** The payload of the model. */
 export const PAYLOAD = { passed: true, summary: 'fine', findings: [] };
-/** The change that the first run judges. */
+/** The subject of the first run. */
 export const subject: Subject = {
   repository: 'o/r',
   sha: 'a'.repeat(40),
@@ -44,7 +44,7 @@ export const subject: Subject = {
 
 export type ReuseWorld = Awaited<ReturnType<typeof makeReuseWorld>>;
 
-/** One world for many tests, which `reset` sets back. */
+/** One world for many tests, restored by `reset`. */
 export async function makeReuseWorld() {
   const base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'reuse-')));
   const workspace = path.join(base, 'workspace');
@@ -93,12 +93,12 @@ export async function makeReuseWorld() {
     base,
     workspace,
     verdicts,
-    /** What the last run was told: levels and texts. */
+    /** The notices of the last run: levels and texts. */
     notices,
     git,
     judge,
     told,
-    /** Puts an envelope, or any text, among the earlier verdicts. */
+    /** Adds an envelope, or any text, to the earlier verdicts. */
     keep: (name: string, file: JsonObject | string) =>
       writeFile(path.join(verdicts, `${name}.json`), typeof file === 'string' ? file : JSON.stringify(file)),
     /** The envelope of a first run over the untouched workspace; the model is asked once for all tests. */
@@ -106,7 +106,7 @@ export async function makeReuseWorld() {
       usual ??= told(await judge());
       return usual;
     },
-    /** Whether a model was asked since the last time. */
+    /** Whether a model was asked since the last call. */
     wasAsked: () => {
       const now = model.requests.length;
       const was = now > asked;

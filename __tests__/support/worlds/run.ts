@@ -1,4 +1,4 @@
-/** The world of a whole run: a workspace, a model that answers as it is told, and what was told of the run. */
+/** The world of a whole run: a workspace, a scripted model, and the recorded notices and reports. */
 import { mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -63,7 +63,7 @@ export function config(more: Inputs = {}) {
 
 export const nothing = (): Told => ({ reports: [], published: [], warnings: [] });
 
-/** Puts a model that answers so in the place of the one that submits at once. */
+/** Replaces the model that submits at once with this one. */
 export async function serve(script: Script): Promise<void> {
   await model.close();
   model = await startModel(script);
@@ -72,7 +72,7 @@ export async function serve(script: Script): Promise<void> {
 export const good = submits({ passed: true, summary: 'fine' });
 export const command = (line: string): Reply => calls('shell', { command: line });
 
-/** A run over a scripted conversation, the last reply for ever; gives what the model was asked and what was told. */
+/** Runs a scripted conversation, repeating the last reply; returns the requests to the model, the notices and the report. */
 export async function converse(replies: readonly Reply[], inputs: Inputs = {}, more: Partial<World> = {}) {
   const asked: ModelRequest[] = [];
   const events: RunEvent[] = [];

@@ -1,11 +1,11 @@
-/** GitHub's API as a list of answers by path, for modules that read it; the loopback server is for those that talk to it. */
+/** GitHub's API as a list of responses by path, for modules that only read; the loopback server is for the others. */
 import { GitHubError } from '../../../../src/errors.ts';
 import type { GitHub } from '../../../../src/github/api.ts';
 
-/** Answers: JSON for objects, the body for strings, a refusal for errors. Keys are paths with their query's `ref`. */
+/** Responses: JSON for objects, the body for strings, an error response for errors. Keys are paths with their query's `ref`. */
 export type Answers = Readonly<Record<string, unknown>>;
 
-/** A client that answers from the list, and keeps what it was asked. */
+/** A client that responds from the list and records its requests. */
 export function answering(answers: Answers): { readonly github: GitHub; readonly asked: readonly string[] } {
   const asked: string[] = [];
   const answer = (route: string, parameters: Readonly<Record<string, unknown>> = {}): unknown => {

@@ -1,31 +1,31 @@
-/** GitHub's own description of its API (see extract-openapi.ts), as a judge of requests and answers. */
+/** GitHub's OpenAPI description (see extract-openapi.ts), which validates requests and responses. */
 import { readFileSync } from 'node:fs';
 import { Ajv, type ValidateFunction } from 'ajv';
 import ajvFormats from 'ajv-formats';
 
 type Node = { readonly [key: string]: unknown };
 
-/** A described operation that a request was found to be. */
+/** The described operation that matches a request. */
 export interface Operation {
   /** Such as `GET /repos/{owner}/{repo}/pulls/{pull_number}`. */
   readonly name: string;
-  /** What the path fills in, decoded. */
+  /** The path parameters, decoded. */
   readonly fill: Readonly<Record<string, string>>;
-  /** What is wrong with the request; empty where nothing is. */
+  /** The problems of the request. */
   checkRequest(query: URLSearchParams, body: unknown): readonly string[];
-  /** What is wrong with an answer; a status that is not described for this operation is. */
+  /** The problems of a response; a status that the operation does not describe is one. */
   checkAnswer(status: number, body: unknown): readonly string[];
-  /** GitHub's example of the answer. */
+  /** GitHub's example of the response. */
   example(status: number): unknown;
 }
 
 /** The description. */
 export interface Description {
-  /** Finds the operation; null where GitHub has none of that kind. `path` is as it was sent, still encoded. */
+  /** Finds the operation; null if GitHub has none. `path` is encoded, as it was sent. */
   find(method: string, path: string): Operation | null;
 }
 
-/** Answers that any operation may give, whatever its description says. */
+/** Status codes that every operation can return, although they are not described. */
 const ALWAYS = [401, 403, 404, 406, 422, 429, 500, 502, 503];
 
 const document: unknown = JSON.parse(
@@ -35,7 +35,7 @@ const ajv = new Ajv({ strict: false, allErrors: true, logger: false, coerceTypes
 ajvFormats.default(ajv);
 ajv.addSchema({ $id: 'github', ...nodeOf(document) });
 
-/** The description as it was published, compiled as far as it is used. */
+/** The published description, with schemas compiled on first use. */
 export function openDescription(): Description {
   const routes = Object.entries(nodeOf(nodeOf(document)['paths'])).flatMap(([route, methods]) =>
     Object.entries(nodeOf(methods)).map(([method, operation]) => ({
@@ -102,7 +102,7 @@ function checkParameters(
   return [...unknown.map((name) => `${name} is no parameter of the query.`), ...faults];
 }
 
-/** Stricter than GitHub: a property that is not described is most likely a slip of ours. */
+/** Stricter than GitHub: a property that is not described is most likely a mistake. */
 function checkBody(operation: Node, body: unknown): readonly string[] {
   const wanted = nodeOf(operation['requestBody']);
   const { schema } = nodeOf(nodeOf(wanted['content'])['application/json']);
@@ -130,7 +130,7 @@ function check(schema: unknown, value: unknown, what: string): readonly string[]
   return (validate.errors ?? []).map((error) => `${what}${error.instancePath} ${error.message}`);
 }
 
-/** What a `$ref` stands for. */
+/** The target of a `$ref`. */
 function resolved(value: unknown): unknown {
   const reference = nodeOf(value)['$ref'];
   if (typeof reference !== 'string') return value;

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const FIXTURE = fileURLToPath(new URL('../../../fixtures/github-openapi.json', import.meta.url));
 
-/** What the action asks. */
+/** The operations that the action uses. */
 const OPERATIONS: Readonly<Record<string, readonly string[]>> = {
   '/repos/{owner}/{repo}/contents/{path}': ['get'],
   '/repos/{owner}/{repo}/commits/{ref}': ['get'],
@@ -23,7 +23,7 @@ const OPERATIONS: Readonly<Record<string, readonly string[]>> = {
   '/repos/{owner}/{repo}/statuses/{sha}': ['post'],
 };
 
-/** What is said about a schema and constrains nothing. */
+/** Annotations of a schema that constrain nothing. */
 const WORDS = new Set([
   'description',
   'summary',
@@ -41,7 +41,7 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value at a path of keys. @throws Error where there is none. */
+/** The value at a path of keys. @throws Error if there is none. */
 function at(root: unknown, keys: readonly string[]): unknown {
   let value = root;
   for (const key of keys) {
@@ -55,7 +55,7 @@ function at(root: unknown, keys: readonly string[]): unknown {
 function plain(value: unknown, isSchema: boolean): unknown {
   if (Array.isArray(value)) return value.map((each) => plain(each, isSchema));
   if (!isNode(value)) return value;
-  // Below `properties` the keys are names of the data, and a property may be called `description`.
+  // Below `properties` the keys are property names, and a property can be called `description`.
   const entries = Object.entries(value).filter(
     ([key]) => !isSchema || !(WORDS.has(key) || key.startsWith('x-')),
   );
@@ -67,7 +67,7 @@ function plain(value: unknown, isSchema: boolean): unknown {
   return { anyOf: [{ type: 'null' }, schema] };
 }
 
-/** The names that a value refers to, like `#/components/schemas/issue`. */
+/** The references in a value, such as `#/components/schemas/issue`. */
 function references(value: unknown): readonly string[] {
   if (Array.isArray(value)) return value.flatMap(references);
   if (!isNode(value)) return [];
@@ -75,7 +75,7 @@ function references(value: unknown): readonly string[] {
   return [...own, ...Object.values(value).flatMap(references)];
 }
 
-/** The description's part that holds the operations and all that they refer to. */
+/** The part of the description with the operations and everything that they refer to. */
 function excerpt(description: unknown): Node {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [route, methods] of Object.entries(OPERATIONS)) {

@@ -1,18 +1,18 @@
-/** The REST operations of the fake GitHub: its own published examples, with what its state says in their place. */
+/** The REST operations of the fake GitHub: published examples, filled in from its state. */
 import type { Operation } from './description.ts';
 import type { FakeComment, FakePull, GitHubState } from './state.ts';
 
-/** A request that fits its description. */
+/** A valid request. */
 interface AskedOperation {
   readonly operation: Operation;
   readonly query: URLSearchParams;
   readonly body: unknown;
-  /** Who asks; null for nobody. */
+  /** The authenticated user; null without a token. */
   readonly viewer: string | null;
   readonly accept: string;
 }
 
-/** An answer: a JSON `body`, or a `text` as it is. */
+/** A response: a JSON `body` or a raw `text`. */
 export interface Answered {
   readonly status: number;
   readonly body?: unknown;
@@ -26,7 +26,7 @@ type Answer = (state: GitHubState, asked: AskedOperation) => Answered;
 const MAX_COMMENT = 65_536;
 const MAX_DESCRIPTION = 140;
 
-/** Answers an operation. */
+/** Responds to an operation. */
 export function answerOperation(state: GitHubState, asked: AskedOperation): Answered {
   const { fill, name } = asked.operation;
   const answer = ANSWERS[name];
@@ -42,12 +42,12 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   'GET /repos/{owner}/{repo}/commits/{ref}'(state, { operation }) {
     const { ref = '' } = operation.fill;
     const sha = state.branches[ref.replace(/^heads\//u, '')] ?? (/^[0-9a-f]{40}$/u.test(ref) ? ref : null);
-    // GitHub's answer to a ref that is none.
+    // GitHub's response for an unknown ref.
     if (sha === null) return refusal(422, `No commit found for SHA: ${ref}`);
     return { status: 200, body: { ...like(operation.example(200)), sha, files: [] } };
   },
   'GET /repos/{owner}/{repo}/commits/{commit_sha}/pulls'(state, { operation, query }) {
-    // The commits of forks are not in it.
+    // It does not contain the commits of forks.
     const found = state.pulls.filter(
       ({ head }) =>
         head.sha === operation.fill['commit_sha'] && repositoryOf(head, state) === state.repository,
@@ -156,7 +156,7 @@ function contents(state: GitHubState, { operation, query, accept }: AskedOperati
   };
 }
 
-/** A page of a list, with the header that says whether there is more. */
+/** A page of a list with its Link header. */
 function page<T>(
   all: readonly T[],
   query: URLSearchParams,
@@ -179,7 +179,7 @@ function findPull(state: GitHubState, number: string | undefined): FakePull | un
   return state.pulls.find((each) => each.number === Number(number));
 }
 
-/** null where the fork is gone. */
+/** null if the fork was deleted. */
 function repositoryOf({ repository }: FakePull['head'], state: GitHubState): string | null {
   return repository === undefined ? state.repository : repository;
 }
@@ -253,14 +253,14 @@ function like(value: unknown): Readonly<Record<string, unknown>> {
 const KNOWN = `query($owner: String!, $name: String!, $number: Int!, $after: String) { repository(owner: $owner, name: $name) { pullRequest(number: $number) { locked comments(first: 100, after: $after) { nodes { fullDatabaseId url body viewerDidAuthor } pageInfo { hasNextPage endCursor } } } } }`;
 const PAGE = 100;
 
-/** The answer; `complain` is told what is wrong with the question. */
+/** Responds to a GraphQL request; `complain` receives its problems. */
 export function answerGraphql(
   state: GitHubState,
   viewer: string | null,
   body: unknown,
   complain: (problem: string) => void,
 ): Answered {
-  // Nobody without a token may ask this API anything.
+  // This API requires a token.
   if (viewer === null)
     return { status: 401, body: { message: 'This endpoint requires you to be authenticated.' } };
   const { query, variables } = read(body);

@@ -33,7 +33,7 @@ async function ask(method: string, path: string, body?: unknown, headers: Record
 }
 
 describe('the fake GitHub', () => {
-  it('takes what is described, and its own answers fit the description', async () => {
+  it('accepts described requests, and its responses match the description', async () => {
     expect([
       await ask('GET', '/repos/octo/demo/pulls/7'),
       await ask('GET', '/repos/octo/demo/pulls/7/files?per_page=100&page=1'),
@@ -67,12 +67,12 @@ describe('the fake GitHub', () => {
     ],
     ['another media type', 'GET', '/repos/octo/demo/pulls/7', undefined, { accept: 'text/html' }],
     ['nobody who asks', 'GET', '/repos/octo/demo/pulls/7', undefined, { 'user-agent': 'curl' }],
-  ] as const)('refuses %s, and says so when it closes', async (_, method, path, body, headers) => {
+  ] as const)('rejects %s and reports it when it closes', async (_, method, path, body, headers) => {
     expect(await ask(method, path, body, headers)).toBe(400);
     expect(server.problems.length).toBeGreaterThan(0);
   });
 
-  it('refuses strangers as GitHub does', async () => {
+  it('rejects an invalid token and an unknown repository like GitHub', async () => {
     expect([
       await ask('GET', '/repos/octo/demo/pulls/7', undefined, { authorization: 'token other' }),
       await ask('GET', '/repos/octo/other/pulls/7'),
@@ -80,7 +80,7 @@ describe('the fake GitHub', () => {
     expect(server.problems).toEqual([]);
   });
 
-  it('throws when it closes after a problem', async () => {
+  it('throws on close after a problem', async () => {
     const other = await startGitHubServer();
     await fetch(`${other.apiUrl}/nothing`);
     await expect(other.close()).rejects.toThrow('had to complain');

@@ -26,14 +26,14 @@ export interface GitHubRequest {
   readonly headers: IncomingMessage['headers'];
 }
 
-/** Something that goes wrong instead of, or (`lost`) right after, what was asked. */
+/** A fault instead of, or (`lost`) right after, a request. */
 export type Fault =
   | {
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;
       readonly message?: string;
     }
-  /** `cut`: the connection breaks before, `lost`: after the request was done; `silent`: no answer ever. */
+  /** `cut`: the connection breaks before, `lost`: after the request was done; `silent`: there is no response. */
   | { readonly kind: 'cut' | 'lost' | 'silent' | 'broken_json' };
 
 /** The running server. */
@@ -43,23 +43,23 @@ export interface GitHubServer {
   /** For GITHUB_GRAPHQL_URL. */
   readonly graphqlUrl: string;
   readonly requests: readonly GitHubRequest[];
-  /** What was wrong with requests and answers so far; a test that provoked it empties it. */
+  /** The problems of requests and responses so far; a test that provokes one empties the list. */
   readonly problems: string[];
-  /** The comments that stand, in order of their ids. */
+  /** The existing comments, in order of their ids. */
   comments(): readonly FakeComment[];
   /** The statuses in the order they were set. */
   statuses(): readonly FakeStatus[];
   /** Adds a comment, as another job or a person would; gives its id. */
   addComment(comment: Omit<FakeComment, 'id'>): number;
-  /** Changes or removes a comment behind the client's back. */
+  /** Changes or removes a comment without a request. */
   changeComment(id: number, body: string | null): void;
-  /** The next `times` requests (1 unless given) of an operation whose name begins so go wrong. */
+  /** Makes the next `times` requests (1 by default) of an operation with this prefix fail. */
   fail(operation: string, fault: Fault, times?: number): void;
-  /** Forgets the faults that have not happened. */
+  /** Removes the pending faults. */
   mend(): void;
-  /** Runs once, before the next request of that operation is looked at. */
+  /** Runs once, before the next request of that operation is handled. */
   before(operation: string, hook: () => void | Promise<void>): void;
-  /** Stops. Throws where there were problems. */
+  /** Stops the server. Throws if there were problems. */
   close(): Promise<void>;
 }
 
@@ -132,7 +132,7 @@ export async function startGitHubServer(world: GitHubWorld = {}): Promise<GitHub
   };
 }
 
-/** Reads requests, and answers those that GitHub would. */
+/** Reads requests and responds to valid ones. */
 function createHandler(
   state: GitHubState,
   paths: { readonly rest: string; readonly graphql: string },

@@ -1,4 +1,4 @@
-/** What the fake GitHub knows. */
+/** The state of the fake GitHub. */
 
 /** A pull request. */
 export interface FakePull {
@@ -8,11 +8,11 @@ export interface FakePull {
   readonly author?: string;
   readonly state?: 'open' | 'closed';
   readonly locked?: boolean;
-  /** `repository` is null where the fork is gone; the base's own unless given. */
+  /** `repository` is null if the fork was deleted; the base repository by default. */
   readonly head: { readonly ref: string; readonly sha: string; readonly repository?: string | null };
   readonly base: { readonly ref: string; readonly sha: string };
   readonly files?: readonly FakeFile[];
-  /** What `application/vnd.github.diff` gives; 406 where it is null, as GitHub answers for one that is too large. */
+  /** The response for `application/vnd.github.diff`; null for status 406, as for a diff that is too large. */
   readonly diff?: string | null;
 }
 
@@ -23,7 +23,7 @@ export interface FakeFile {
   readonly previous_filename?: string;
   readonly additions?: number;
   readonly deletions?: number;
-  /** GitHub leaves it out of binary and of large ones. */
+  /** GitHub omits it for binary and large files. */
   readonly patch?: string;
 }
 
@@ -44,23 +44,23 @@ export interface FakeStatus {
   readonly target_url: string | null;
 }
 
-/** What the fake GitHub begins with. */
+/** The initial state of the fake GitHub. */
 export interface GitHubWorld {
-  /** `owner/name`; `octo/demo` unless given. */
+  /** `owner/name`; `octo/demo` by default. */
   readonly repository?: string;
-  /** Tokens and who they are; `test-token` of `github-actions[bot]` unless given. Others are refused by 401. */
+  /** Users by token; `test-token` of `github-actions[bot]` by default. Other tokens get status 401. */
   readonly tokens?: Readonly<Record<string, string>>;
   readonly pulls?: readonly FakePull[];
   /** Files by `owner/name@ref` (a commit, a branch or a tag) and path. */
   readonly contents?: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** The tips of the repository's branches. */
+  /** The heads of the branches. */
   readonly branches?: Readonly<Record<string, string>>;
   readonly comments?: readonly Omit<FakeComment, 'id'>[];
-  /** What stands before the paths of the API: `/api/v3` as on GitHub Enterprise Server. */
+  /** The prefix of the API paths: `/api/v3` as on GitHub Enterprise Server. */
   readonly prefix?: string;
 }
 
-/** What the fake GitHub knows now. */
+/** The current state of the fake GitHub. */
 export interface GitHubState {
   readonly repository: string;
   readonly pulls: readonly FakePull[];
@@ -68,17 +68,17 @@ export interface GitHubState {
   readonly branches: Readonly<Record<string, string>>;
   readonly comments: Map<number, FakeComment>;
   readonly statuses: FakeStatus[];
-  /** Where it listens. */
+  /** Its URL. */
   url: string;
   addComment(comment: Omit<FakeComment, 'id'>): FakeComment;
-  /** Who asks; null for nobody, `wrong` for a token that is none. */
+  /** The authenticated user; null without a token, `wrong` for an invalid token. */
   viewerOf(authorization: string | undefined): string | null;
 }
 
-/** GitHub's ids are larger than what 32 bits hold, and grow. */
+/** GitHub's ids exceed 32 bits and increase. */
 const FIRST_ID = 3_100_000_000;
 
-/** The state at the start. */
+/** Creates the initial state. */
 export function createState(world: GitHubWorld): GitHubState {
   const { tokens = { 'test-token': 'github-actions[bot]' } } = world;
   const comments = new Map<number, FakeComment>();

@@ -1,7 +1,7 @@
 import type { Completion, CompletionRequest, Provider } from '../../../../src/providers/provider.ts';
 import type { StopReason, ToolCall, Usage } from '../../../../src/types.ts';
 
-/** One answer of a scripted model. */
+/** One response of a scripted model. */
 export interface Answer {
   readonly text?: string;
   readonly calls?: readonly Partial<ToolCall>[];
@@ -9,7 +9,7 @@ export interface Answer {
   readonly usage?: Usage | null;
 }
 
-/** A provider that answers from a list (the last entry for ever) or by a function, and keeps what it was asked. */
+/** A provider that responds from a list (repeating the last entry) or with a function, and records its requests. */
 export interface ScriptedProvider extends Provider {
   readonly requests: readonly CompletionRequest[];
 }

@@ -23,19 +23,19 @@ export interface ScriptedCall {
   readonly id?: string;
 }
 
-/** One entry of the conversation that the model was sent, the same for every wire format. */
+/** One entry of the conversation in a request, the same for every wire format. */
 export type ModelMessage =
   | { readonly role: 'system' | 'user'; readonly text: string }
   | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly ScriptedCall[] }
   | { readonly role: 'tool'; readonly callId: string; readonly text: string };
 
-/** What the model was asked, independent of the wire format. */
+/** A request to the model, independent of the wire format. */
 export interface ModelRequest {
   readonly endpoint: 'chat' | 'anthropic';
   readonly model: string;
   readonly streamed: boolean;
   readonly messages: readonly ModelMessage[];
-  /** The tools that were offered, in order, with their schemas as sent. */
+  /** The offered tools, in order, with their schemas as sent. */
   readonly tools: readonly {
     readonly name: string;
     readonly description: string;
@@ -47,16 +47,16 @@ export interface ModelRequest {
   readonly toolChoice: string;
 }
 
-/** What the scripted model answers; an empty object is an empty turn. */
+/** A response of the scripted model; an empty object is an empty turn. */
 export interface Reply {
   readonly text?: string;
   readonly calls?: readonly ScriptedCall[];
-  /** In the words of chat completions: `stop`, `length`, `tool_calls`, `content_filter`; translated for Anthropic. */
+  /** A stop reason of chat completions:`stop`, `length`, `tool_calls`, `content_filter`; translated for Anthropic. */
   readonly finishReason?: 'stop' | 'length' | 'tool_calls' | 'content_filter';
   readonly usage?: { readonly inputTokens: number; readonly outputTokens: number };
-  /** The name of the model that answers; the requested one unless given. */
+  /** The name of the responding model; the requested one by default. */
   readonly model?: string;
-  /** With `error`: the HTTP status, 500 unless given. */
+  /** With `error`: the HTTP status, 500 by default. */
   readonly status?: number;
   readonly error?: {
     readonly message: string;
@@ -71,7 +71,7 @@ export interface Reply {
 /** A request as it arrived. */
 export interface JournalEntry {
   readonly path: string;
-  /** The parsed body; null where it was no JSON. */
+  /** The parsed body; null if it is not JSON. */
   readonly body: unknown;
   /** The body's bytes as text. */
   readonly raw: string;
@@ -90,9 +90,9 @@ export interface ScriptedModel {
 
 /** Settings of the emulator. */
 export interface ModelOptions {
-  /** Characters per streamed chunk; 20 unless given. */
+  /** Characters per streamed chunk; 20 by default. */
   readonly chunkSize?: number;
-  /** Milliseconds before each streamed chunk; 0 unless given. */
+  /** Milliseconds before each streamed chunk; 0 by default. */
   readonly latency?: number;
 }
 
@@ -254,7 +254,7 @@ function fixtureResponse(reply: Reply, asked: ModelRequest): FixtureResponse {
     : { content: reply.text, toolCalls, ...overrides };
 }
 
-/** The emulator maps the other words itself. */
+/** The emulator maps the other stop reasons itself. */
 function finishReason(reason: string, asked: ModelRequest): string {
   return reason === 'content_filter' && asked.endpoint === 'anthropic' ? 'refusal' : reason;
 }

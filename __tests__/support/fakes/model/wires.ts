@@ -1,4 +1,4 @@
-/** The wire formats of the adapters, written by hand, so that one suite can put every adapter to the same test. */
+/** The wire formats of the adapters, written by hand, so that one test suite can cover every adapter. */
 import type { ServerResponse } from 'node:http';
 import type { Completion, CompletionRequest, Provider } from '../../../../src/providers/provider.ts';
 import type { ProviderName, ProviderSettings } from '../../../../src/providers/registry.ts';
@@ -7,7 +7,7 @@ import { objectsOf } from '../../../../src/providers/tool-calls.ts';
 import type { JsonObject, Message, ToolSpec } from '../../../../src/types.ts';
 import { sendEvents, sendJson, startRawServer } from '../raw-server.ts';
 
-/** A call; `asObject` puts its arguments into the answer as JSON where the format wants a string of it. */
+/** A call; `asObject` sends its arguments as a JSON value where the format requires a string. */
 export interface WireCall {
   readonly id?: string;
   readonly name: string;
@@ -15,7 +15,7 @@ export interface WireCall {
   readonly asObject?: boolean;
 }
 
-/** An answer independent of the wire; `arguments` and `stop` go out as they are. */
+/** A response independent of the wire format; `arguments` and `stop` are sent unchanged. */
 export interface WireAnswer {
   readonly text?: string;
   readonly calls?: readonly WireCall[];
@@ -23,29 +23,29 @@ export interface WireAnswer {
   readonly usage?: JsonObject | null;
 }
 
-/** One way to talk to a model. */
+/** One API of a model, streamed or not. */
 export interface Wire {
   readonly name: string;
   readonly provider: ProviderSettings['provider'];
   readonly stream: boolean;
-  /** What is behind the host in a base URL. */
+  /** The path of the base URL. */
   readonly basePath: string;
-  /** Where requests for a model go. */
+  /** The path of requests for a model. */
   readonly path: (model: string) => string;
-  /** The field of a request that holds the conversation. */
+  /** The request field with the conversation. */
   readonly conversation: 'messages' | 'input';
-  /** The headers of this API beside those that every request has. */
+  /** The headers of this API in addition to those of every request. */
   readonly headers: (key: string) => Readonly<Record<string, string>>;
   readonly words: { readonly length: string; readonly refusal: string };
   answer(response: ServerResponse, answer: WireAnswer): void;
-  /** Begins an answer, and breaks off or stays open. */
+  /** Starts a response and then breaks off or stays open. */
   begin(response: ServerResponse, end: 'cut' | 'open'): void;
   error(response: ServerResponse, status: number, error: JsonObject, headers?: Record<string, string>): void;
 }
 
 const pieces = (text: string): string[] => text.match(/[\s\S]{1,3}/g) ?? [];
 
-/** The JSON text of a value in which arguments that are marked by `argumentsOf` stand as they are. */
+/** The JSON text of a value that contains the arguments marked by `argumentsOf` unchanged. */
 function jsonText(value: unknown): string {
   return JSON.stringify(value).replace(/"<raw>((?:[^"\\]|\\.)*)"/g, (_, raw: string) =>
     JSON.parse(`"${raw}"`),
@@ -100,7 +100,7 @@ const defaultUsage = { input_tokens: 1, output_tokens: 1 };
 function messageText({ text, calls = [], stop, usage }: WireAnswer): string {
   const blocks = [
     ...(text === undefined ? [] : [JSON.stringify({ type: 'text', text })]),
-    // The raw text, not a re-serialization of it: this is what must arrive.
+    // The raw text must arrive, not a re-serialization of it.
     ...calls.map(
       ({ id, name, arguments: raw }) =>
         `{"type":"tool_use",${id === undefined ? '' : `"id":${JSON.stringify(id)},`}"name":${JSON.stringify(name)},"input":${raw}}`,
@@ -233,7 +233,7 @@ const chat = (
     sendJson(response, JSON.stringify(errorBody(error)), status, headers),
 });
 
-/** An event whose arguments may stand in it as they are. */
+/** An event that can contain raw arguments. */
 const eventText = (event: unknown): unknown =>
   typeof event === 'object' && JSON.stringify(event).includes('"<raw>') ? jsonText(event) : event;
 
@@ -307,7 +307,7 @@ export const wires: readonly Wire[] = [responses, compatible, gemini, azure, ant
   wire(true),
 ]);
 
-/** An answer's type and bytes, as a wire sends them. */
+/** The content type and text of a response, as a wire sends them. */
 export async function bytesOf(wire: Wire, answer: WireAnswer): Promise<{ type: string; text: string }> {
   const server = await startRawServer((response) => wire.answer(response, answer));
   try {
@@ -318,7 +318,7 @@ export async function bytesOf(wire: Wire, answer: WireAnswer): Promise<{ type: s
   }
 }
 
-/** Everything of an answer with a call but its end: the call is named, and its arguments are whole. */
+/** A response with a complete call, but without its end. */
 export async function beginningOf(wire: Wire, answer: WireAnswer): Promise<{ type: string; text: string }> {
   const { type, text } = await bytesOf(wire, answer);
   const end = ['"finish_reason":"tool', 'event: message_delta', 'event: response.completed']
@@ -327,17 +327,17 @@ export async function beginningOf(wire: Wire, answer: WireAnswer): Promise<{ typ
   return { type, text: text.slice(0, wire.stream ? end : text.length - 10) };
 }
 
-/** The wire of a provider. */
+/** Finds the wire of a provider. */
 export function wireOf(provider: ProviderName, kind: 'whole' | 'streamed'): Wire {
   const found = wires.find((wire) => wire.provider === provider && wire.stream === (kind === 'streamed'));
   if (found === undefined) throw new Error(`no wire for ${provider}`);
   return found;
 }
 
-/** The key that no error, log or message may show. */
+/** The key, which no error, log or message may contain. */
 export const testKey = 'sk-test-0123456789abcdef';
 
-/** The adapter of a wire, against a server. */
+/** Creates the adapter of a wire for a server. */
 export function providerAt(
   wire: Wire,
   url: string,
@@ -376,7 +376,7 @@ export const tools: readonly ToolSpec[] = [
   },
 ];
 
-/** A request with a user message, unless told otherwise. */
+/** A request with a user message by default. */
 export function asking(fields: Partial<CompletionRequest> = {}): CompletionRequest {
   const messages: readonly Message[] = [{ role: 'user', text: 'Go.' }];
   return {
@@ -390,7 +390,7 @@ export function asking(fields: Partial<CompletionRequest> = {}): CompletionReque
   };
 }
 
-/** A conversation that goes on after a completion, with a result for each of its calls. */
+/** The conversation after a completion, with a result for each of its calls. */
 export function answered(messages: readonly Message[], { message }: Completion): readonly Message[] {
   const results = message.toolCalls.map((call, n) => ({
     callId: call.id,

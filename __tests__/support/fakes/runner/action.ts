@@ -9,50 +9,50 @@ import { parseOutputFile } from './runner.ts';
 
 export { calls, submits } from '../model/server.ts';
 
-/** The key that every run is given; it may stand in a request's header and nowhere else. */
+/** The key of every run; it may appear only in a request header. */
 export const KEY = 'sk-canary-0123456789abcdef';
 
-/** Whether this machine has the wall; without it runs go with `sandbox: off`. */
+/** Whether this machine has the sandbox; if not, runs use `sandbox: off`. */
 export const HAS_BWRAP = existsSync('/usr/bin/bwrap');
 
 /** The committed bundle's other entry. */
 export const MERGE = path.join(path.dirname(BUNDLE), 'merge.js');
 
-/** What a run on GitHub is about: a server on loopback and an event. The repository is `octo/demo`. */
+/** The GitHub of a run: a loopback server and an event. The repository is `octo/demo`. */
 export interface OnGitHub {
   readonly hub: { readonly apiUrl: string; readonly graphqlUrl: string };
-  /** The name of the event; `pull_request` unless given. */
+  /** The name of the event; `pull_request` by default. */
   readonly name?: string;
-  /** What the file of the event says. */
+  /** The content of the event file. */
   readonly event: object;
-  /** `100` unless given. */
+  /** `100` by default. */
   readonly runId?: string;
 }
 
-/** What a run of the committed bundle is given. */
+/** The options of a run of the committed bundle. */
 export interface ActionOptions {
-  /** The merge in the place of a run: it has no inputs but those given. */
+  /** Runs the merge instead, which has no default inputs. */
   readonly entry?: 'merge';
   readonly script?: Script;
   readonly provider?: 'openai-compatible' | 'anthropic';
-  /** Over the usual ones; an empty string is an absent input. */
+  /** Override the default inputs; an empty string is an absent input. */
   readonly inputs?: Readonly<Record<string, string>>;
   /** Files of the workspace, by relative path. */
   readonly files?: Readonly<Record<string, string>>;
   readonly github?: OnGitHub;
-  /** Variables of the runner beside its usual ones. */
+  /** Additional variables of the runner. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Called before the start with the run's folders. */
+  /** Called before the start with the directories of the run. */
   readonly prepare?: (places: Places) => Promise<void>;
-  /** Leaves the log unread for so many milliseconds. */
+  /** Delays reading the log by this many milliseconds. */
   readonly readAfterMs?: number;
   /** Called with each line of the log, and a way to send the process a signal. */
   readonly onLine?: (line: string, kill: (signal: NodeJS.Signals) => void) => void;
   /** Folders of the workspace that an earlier step put on PATH. */
   readonly path?: readonly string[];
-  /** Called with the outputs while the run's files are still there. */
+  /** Called with the outputs before the files of the run are removed. */
   readonly onEnd?: (outputs: ReadonlyMap<string, string>) => void;
-  /** Called while the process runs, once it was started. */
+  /** Called after the process has started. */
   readonly meanwhile?: (kill: (signal: NodeJS.Signals) => void) => void;
 }
 
@@ -63,19 +63,19 @@ export interface Places {
   readonly outputFile: string;
 }
 
-/** What a run left. */
+/** The result of a run. */
 export interface ActionRun {
   readonly exitCode: number | null;
   readonly log: string;
   readonly outputs: ReadonlyMap<string, string>;
-  /** The parsed result file; null where there is none. */
+  /** The parsed result file; null if there is none. */
   readonly envelope: Readonly<Record<string, unknown>> | null;
   readonly summary: string;
   readonly transcript: string;
   readonly requests: readonly JournalEntry[];
-  /** Command lines of processes that still run in the run's folders. */
+  /** Command lines of processes that still run in the directories of the run. */
   readonly survivors: readonly string[];
-  /** Names left in RUNNER_TEMP beside the results and the runner's own. */
+  /** Names left in RUNNER_TEMP, except results and files of the runner. */
   readonly leftovers: readonly string[];
   /** The workspace's files after the run, by relative path, `.git` aside. */
   readonly files: Readonly<Record<string, string>>;
@@ -130,7 +130,7 @@ export async function runAction(options: ActionOptions = {}): Promise<ActionRun>
       try {
         if (step.pid !== undefined) process.kill(step.pid, signal);
       } catch {
-        // It ended while its last lines were read.
+        // The process ended while its last lines were read.
       }
     }
     options.meanwhile?.(kill);
@@ -185,7 +185,7 @@ function outputIsFolder(file: string): boolean {
   );
 }
 
-/** Where the newest result of that name lies, for runs whose outputs could not be written. */
+/** The path of the newest result with that name, for runs whose outputs could not be written. */
 function newest(temp: string, name: string): string | undefined {
   const results = path.join(temp, 'structured-agent');
   if (!existsSync(results)) return undefined;
@@ -222,7 +222,7 @@ function survivorsIn(folder: string): readonly string[] {
       if (command.includes(`${folder}/`) || `${cwd}/`.startsWith(`${folder}/`))
         found.push(`${pid} ${command}`);
     } catch {
-      // It ended while we looked.
+      // The process ended meanwhile.
     }
   }
   return found;
@@ -238,7 +238,7 @@ function readTree(root: string): Readonly<Record<string, string>> {
   return files;
 }
 
-/** Everything a run left, but for the lines that tell the runner what to mask. */
+/** All files and logs of a run, except the add-mask commands. */
 export function left(run: ActionRun): string {
   const log = run.log.replace(/^::add-mask::.*$/gmu, '');
   const outputs = JSON.stringify([...run.outputs]);

@@ -1,8 +1,8 @@
-/** The log of the action without the process's own stdout, which is all that @actions/core knows. */
+/** The log of the action without stdout of the process, to which @actions/core always writes. */
 import * as core from '@actions/core';
 import type { Commands } from '../../../../src/reporters/log.ts';
 
-/** The commands of @actions/core, with what they would print given to `write` instead. */
+/** The commands of @actions/core, with their output passed to `write`. */
 export function writeCommands(write: (text: string) => void): Commands {
   const redirect =
     <A extends unknown[]>(command: (...values: A) => void) =>

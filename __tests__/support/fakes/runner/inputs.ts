@@ -7,12 +7,12 @@ import { MERGE_NAMES, type MergeConfig, parseMergeConfig } from '../../../../src
 
 type Texts = Readonly<Record<string, string>>;
 
-/** The inputs of the main action in a process with these variables. */
+/** Reads the inputs of the main action in a process with these variables. */
 export function readActionInputs(variables: Texts): ReturnType<typeof action.readActionInputs> {
   return withVariables(variables, action.readActionInputs);
 }
 
-/** @actions/core knows the process's own environment only. */
+/** @actions/core reads only the environment of the process. */
 function withVariables<T>(variables: Texts, read: () => T): T {
   const real = process.env;
   process.env = { ...variables };
@@ -23,27 +23,27 @@ function withVariables<T>(variables: Texts, read: () => T): T {
   }
 }
 
-/** The variables that the runner makes of the inputs of a step. */
+/** The variables that the runner sets for the inputs of a step. */
 export function inputVariables(inputs: Texts): Texts {
   return Object.fromEntries(
     Object.entries(inputs).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]),
   );
 }
 
-/** The configuration of a run and what is wrong with it. */
+/** The configuration of a run and its problems. */
 export function parseInputs(inputs: Texts, environment: Texts = {}): Parsed<Config> {
   const { raw, problems } = readActionInputs(inputVariables(inputs));
   return parseConfig(raw, { environment, problems });
 }
 
-/** The configuration of a run. @throws InputError that lists all that is wrong. */
+/** The configuration of a run. @throws InputError that lists all problems. */
 export function configFrom(inputs: Texts, environment: Texts = {}): Config {
   const { config, problems } = parseInputs(inputs, environment);
   throwProblems(problems);
   return config;
 }
 
-/** The same of a merge. */
+/** The same for a merge. */
 export function mergeConfigFrom(inputs: Texts, environment: Texts = {}): MergeConfig {
   const { raw, problems: earlier } = withVariables(inputVariables(inputs), () =>
     action.readInputs(MERGE_NAMES),
@@ -53,7 +53,7 @@ export function mergeConfigFrom(inputs: Texts, environment: Texts = {}): MergeCo
   return config;
 }
 
-/** The only problem that there is. */
+/** The only problem. */
 export function onlyProblem(problems: readonly InputError[]): InputError {
   const [problem] = problems;
   if (problem === undefined || problems.length > 1)

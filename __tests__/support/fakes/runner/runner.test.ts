@@ -4,7 +4,7 @@ import { effectsOf, parseLog, parseOutputFile, problemsIn, withoutStopCommands }
 const names = (text: string) => parseLog(text).map((command) => command.name);
 
 describe('parseLog', () => {
-  it('finds commands of both forms, and nothing else', () => {
+  it('finds commands in both formats and nothing else', () => {
     expect(
       parseLog(
         'x\n  ::set-output name=a,b=c%2Cd::v%0Aw\nnote ##[error file=x;line=3]broken%5D\n::unknown::x\nsee ::error::x',
@@ -19,7 +19,7 @@ describe('parseLog', () => {
     expect(names('a\r::error::x\n\u00a0\u2003\u0085::warning::y')).toEqual(['error', 'warning']);
   });
 
-  it('honours a stop-commands region until its token', () => {
+  it('ignores commands between stop-commands and its token', () => {
     const text = '::stop-commands::tok\n::error::x\n##[error]y\n::TOK::\n::notice::z\n';
     expect(names(text)).toEqual(['notice']);
     expect(names(withoutStopCommands(text.replace('TOK', 'tok')))).toEqual(['error', 'error', 'notice']);
@@ -27,7 +27,7 @@ describe('parseLog', () => {
 });
 
 describe('effectsOf', () => {
-  it('obeys outputs, state, masks, annotations and matchers, and fails where the runner does', () => {
+  it('applies outputs, state, masks, annotations and matchers, and fails like the runner', () => {
     const log = [
       '::set-output name=a::1\rnote ##[save-state name=b]2',
       '::add-mask::success',
@@ -50,7 +50,7 @@ describe('effectsOf', () => {
 });
 
 describe('problemsIn', () => {
-  it('sees lines of a stop-commands region; a prefix stops only what is anchored', () => {
+  it('applies matchers inside stop-commands, but an anchored pattern does not match prefixed lines', () => {
     const line = (prefix: string) => `::stop-commands::tok\n${prefix}a.c:1:2: error: bad\n::tok::\n`;
     const anchored = { regexp: /^(\S+):\d+:\d+: error: (.*)$/u, file: 1, message: 2 };
     const loose = { regexp: /(\S+):\d+:\d+: error: (.*)$/u, file: 1, message: 2 };
@@ -61,7 +61,7 @@ describe('problemsIn', () => {
 });
 
 describe('parseOutputFile', () => {
-  it('reads both forms; the last of equal names wins, whatever their case', () => {
+  it('reads both formats; the last of several equal names wins, ignoring case', () => {
     const text = 'a=1<<2\n\nb<<E\nx\n\ny\r\nE\nc<<E\nE\nA=3\nd=\n';
     expect([...parseOutputFile(text)]).toEqual([
       ['A', '3'],
@@ -71,7 +71,7 @@ describe('parseOutputFile', () => {
     ]);
   });
 
-  it('fails where the runner does', () => {
+  it('throws when the runner fails the step', () => {
     for (const text of ['nonsense\n', '=x\n', 'a<<\nx\n', 'a<<E\nx\nEE\n'])
       expect(() => parseOutputFile(text)).toThrow();
   });

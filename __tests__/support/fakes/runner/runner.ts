@@ -1,6 +1,6 @@
-/** What the runner makes of a step's log and files: our own ports of its parsers, from its documented behaviour. */
+/** The effects of the log and files of a step: ports of the parsers of the runner, from its documented behaviour. */
 
-/** A command that the runner would obey. */
+/** A command that the runner would execute. */
 export interface RunnerCommand {
   readonly name: string;
   readonly properties: Readonly<Record<string, string>>;
@@ -25,12 +25,12 @@ const NAMES = [
   'echo',
   'stop-commands',
 ];
-/** What .NET trims: every Unicode space, separator and the control characters that count as space. */
+/** The characters that .NET trims: Unicode spaces, separators and control characters that count as spaces. */
 const LEADING_SPACE = /^[\s\u0085\u180e]+/u;
 /** What a culture-sensitive comparison does not see. Stripped first: that finds all that an ordinal one finds, and more. */
 const IGNORABLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]|[^\P{Cc}\s\u0085]/gu;
 
-/** The commands that the runner takes from a log, those of its own switching on and off left out. */
+/** The commands in a log, without stop-commands and its end. */
 export function parseLog(text: string): RunnerCommand[] {
   const registered = new Set(NAMES);
   const commands: RunnerCommand[] = [];
@@ -53,13 +53,13 @@ export function parseLog(text: string): RunnerCommand[] {
   return commands;
 }
 
-/** Another one is an error that fails the step, and nothing is stopped. */
+/** Another token fails the step, and commands are not stopped. */
 function isToken(word: string, registered: ReadonlySet<string>): boolean {
   const token = word.toLowerCase();
   return token !== '' && token !== 'pause-logging' && !registered.has(token);
 }
 
-/** What a log does to a job, the runner's folding of it aside. */
+/** The effects of a log on a job, except groups. */
 export interface LogEffects {
   readonly outputs: ReadonlyMap<string, string>;
   readonly state: ReadonlyMap<string, string>;
@@ -69,13 +69,13 @@ export interface LogEffects {
     readonly message: string;
     readonly file?: string | undefined;
   }[];
-  /** Files of problem matchers that it registers. */
+  /** The registered problem matcher files. */
   readonly matchers: readonly string[];
-  /** Names of commands that fail the step: those by which variables and PATH once were set, and a bad stop token. */
+  /** Names of commands that fail the step: the removed ones for variables and PATH, and an invalid stop token. */
   readonly failures: readonly string[];
 }
 
-/** Obeys the commands of a log. */
+/** Executes the commands of a log. */
 export function effectsOf(commands: readonly RunnerCommand[]): LogEffects {
   const named = (name: string) => commands.filter((command) => command.name.toLowerCase() === name);
   const values = (name: string) =>
@@ -98,7 +98,7 @@ export function effectsOf(commands: readonly RunnerCommand[]): LogEffects {
   };
 }
 
-/** A problem matcher of one line: where its groups are. */
+/** A problem matcher for single lines, with the indexes of its groups. */
 export interface ProblemMatcher {
   readonly regexp: RegExp;
   readonly file?: number;
@@ -126,7 +126,7 @@ export function problemsIn(
   return found;
 }
 
-/** The log as it would be if nothing had switched commands off. */
+/** The log without stop-commands. */
 export function withoutStopCommands(text: string): string {
   return text.replace(/^::stop-commands::(.*)\n([\s\S]*?)^::\1::\n/gm, '$2');
 }

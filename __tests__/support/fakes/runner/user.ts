@@ -14,12 +14,12 @@ export interface RunnerUser {
   readonly id: number;
 }
 
-/** As Debian and Ubuntu have it. */
+/** The same as on Debian and Ubuntu. */
 const SUDOERS =
   'Defaults env_reset\nDefaults secure_path="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"';
 const [FIRST_ID, LAST_ID] = [20_000, 59_998];
 
-/** Takes a number that no user and no group of this machine has. */
+/** Chooses a number that no user and no group of this machine has. */
 export function createRunnerUser(): RunnerUser {
   const known = `${readOr('/etc/passwd')}\n${readOr('/etc/group')}`;
   for (;;) {
@@ -46,12 +46,12 @@ export function mountUserFiles({ name, id }: RunnerUser, folder: string, home: s
   });
 }
 
-/** The words that start a program as this user. */
+/** The arguments that start a program as this user. */
 export function wordsAsUser({ id }: RunnerUser): readonly string[] {
   return ['/usr/bin/setpriv', `--reuid=${id}`, `--regid=${id}`, `--groups=${id},${id + 1}`, '--'];
 }
 
-/** Why root cannot have such a user on this machine, in a sentence; null where it can. */
+/** Why root cannot create such a user on this machine; null if it can. */
 export function findUserProblem(): string | null {
   const missing = ['/usr/bin/sudo', '/usr/bin/unshare', '/usr/bin/setpriv'].find((file) => !existsSync(file));
   if (missing !== undefined) return `${missing} is missing`;
