@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { jsonLine, shellSafeJson } from '../../src/text/sanitize.ts';
 
 describe('jsonLine', () => {
-  it('is the value, whatever the value', () => {
+  it('is parsed back to the same value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(JSON.parse(jsonLine(JSON.parse(JSON.stringify(value))))).toEqual(
@@ -14,20 +14,20 @@ describe('jsonLine', () => {
     );
   });
 
-  it('leaves ordinary text as it is', () => {
+  it('keeps ordinary text', () => {
     expect(jsonLine({ 'ä "€" 😀': ['a\nb', '# ## [x', true, null] })).toBe(
       '{"ä \\"€\\" 😀":["a\\nb","# ## [x",true,null]}',
     );
   });
 
-  it('is one line for every reader and inert in a terminal', () => {
+  it('is one line for every reader and has no terminal sequences', () => {
     const hostile = 'a\x1b[2J\x9b2J\x7f\r\n\u0085\u2028\u2029\u202e\u2066\u200f\ud800';
     const text = jsonLine({ [hostile]: hostile });
     expect(text).toMatch(/^[\x20-\x7e]+$/);
     expect(JSON.parse(text)).toEqual({ [hostile]: hostile });
   });
 
-  it('holds no command of a runner', () => {
+  it('contains no workflow command', () => {
     const text = jsonLine(['##[add-mask]x', '####[error]y', '\\##[z']);
     expect(text).not.toContain('##[');
     expect(JSON.parse(text)).toEqual(['##[add-mask]x', '####[error]y', '\\##[z']);
@@ -35,7 +35,7 @@ describe('jsonLine', () => {
 });
 
 describe('shellSafeJson', () => {
-  it('D12 is JSON of the same value on one line, without what a shell acts on', () => {
+  it('D12 is one line of JSON for the same value, without special characters of a shell', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const plain = JSON.parse(JSON.stringify(value));

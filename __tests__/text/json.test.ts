@@ -27,7 +27,7 @@ describe('parseStrictJson', () => {
     );
   });
 
-  it('refuses exactly what JSON.parse refuses, its own four rules aside', () => {
+  it('rejects what JSON.parse rejects, and otherwise only by its own four rules', () => {
     const letters = fc.constantFrom(...'{}[]",:0123456789.eE+-\\u trfalsenul\n\t');
     fc.assert(
       fc.property(fc.string({ unit: letters, maxLength: 12 }), (text) => {
@@ -38,7 +38,7 @@ describe('parseStrictJson', () => {
         } catch {
           native = false;
         }
-        // A text may break a rule of ours before it breaks JSON's: then the first is named.
+        // A text may break one of these rules before it breaks JSON's: then the first one is reported.
         if (parsed.ok) expect(native).toBe(true);
         else if (parsed.fault === 'syntax') expect(native).toBe(false);
         if (!native) expect(parsed.ok).toBe(false);
@@ -62,12 +62,12 @@ describe('parseStrictJson', () => {
     ['duplicate_key', 1, 14, ['{"a":1,"b":2,"a":3}']],
     ['duplicate_key', 1, 8, ['{"a":1,"\\u0061":3}']],
     ['duplicate_key', 1, 16, ['{"__proto__":1,"__proto__":3}']],
-  ])('refuses by %s at line %i, column %i: %j', (fault, line, column, texts) => {
+  ])('rejects %s at line %i, column %i: %j', (fault, line, column, texts) => {
     for (const text of texts)
       expect([text, problemOf(text)]).toEqual([text, `${fault} at line ${line}, column ${column}`]);
   });
 
-  it('names the pointer of a key given twice', () => {
+  it('reports the JSON pointer of a duplicate key', () => {
     expect(parseStrictJson('{"x/y":[0,{"b":1,"b":2}]}')).toEqual({
       ok: false,
       fault: 'duplicate_key',
@@ -77,7 +77,7 @@ describe('parseStrictJson', () => {
     });
   });
 
-  it('lets equal keys of different objects pass', () => {
+  it('accepts equal keys in different objects', () => {
     expect(parseStrictJson('[{"a":{"a":1}},{"a":2}]').ok).toBe(true);
   });
 
@@ -94,12 +94,12 @@ describe('parseStrictJson', () => {
     ['{"a" "b"}', 'a comma or a colon is missing', 'line 1, column 6'],
     ['{a: 1}', 'a key without quotes', 'line 1, column 2'],
     ['{"a": 1, b: 2}', 'a key without quotes', 'line 1, column 10'],
-  ])('names the usual mistake in %j', (text, what, place) => {
+  ])('names the common mistake in %j', (text, what, place) => {
     expect(parseStrictJson(text)).toMatchObject({ ok: false, slip: { what }, place });
   });
 
   it.each(['{"a": sk-canary}', '{"a": 01}', '{"a": "\\x"}', '{} {}', ']', '{"a": NaN}', 'not json'])(
-    'names no usual mistake in %j',
+    'names no common mistake in %j',
     (text) => {
       const parsed = parseStrictJson(text);
       expect(parsed.ok ? 'accepted' : parsed.slip).toBeNull();
@@ -113,7 +113,7 @@ describe('parseStrictJson', () => {
     expect(parseStrictJson('{"ok": sk-canary-value}')).toEqual(refused);
   });
 
-  it('reads pairs of surrogates, NUL escapes and U+2028 as they are', () => {
+  it('keeps surrogate pairs, NUL escapes and U+2028', () => {
     expect(parseStrictJson('"\\ud83d\\ude00😀\\u0000\u2028\\u2028"')).toEqual({
       ok: true,
       value: '😀😀\0\u2028\u2028',
@@ -128,18 +128,18 @@ describe('parseStrictJson', () => {
     expect('polluted' in {}).toBe(false);
   });
 
-  it('reads 500 levels and refuses 501', () => {
+  it('accepts 500 levels and rejects 501', () => {
     expect(problemOf(`${'['.repeat(JSON_TEXT.depth)}${']'.repeat(JSON_TEXT.depth)}`)).toBe('ok');
     expect(problemOf(`${'['.repeat(JSON_TEXT.depth + 1)}${']'.repeat(JSON_TEXT.depth + 1)}`)).toBe(
       'depth at line 1, column 501',
     );
   });
 
-  it.each(['[', '{"a":', '[{"a":'])('survives a million levels of %j', (open) => {
+  it.each(['[', '{"a":', '[{"a":'])('handles a million levels of %j', (open) => {
     expect(problemOf(open.repeat(1_000_000))).toMatch(/^depth/);
   });
 
-  it('reads megabytes of one string, of one number and of many keys', () => {
+  it('parses megabytes of one string, one number and many keys', () => {
     expect(parseStrictJson(JSON.stringify('x'.repeat(4_000_000))).ok).toBe(true);
     expect(problemOf('9'.repeat(1_000_000))).toBe('number at line 1, column 1');
     expect(
@@ -154,7 +154,7 @@ describe('isDeeperThan', () => {
     expect([isDeeperThan({ a: [1] }, 2), isDeeperThan({ a: [{}] }, 2)]).toEqual([false, true]);
   });
 
-  it('survives any depth', () => {
+  it('handles any depth', () => {
     let deep: Json = [];
     for (let i = 0; i < 100_000; i += 1) deep = [deep];
     expect(isDeeperThan(deep, JSON_TEXT.depth)).toBe(true);
@@ -162,7 +162,7 @@ describe('isDeeperThan', () => {
 });
 
 describe('indentedJson', () => {
-  it('writes what JSON.stringify writes with two spaces, or nothing where that is too long', () => {
+  it('equals JSON.stringify with two spaces, or is null above the limit', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), fc.nat(200), (value, max) => {
         const json: Json = JSON.parse(JSON.stringify(value));
@@ -176,7 +176,7 @@ describe('indentedJson', () => {
     );
   });
 
-  it('gives up on what would be longer than a string can be, at any depth', () => {
+  it('is null for values above the maximum string length, at any depth', () => {
     const wide: Json = JSON.parse(`${'['.repeat(499)}${'1,'.repeat(300_000)}1${']'.repeat(499)}`);
     expect(indentedJson(wide, 256 * 1024)).toBeNull();
     let deep: Json = [];
@@ -185,20 +185,20 @@ describe('indentedJson', () => {
   });
 });
 
-describe('the shape of values', () => {
-  it('tells objects from arrays and null', () => {
+describe('isObject, isArray and jsonPointer', () => {
+  it('distinguish objects, arrays and null', () => {
     expect([{}, [], null, 'x', undefined].map(isObject)).toEqual([true, false, false, false, false]);
     expect([{}, [], null, 'x', undefined].map(isArray)).toEqual([false, true, false, false, false]);
   });
 
-  it('escapes pointers as RFC 6901 says', () => {
+  it('escape pointers as in RFC 6901', () => {
     expect(jsonPointer(['a/b', '~', 0])).toBe('/a~1b/~0/0');
     expect(jsonPointer([])).toBe('');
   });
 });
 
 describe('parseJsonWithInexact', () => {
-  it('lists each number that changes when it is read, with its path and what it is read as', () => {
+  it('lists each inexact number with its path and its value', () => {
     const text = '{"a":[0.1,{"b/c":9007199254740993}],"4915":1e999,"d":[[],1e-400,-0,1.50]}';
     expect(parseJsonWithInexact(text)).toEqual({
       ok: true,
@@ -211,7 +211,7 @@ describe('parseJsonWithInexact', () => {
     });
   });
 
-  it('refuses everything else that is refused, and more such numbers than it lists', () => {
+  it('rejects other invalid text and more inexact numbers than the limit', () => {
     expect(parseJsonWithInexact('{"a":1e999,"a":1}')).toMatchObject({ ok: false, fault: 'duplicate_key' });
     expect(parseJsonWithInexact('[1e999')).toMatchObject({ ok: false, fault: 'syntax' });
     const many = (count: number) => `[${Array.from({ length: count }, () => '1e999').join()}]`;
@@ -219,7 +219,7 @@ describe('parseJsonWithInexact', () => {
     expect(parseJsonWithInexact(many(10_001))).toMatchObject({ ok: false, fault: 'number' });
   });
 
-  it('lists none in what JSON.stringify writes', () => {
+  it('lists no number that JSON.stringify wrote', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(parseJsonWithInexact(JSON.stringify(value))).toMatchObject({ ok: true, inexact: [] });

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { counted, joinWithOr, quote, suggest, truncate } from '../../src/text/messages.ts';
 
-describe('a text in a sentence', () => {
+describe('text in a message', () => {
   it.each([
     ['abc', 3, 'abc'],
     ['abcd', 3, 'ab…'],
     ['ab', 1, '…'],
     ['ab', 0, '…'],
     ['a\u{1f600}bc', 3, 'a…'],
-  ])('%j is cut to %i as %j, and no pair is cut in half', (text, max, cut) => {
+  ])('%j is truncated to %i characters as %j, without a split surrogate pair', (text, max, cut) => {
     expect(truncate(text, max)).toBe(cut);
   });
 
-  it('is quoted, escaped and short', () => {
+  it('is quoted, escaped and truncated', () => {
     expect(quote('a\n::error::x')).toBe('"a\\n::error::x"');
     expect(quote('x'.repeat(1000))).toHaveLength(202);
     expect(quote('abcd', 3)).toBe('"ab…"');
@@ -23,35 +23,35 @@ describe('a text in a sentence', () => {
     [['a'], 'a'],
     [['a', 'b'], 'a or b'],
     [['a', 'b', 'c'], 'a, b or c'],
-  ])('the alternatives %j are %j', (choices, text) => {
+  ])('the alternatives %j are joined as %j', (choices, text) => {
     expect(joinWithOr(choices)).toBe(text);
   });
 
-  it('a number has its noun, and its thousands set apart', () => {
+  it('a count has its noun and thousands separators', () => {
     const texts = [0, 1, 999, 1000, 1_234_567].map((count) => counted(count, 'turn'));
     expect(texts).toEqual(['0 turns', '1 turn', '999 turns', '1,000 turns', '1,234,567 turns']);
   });
 });
 
 describe('suggest', () => {
-  it('gives the closest first', () => {
+  it('returns the closest word first', () => {
     expect(suggest('pased', ['summary', 'passed', 'parsed', 'findings'])).toEqual(['passed', 'parsed']);
   });
 
-  it('ignores case and repetition', () => {
+  it('ignores case and duplicates', () => {
     expect(suggest('PASSED', ['passed', 'passed'])).toEqual(['passed']);
   });
 
-  it('leaves out what is nothing like the word', () => {
+  it('omits words that are not similar', () => {
     expect(suggest('zzzzzzzz', ['passed', 'summary'])).toEqual([]);
   });
 
-  it('gives at most as many as asked', () => {
+  it('returns at most the given number of words', () => {
     expect(suggest('a', ['b', 'c', 'd', 'e'])).toEqual(['b', 'c', 'd']);
     expect(suggest('a', ['b', 'c'], 1)).toEqual(['b']);
   });
 
-  it('survives words of any length', () => {
+  it('handles words of any length', () => {
     expect(suggest('x'.repeat(1_000_000), ['passed'])).toEqual([]);
     expect(suggest('', ['ab'])).toEqual(['ab']);
   });

@@ -8,20 +8,20 @@ import { type Entry, namingFor } from '../../src/text/naming.ts';
 
 const ENTRIES: readonly Entry[] = ['action', 'command-line', 'library'];
 
-/** The sentence that a run with these inputs ends with, at each entry. */
+/** The error message of a run with these inputs, for each entry. */
 function sentences(inputs: Partial<Record<InputName, string>>): readonly string[] {
   return ENTRIES.map((entry) => {
     const given = Object.entries({ prompt: 'Judge.', model: 'gpt-5', ...inputs });
     const { problems } = parseConfig(new Map(given as [InputName, string][]), { environment: {}, entry });
     const limits = { turns: '', time: '', tokens: '', cost: '' };
-    // Without a key, as most of these inputs are, that is the last problem.
+    // Most of these inputs have no key, so that is the last problem.
     const error = problems[0];
     return verdictOf({ kind: 'failed', error }, { turns: 0, gate: null, limits, entry }).error ?? '';
   });
 }
 
-describe('the words of an entry', () => {
-  it('an input is named as its user writes it', () => {
+describe('messages for an entry', () => {
+  it("name an input as in the user's entry", () => {
     const words = ENTRIES.map((entry) => {
       const { name, noun, give, setting } = namingFor(entry);
       return [name('base-url'), noun('base-url'), give('base-url'), setting('stream', 'on')];
@@ -33,7 +33,7 @@ describe('the words of an entry', () => {
     ]);
   });
 
-  it('the key of the command line is a variable: there is no flag', () => {
+  it('name the variable of the key on the command line, which has no flag', () => {
     const { name, noun, give } = namingFor('command-line');
     expect([name('api-key'), noun('api-key'), give('api-key')]).toEqual([
       'STRUCTURED_AGENT_API_KEY',
@@ -42,7 +42,7 @@ describe('the words of an entry', () => {
     ]);
   });
 
-  it('a missing key says where this user puts it', () => {
+  it('say where to set a missing key', () => {
     expect(sentences({})).toEqual([
       'No key for provider openai. Set api-key to a secret, for example api-key: ${{ secrets.OPENAI_API_KEY }}, or set the variable OPENAI_API_KEY. A pull request from a fork gets no secrets.',
       'No key for provider openai. Set the variable OPENAI_API_KEY, or STRUCTURED_AGENT_API_KEY for any provider.',
@@ -55,13 +55,13 @@ describe('the words of an entry', () => {
     [{ 'pass-env': 'A=1' }, ['pass-env names "A=1"', '--pass-env names "A=1"', 'passEnv names "A=1"']],
     [{ 'base-url': 'x' }, ['base-url is not a URL', '--base-url is not a URL', 'baseUrl is not a URL']],
     [{ headers: 'x' }, ['Line 1 of headers has', 'Line 1 of --headers has', 'Line 1 of headers has']],
-  ])('%j is wrong', (inputs, beginnings) => {
+  ])('report that %j is invalid', (inputs, beginnings) => {
     const found = sentences(inputs);
     for (const [at, beginning] of beginnings.entries())
       expect(found[at]?.startsWith(beginning), found[at]).toBe(true);
   });
 
-  it("the failures of a model's API", () => {
+  it('name inputs in errors of the model API', () => {
     const failure = { status: 401, type: null, code: null, param: null, message: '', requestId: null };
     const context = {
       ...{ model: 'm', keySource: 'k', hasKey: false, host: 'h' },
@@ -76,7 +76,7 @@ describe('the words of an entry', () => {
     expect(error.failure).toBe('auth');
   });
 
-  it('the limits of a run', () => {
+  it('name inputs in the limits of a run', () => {
     const limits = { turns: '3 turns', time: '', tokens: '', cost: '' };
     const ending = { kind: 'exhausted', limit: 'turns', lastIssues: [] } as const;
     const ended = ENTRIES.map((entry) => verdictOf(ending, { turns: 3, gate: null, limits, entry }).error);
@@ -84,7 +84,7 @@ describe('the words of an entry', () => {
     expect(ended).toEqual(names.map((name) => expect.stringContaining(`or ${name} is`)));
   });
 
-  it('an error that names no input says the same everywhere, and its message is that of the action', () => {
+  it('are the same everywhere when they name no input, and default to those of the action', () => {
     expect(ENTRIES.map((entry) => messageFor(new InputError(null, 'The disk is full.'), entry))).toEqual(
       ENTRIES.map(() => 'The disk is full.'),
     );

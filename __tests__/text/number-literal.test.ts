@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isExactNumber } from '../../src/text/number-literal.ts';
 
-/** The rule in the words of a decimal library, which keeps every digit it is given. */
+/** The rule implemented with a decimal library, which keeps every digit. */
 function isExactDecimal(literal: string): boolean {
   const number = Number(literal);
   return Number.isFinite(number) && new Decimal(literal).eq(new Decimal(String(number)));
@@ -33,7 +33,7 @@ const literals = fc
       sign + whole + (fraction === null ? '' : `.${fraction}`) + (exponent ?? []).join(''),
   );
 
-/** A double in another spelling: shifted point, zeros appended, so that most are exact. */
+/** A double in another notation: shifted point, zeros appended, so that most are exact. */
 const respelled = fc
   .tuple(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer({ min: -40, max: 40 }), fc.nat(5))
   .map(([number, shift, zeros]) => {
@@ -42,7 +42,7 @@ const respelled = fc
   });
 
 describe('isExactNumber', () => {
-  it('agrees with a decimal library about any literal', () => {
+  it('agrees with a decimal library on any literal', () => {
     fc.assert(
       fc.property(literals, (literal) => {
         expect([literal, isExactNumber(literal)]).toEqual([literal, isExactDecimal(literal)]);
@@ -51,7 +51,7 @@ describe('isExactNumber', () => {
     );
   });
 
-  it('agrees with a decimal library about doubles in any spelling, and takes what JavaScript writes', () => {
+  it('agrees with a decimal library on doubles in any notation and accepts what JavaScript writes', () => {
     fc.assert(
       fc.property(respelled, fc.double({ noNaN: true, noDefaultInfinity: true }), (literal, number) => {
         expect([literal, isExactNumber(literal)]).toEqual([literal, isExactDecimal(literal)]);
@@ -64,7 +64,7 @@ describe('isExactNumber', () => {
   it.each([
     ...['0', '-0', '0e999999999', '0.000e-999999999999999999999999', '1e0000000000000000000000001'],
     ...[`0.${'0'.repeat(1_000)}1e1001`, `1${'0'.repeat(1_000)}e-1000`, '5e-324', '1.7976931348623157e308'],
-  ])('takes %.60s', (literal) => {
+  ])('accepts %.60s', (literal) => {
     expect(isExactNumber(literal)).toBe(true);
   });
 
@@ -78,11 +78,11 @@ describe('isExactNumber', () => {
       '1.79769313486231571e308',
     ],
     ...[`1e${'9'.repeat(400)}`, `1e-${'9'.repeat(400)}`],
-  ])('refuses %.60s', (literal) => {
+  ])('rejects %.60s', (literal) => {
     expect(isExactNumber(literal)).toBe(false);
   });
 
-  it('takes literals of ten million digits as they come', () => {
+  it('handles literals with ten million digits in linear time', () => {
     const many = 10_000_000;
     expect(isExactNumber('9'.repeat(many))).toBe(false);
     expect(isExactNumber(`0.${'3'.repeat(many)}`)).toBe(false);

@@ -7,30 +7,30 @@ describe('rawSlice', () => {
   const body =
     '{ "content" : [ {"type":"text"}, {"type":"tool_use","input": { "a" : 1.0, "b":"}]\\"" } } ] }';
 
-  it('keeps keys that are given twice inside the value', () => {
+  it('keeps duplicate keys inside the value', () => {
     expect(rawSlice('{"input":{"passed":false,"passed":true}}', ['input'])).toBe(
       '{"passed":false,"passed":true}',
     );
   });
 
-  it('gives null where a key of the path is given twice', () => {
+  it('returns null when a key of the path is duplicated', () => {
     expect(rawSlice('{"input":{"a":1},"x":0,"input":{"a":2}}', ['input'])).toBeNull();
     expect(rawSlice('{"input":1,"\\u0069nput":2}', ['input'])).toBeNull();
     expect(rawSlice('{"x":[{"i":1},{"i":1,"i":2}]}', ['x', 1, 'i'])).toBeNull();
     expect(rawSlice('{"x":[{"i":1},{"i":1,"i":2}]}', ['x', 0, 'i'])).toBe('1');
   });
 
-  it('gives null where nothing stands at the path', () => {
+  it('returns null when the path does not exist', () => {
     const paths = [['nope'], [0], ...[2, -1, 0.5, 'type'].map((key) => ['content', key])];
     expect(paths.map((path) => rawSlice(body, path))).toEqual(paths.map(() => null));
   });
 
-  it('gives null for a text that is not JSON', () => {
+  it('returns null for text that is not JSON', () => {
     for (const text of ['', '{', '{"a":1', '[}', '{"a":1,}', '{"a" 1}'])
       expect(rawSlice(text, ['a'])).toBeNull();
   });
 
-  it('finds what JSON.parse finds, at every path of any text', () => {
+  it('returns what JSON.parse finds at every path of any text', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), fc.nat(3), (generated, indent) => {
         const text = JSON.stringify(generated, null, indent);

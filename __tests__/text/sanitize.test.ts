@@ -5,17 +5,17 @@ import { breakCommands, cleanText, inertLine, sanitize, singleLine } from '../..
 import { createSecrets } from '../../src/text/secrets.ts';
 
 describe('cleanText', () => {
-  it('ends lines wherever any reader of logs does', () => {
+  it('normalizes every kind of line break', () => {
     expect(cleanText('a\r\nb\nc\rd\ve\ff\u0085g\u2028h\u2029i')).toBe('a\nb\nc\nd\ne\nf\ng\nh\ni');
   });
 
-  it('takes out what is invisible: controls, bidi, zero width, variation selectors, tags', () => {
+  it('removes invisible characters: controls, bidi, zero width, variation selectors, tags', () => {
     expect(
       cleanText('a\0\x1b\x7f\x80b\u202e\u2066\u200b\u200d\ufeff\u00adc\u034f\u115f\u3164\ufe0f\u{e0041}d'),
     ).toBe('abcd');
   });
 
-  it('takes out terminal sequences whole, and keeps tabs and letters of any script', () => {
+  it('removes whole terminal sequences and keeps tabs and letters of any script', () => {
     expect(cleanText('\x1b[1;31mred\x1b[0m\t\x1b]8;;http://x\x07link\x1b]8;;\x1b\\ naïve 日本 🎉')).toBe(
       'red\tlink naïve 日本 🎉',
     );
@@ -25,7 +25,7 @@ describe('cleanText', () => {
     expect(cleanText('a\ud800b\udc00c')).toBe('a\ufffdb\ufffdc');
   });
 
-  it('cleans a second time to the same text', () => {
+  it('is idempotent', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(cleanText(cleanText(text))).toBe(cleanText(text));
@@ -34,12 +34,12 @@ describe('cleanText', () => {
   });
 });
 
-it('an inert line is no command, also not one that an invisible character hid', () => {
+it('inertLine breaks workflow commands, also those with an invisible character inside', () => {
   expect(inertLine(' :\u200b:error::a\n#\u00ad#[add-mask]b', 100)).toBe(': :error: :a ## [add-mask]b');
 });
 
 describe('singleLine', () => {
-  it('collapses blanks and cuts, never inside a pair', () => {
+  it('collapses whitespace and truncates without splitting a surrogate pair', () => {
     expect([
       singleLine(' a \n\t b ', 10),
       singleLine('abcdef', 4),
@@ -50,7 +50,7 @@ describe('singleLine', () => {
 });
 
 describe('breakCommands', () => {
-  it('takes every marker apart, visibly', () => {
+  it('breaks every command marker visibly', () => {
     expect(breakCommands('::a:::b ##[c] ###[d] # #[e] x:y ##VSO[f]')).toBe(
       ': :a: : :b ## [c] ### [d] # #[e] x:y ## VSO[f]',
     );
@@ -66,7 +66,7 @@ describe('sanitize', () => {
   });
 
   it.each(['', '\u200b', ' ', '`', '\u200b` '])(
-    'leaves no part of a secret at the end of what is read, with %j between its letters',
+    'leaves no part of a secret at the end of the read text, with %j between its letters',
     (between) => {
       const secret = [...'sk-canary-0123'].join(between);
       for (let read = 1; read < secret.length; read += 1)
@@ -74,7 +74,7 @@ describe('sanitize', () => {
     },
   );
 
-  it('leaves a text alone that is no longer than what is read', () => {
+  it('keeps a text within the read limit', () => {
     expect(sanitize('x'.repeat(64 * 1024), secrets)).toBe('x'.repeat(64 * 1024));
   });
 });

@@ -11,12 +11,12 @@ function holding(...values: string[]) {
 }
 
 describe('mask', () => {
-  it('replaces every known value, the longest hole where two overlap', () => {
+  it('replaces every known value, and overlapping values by one mask', () => {
     const secrets = holding('abcdef', 'defghi', 'abcdefgh-longer');
     expect(secrets.mask('1 abcdef 2 abcdefghi 3 abcdefgh-longer 4')).toBe('1 *** 2 *** 3 *** 4');
   });
 
-  it('leaves values shorter than 4 characters and blank ones alone', () => {
+  it('ignores values shorter than 4 characters and blank values', () => {
     const secrets = holding('abc', '   ', '');
     expect([secrets.mask('abc    '), secrets.values(), secrets.has('abc'), secrets.has('')]).toEqual([
       'abc    ',
@@ -26,7 +26,7 @@ describe('mask', () => {
     ]);
   });
 
-  it('masks the lines of a secret with several lines, and its encoded forms', () => {
+  it('masks the lines of a multi-line secret and its encoded forms', () => {
     const secrets = holding(`${KEY}\nsecond-line-of-it\n}\n`);
     const base64 = Buffer.from(`user:${KEY}\nsecond-line-of-it\n}`).toString('base64');
     const masked = secrets.mask(`a ${KEY} b second-line-of-it c } d ${base64}`);
@@ -37,7 +37,7 @@ describe('mask', () => {
     expect(holding('aaaa').mask('xaaaaaay')).toBe('x***y');
   });
 
-  it('never leaves a known value in any text', () => {
+  it('leaves no known value in any text', () => {
     const value = fc.string({ minLength: 4, maxLength: 12, unit: fc.constantFrom('a', 'b', '*', ' ', '=') });
     fc.assert(
       fc.property(
@@ -48,7 +48,7 @@ describe('mask', () => {
           const masked = secrets.mask(
             parts.flatMap((part, at) => [part, values[at % values.length] ?? '']).join(''),
           );
-          // Where a value consists of what masks it, nothing can be said.
+          // Values that consist of the characters of the mask are skipped.
           for (const known of secrets.values())
             if (!known.includes('*')) expect(masked).not.toContain(known.trim());
         },
@@ -76,14 +76,14 @@ describe('find', () => {
     ['reversed', KEY.split('').reverse().join(''), 'reversed'],
     ['in rot13', 'fx-pnanel+0123456789/nopKLM', 'rot13'],
   ];
-  it.each(rows)('sees a secret %s', (_, text, encoding) => {
+  it.each(rows)('finds a secret %s', (_, text, encoding) => {
     const secrets = holding('another-secret-value', KEY);
     expect(secrets.find({ a: 1, list: [null, { 'b/c': `before ${text} after` }] })).toBe(
       `${encoding} at /list/1/b~1c`,
     );
   });
 
-  it('sees a secret in a name, and does not tell it', () => {
+  it('finds a secret in a property name without revealing it', () => {
     const secrets = holding(KEY);
     expect(secrets.find({ outer: { [KEY]: { deeper: true } } })).toBe(
       'plain in the name of a property of /outer',
@@ -91,11 +91,11 @@ describe('find', () => {
     expect(secrets.find({ [`x${KEY}`]: KEY })).toBe('plain in the name of a property of the root');
   });
 
-  it('sees a secret that is a number', () => {
+  it('finds a secret that is a number', () => {
     expect(holding('1234567890').find({ pin: 1234567890 })).toBe('plain at /pin');
   });
 
-  it('sees the key material of a secret with several parts, not its labels', () => {
+  it('finds the key material of a secret with several parts, but not its labels', () => {
     const body = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7';
     const file = JSON.stringify({
       type: 'service_account',
@@ -111,17 +111,17 @@ describe('find', () => {
     ).toBeNull();
   });
 
-  it('lets values of fewer than 8 characters, and payloads without a secret, pass', () => {
+  it('ignores values of fewer than 8 characters and payloads without a secret', () => {
     expect(holding('short77').find({ a: 'short77' })).toBeNull();
     expect(holding(KEY).find({ a: 'sk-canary', b: [true, null, 3], '': {} })).toBeNull();
     expect(createSecrets().find({ a: 'b' })).toBeNull();
   });
 
-  it('does not join neighbouring strings', () => {
+  it('does not join adjacent strings', () => {
     expect(holding('abcdefghij').find({ a: ['abcde', 'fghij'] })).toBeNull();
   });
 
-  it('handles a payload of 4 MiB in half a million strings', () => {
+  it('handles a payload of 4 MiB with half a million strings', () => {
     const list = Array.from({ length: 500_000 }, (_, at) => `n${at % 1000000}`);
     const secrets = holding(...Array.from({ length: 20 }, (_, at) => `${KEY}${at}`));
     expect(secrets.find({ list: [...list, `${KEY}19`] })).toBe('plain at /list/500000');
