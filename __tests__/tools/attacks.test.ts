@@ -17,7 +17,7 @@ import {
 } from '../sandbox/world.ts';
 import { loaded, startStopwatch } from '../support/stopwatch.ts';
 
-/** Rows that are a matter of tools and the sandbox, not of the log, the outputs or the gate. */
+/** Rows about tools and the sandbox, not about the log, the outputs or the gate. */
 const rows = attacks.filter(
   (row) => /^[ABDEF]/u.test(row.id) && !('unit' in row) && !('run' in row && row.run === false),
 );
@@ -30,7 +30,7 @@ function rot13(text: string): string {
   );
 }
 
-/** The answer says that a sandbox refused, not that something else went wrong. */
+/** The result says that the sandbox denied access, not that something else failed. */
 const DENIED = /was refused: /u;
 
 type Way = (typeof shellWays)[number] & { readonly access: 'scratch' | 'in-place' };
@@ -109,7 +109,7 @@ function attackTheWall({ options, access }: Way) {
     });
   }
 
-  it('edits of protected files that hold the very text asked for are refused by the sandbox', async () => {
+  it('the sandbox denies edits of protected files that contain the exact text', async () => {
     const path = '.github/workflows/ci.yml';
     const answer = await call('edit', {
       path,
@@ -119,14 +119,14 @@ function attackTheWall({ options, access }: Way) {
     expect(answer).toMatchObject({ content: expect.stringMatching(DENIED), isError: true });
   });
 
-  it('the planted canaries are there, so that not seeing them means something', () => {
+  it('the planted canaries exist, so that their absence from results is meaningful', () => {
     expect(existsSync(join(world.home, '.npmrc'))).toBe(true);
     expect(manifest(world.home, () => false)).toHaveProperty([join(world.temp, 'git-credentials-1.config')]);
   });
 }
 
 function refuseWithoutSandbox() {
-  it('a required sandbox never runs a command', async () => {
+  it('a required sandbox that is unavailable never runs a command', async () => {
     const world = await createWorld();
     const sandbox = await world.open({ mode: 'required' });
     await expect(sandbox.ready()).rejects.toMatchObject({ name: 'SandboxError' });

@@ -40,7 +40,7 @@ async function edited(content: string, before: string, after: string, all?: bool
   return { ...answer, file: readFileSync(at('f'), 'utf8') };
 }
 
-it('one exact match is replaced, literally', async () => {
+it('replaces one exact match literally', async () => {
   expect(await edited('a\nb\nc\n', 'b', '$& $1 \\n')).toEqual({
     content: 'Changed "f": 1 replacement, at line 2.',
     isError: false,
@@ -48,7 +48,7 @@ it('one exact match is replaced, literally', async () => {
   });
 });
 
-it('several matches: their lines, and nothing changes', async () => {
+it('lists the lines of several matches and changes nothing', async () => {
   expect(await edited('x\ny\nx\n', 'x', 'z')).toEqual({
     content:
       '"f" was not changed: old_string occurs 2 times, at lines 1, 3. Add more of the surrounding text so that it fits one place only, or set replace_all to true.',
@@ -58,7 +58,7 @@ it('several matches: their lines, and nothing changes', async () => {
   expect((await edited('aaa', 'aa', 'b')).isError).toBe(true);
 });
 
-it('replace_all replaces every match', async () => {
+it('replaces every match with replace_all', async () => {
   expect(await edited('x y x\nx', 'x', 'xx', true)).toEqual({
     content: 'Changed "f": 3 replacements, at line 1, 1, 2.',
     isError: false,
@@ -66,14 +66,14 @@ it('replace_all replaces every match', async () => {
   });
 });
 
-it('no match: where its first line stands all the same', async () => {
+it('without a match, names the line where the first line of old_string occurs', async () => {
   expect((await edited('if (a) {\n\treturn 1;\n}\n', '  return 1;\n}', 'x')).content).toBe(
     '"f" was not changed: old_string does not occur in it. Its first line occurs at line 2, but what follows or the white space differs. Read the file there and copy the text exactly.',
   );
   expect((await edited('abc', 'nowhere', 'x')).content).toContain('Nor does its first line.');
 });
 
-it('CRLF stays CRLF, whichever way the model writes it', async () => {
+it('keeps CRLF for either line break in the arguments', async () => {
   expect((await edited('a\r\nb\r\nc\r\n', 'a\nb', 'x\ny')).file).toBe('x\r\ny\r\nc\r\n');
   expect((await edited('a\r\nb\r\n', 'a\r\nb', 'x')).file).toBe('x\r\n');
   expect((await edited('a\r\nb\r\n', 'b', 'b\nc')).file).toBe('a\r\nb\r\nc\r\n');
@@ -81,7 +81,7 @@ it('CRLF stays CRLF, whichever way the model writes it', async () => {
   expect((await edited('a\r\nb\nc\n', 'a\nb', 'x\ny')).file).toBe('x\r\ny\nc\n');
 });
 
-it('a byte order mark and the mode stay', async () => {
+it('keeps a byte order mark and the mode', async () => {
   writeFileSync(at('bom.sh'), '\ufeffecho a\n');
   chmodSync(at('bom.sh'), 0o755);
   await edit('bom.sh', 'echo a', 'echo b');
@@ -91,7 +91,7 @@ it('a byte order mark and the mode stay', async () => {
   ]);
 });
 
-it('an empty old_string creates a file, fills an empty one, and spares any other', async () => {
+it('with an empty old_string creates a file or fills an empty one, but changes no other', async () => {
   expect(await edit('made/new.txt', '', 'hi\n')).toEqual({
     content: 'Created "made/new.txt" (1 line).',
     isError: false,
@@ -102,7 +102,7 @@ it('an empty old_string creates a file, fills an empty one, and spares any other
   expect(await edited('full', '', 'x')).toMatchObject({ isError: true, file: 'full' });
 });
 
-it('a missing file, a folder, binary and equal strings are sentences that say what to do', async () => {
+it('explains a missing file, a directory, a binary file and equal strings', async () => {
   mkdirSync(at('folder'));
   writeFileSync(at('bin'), Buffer.from([0xff, 0xfe, 0x61]));
   const answers = [
@@ -117,7 +117,7 @@ it('a missing file, a folder, binary and equal strings are sentences that say wh
   expect(readFileSync(at('bin'))).toEqual(Buffer.from([0xff, 0xfe, 0x61]));
 });
 
-it('a file that is larger than can be looked at whole is not changed', async () => {
+it('rejects a file above the size limit', async () => {
   writeFileSync(at('large'), 'begin');
   truncateSync(at('large'), 16 * 1024 * 1024 + 1);
   expect(await edit('large', 'begin', 'end')).toEqual({
@@ -128,7 +128,7 @@ it('a file that is larger than can be looked at whole is not changed', async () 
   expect(statSync(at('large')).size).toBe(16 * 1024 * 1024 + 1);
 });
 
-it('what the sandboxes refuse is refused before the text is looked at', async () => {
+it('denies protected files before it searches the text', async () => {
   const answer = await edit('.github/workflows/ci.yml', 'no such text', 'x');
   expect(answer).toEqual({
     content: '".github/workflows/ci.yml" was refused: .github is protected and may be read but not changed.',
@@ -136,7 +136,7 @@ it('what the sandboxes refuse is refused before the text is looked at', async ()
   });
 });
 
-it('replacing and replacing back gives the same bytes', () => {
+it('restores the same bytes when a replacement is reverted', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b', '\n', '\r\n', 'é', '$&', '\ufeff') });
   fc.assert(
     fc.property(text, text, (head, tail) => {
@@ -149,7 +149,7 @@ it('replacing and replacing back gives the same bytes', () => {
 });
 
 // Each took a minute or more: the time of a test is the limit.
-it('many places in a large file are replaced, and found to be too many, in one pass', () => {
+it('replaces, or counts, many matches in a large file in one pass', () => {
   const text = `${'\n'.repeat(4190)}y`.repeat(1000);
   const all = replaceText(Buffer.from(text), 'y', 'z', true);
   expect(all.ok && all.bytes.equals(Buffer.from(text.replaceAll('y', 'z')))).toBe(true);
@@ -158,7 +158,7 @@ it('many places in a large file are replaced, and found to be too many, in one p
   expect(one.ok || one.problem).toMatch(/^old_string occurs 1000 times, at lines 4191, 8381, /u);
 });
 
-it('a text of equal characters is searched in one pass', () => {
+it('searches a text of equal characters in one pass', () => {
   const half = 'a'.repeat(50_000);
   const part = `${half}b${half}`;
   const bytes = Buffer.from('a'.repeat(4 * 1024 * 1024));
@@ -169,7 +169,7 @@ it('a text of equal characters is searched in one pass', () => {
   });
 });
 
-it('a replacement that makes a file too large is refused', () => {
+it('rejects a replacement that makes a file too large', () => {
   const answer = replaceText(Buffer.from('y'.repeat(1024 * 1024)), 'y', 'z'.repeat(1000), true);
   expect(answer).toEqual({
     ok: false,
@@ -178,7 +178,7 @@ it('a replacement that makes a file too large is refused', () => {
   });
 });
 
-it('places are those that indexOf finds', () => {
+it('finds the same matches as indexOf', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b') });
   const part = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1, maxLength: 4 });
   fc.assert(

@@ -17,7 +17,7 @@ async function read(input: { path: string; offset?: number; limit?: number }, ma
   return createReadFile(sandbox, maxOutputBytes).run(input, new AbortController().signal);
 }
 
-it('lines are numbered, and the last line end is no line', async () => {
+it('numbers the lines and does not count the last line break as a line', async () => {
   writeFileSync(at('a'), 'one\n\nthree\n');
   expect(await read({ path: 'a' })).toEqual({
     content: '     1\tone\n     2\t\n     3\tthree',
@@ -25,7 +25,7 @@ it('lines are numbered, and the last line end is no line', async () => {
   });
 });
 
-it('a page ends with the exact call for the next, and the pages make the whole', async () => {
+it('ends a page with the call for the next page', async () => {
   writeFileSync(at('pages'), Array.from({ length: 5 }, (_, i) => `l${i + 1}`).join('\n'));
   const first = await read({ path: 'pages', limit: 2 });
   expect(first.content).toBe(
@@ -34,7 +34,7 @@ it('a page ends with the exact call for the next, and the pages make the whole',
   expect((await read({ path: 'pages', offset: 3 })).content).toBe('     3\tl3\n     4\tl4\n     5\tl5');
 });
 
-it('a page holds at most 2,000 lines, and at most the bytes of a tool result', async () => {
+it('limits a page to 2,000 lines and to the size of a tool result', async () => {
   writeFileSync(at('many'), 'x\n'.repeat(5000));
   expect((await read({ path: 'many', limit: 4000 })).content).toMatch(
     /\n {2}2000\tx\n\[Lines 1 to 2000 of 5000\. /u,
@@ -45,26 +45,26 @@ it('a page holds at most 2,000 lines, and at most the bytes of a tool result', a
   );
 });
 
-it('long lines are cut between characters, and it is said', async () => {
+it('truncates long lines between characters and says so', async () => {
   writeFileSync(at('long'), `${'x'.repeat(1999)}😀${'y'.repeat(100)}`);
   expect((await read({ path: 'long' })).content).toBe(
     `     1\t${'x'.repeat(1999)} [… line cut: 1999 of 2101 characters shown]`,
   );
 });
 
-it('a line larger than a whole result is cut to it', async () => {
+it('truncates a line that is larger than a whole result', async () => {
   writeFileSync(at('wide'), `${'é'.repeat(1500)}\nnext`);
   const { content } = await read({ path: 'wide' }, 1000);
   expect(Buffer.byteLength(content.split('\n')[0] ?? '')).toBeLessThanOrEqual(1000);
   expect(content).toContain('"offset":2');
 });
 
-it('line ends and a byte order mark are not shown', async () => {
+it('hides line breaks and a byte order mark', async () => {
   writeFileSync(at('win'), '\ufeffa\r\nb\r\n');
   expect((await read({ path: 'win' })).content).toBe('     1\ta\n     2\tb');
 });
 
-it('an empty file, an end passed and a missing file are sentences', async () => {
+it('explains an empty file, an offset beyond the end and a missing file', async () => {
   writeFileSync(at('empty'), '');
   writeFileSync(at('three'), '1\n2\n3\n');
   expect(await read({ path: 'empty' })).toEqual({ content: '"empty" is empty.', isError: false });
@@ -79,7 +79,7 @@ it('an empty file, an end passed and a missing file are sentences', async () => 
   });
 });
 
-it('binary files are told by their content, whatever their name', async () => {
+it('detects binary files by content, whatever their name', async () => {
   writeFileSync(at('nul.txt'), 'a\0b');
   writeFileSync(at('latin.txt'), Buffer.from([0x61, 0xe9, 0x62]));
   writeFileSync(at('split.bin'), `${'x'.repeat(8191)}é and text`);
@@ -91,7 +91,7 @@ it('binary files are told by their content, whatever their name', async () => {
   expect((await read({ path: 'split.bin' })).isError).toBe(false);
 });
 
-it('a folder is listed with marks, in pages of what fits', async () => {
+it('lists a directory with type marks, in pages', async () => {
   mkdirSync(at('dir', 'sub'), { recursive: true });
   writeFileSync(at('dir', 'file'), '');
   writeFileSync(at('dir', 'a\n::error::b'), '');

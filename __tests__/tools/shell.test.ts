@@ -18,20 +18,20 @@ afterAll(() => world.close());
 const run = (command: string, more: Record<string, number> = {}) =>
   shell.run({ command, ...more }, new AbortController().signal);
 
-it('the exit code is data, not an error', async () => {
+it('returns the exit code without an error', async () => {
   expect(await run('echo out; echo err >&2; exit 3')).toEqual({
     content: 'out\nerr\n[exit code 3]',
     isError: false,
   });
 });
 
-it('output without a line end and no output at all are told apart from the exit code', async () => {
+it('separates the exit code from output without a line break and from no output', async () => {
   expect((await run('printf x')).content).toBe('x\n[exit code 0]');
   expect((await run('true')).content).toBe('(no output)\n[exit code 0]');
 });
 
-it('a timeout is said, with how to get more time', async () => {
-  // More time where the machine stood still before the command's first word.
+it('reports a timeout and how to set a longer one', async () => {
+  // Retries with more time when a busy machine did not start the command in time.
   let seconds = 1;
   const told = () => run('echo begun; sleep 60', { timeout_seconds: seconds });
   let answer = await told();
@@ -42,13 +42,13 @@ it('a timeout is said, with how to get more time', async () => {
   });
 });
 
-it('a call that names no time gets the configured one', async () => {
+it('uses the configured timeout by default', async () => {
   const hasty = createShell(sandbox, { timeoutSeconds: 1, maxOutputBytes: 400 });
   const { content } = await hasty.run({ command: 'sleep 30' }, new AbortController().signal);
   expect(content).toContain('[timed out after 1 s and was killed.');
 });
 
-it('output that is larger than is kept says how much of it is there', async () => {
+it('reports how much of a large output is kept', async () => {
   const flooded: OpenedSandbox = {
     ...sandbox,
     exec: async (command, limits) => ({
@@ -64,18 +64,18 @@ it('output that is larger than is kept says how much of it is there', async () =
   );
 });
 
-it('cut output names the file that holds all of it', async () => {
+it('names the file with the full output when output is truncated', async () => {
   const { content } = await run('seq 1 1000');
   expect(content).toMatch(
     /^1\n2\n[\s\S]*\[… \d+ bytes left out here …\][\s\S]*\n1000\n\[The output has 3893 bytes; all of it is in \/\S+\.txt: read it by lines with read_file, or search it with grep\.\]\n\[exit code 0\]$/u,
   );
 });
 
-it('NUL characters and broken UTF-8 arrive as characters that every model API takes', async () => {
+it('replaces NUL characters and invalid UTF-8 with characters that every model API accepts', async () => {
   expect((await run("printf 'a\\0b\\377c'")).content).toBe('a\u2400b\ufffdc\n[exit code 0]');
 });
 
-it('an empty command and one with a NUL are refused in a sentence', async () => {
+it('rejects an empty command and one with a NUL', async () => {
   expect((await run('  ')).isError).toBe(true);
   expect(await run('echo \0')).toEqual({
     content: 'A command must not contain a NUL character.',
@@ -83,7 +83,7 @@ it('an empty command and one with a NUL are refused in a sentence', async () => 
   });
 });
 
-it('an abort passes through', async () => {
+it('rejects when the signal aborts', async () => {
   const control = new AbortController();
   const running = shell.run({ command: 'sleep 30' }, control.signal);
   setTimeout(() => control.abort(new Error('stop')), 100);

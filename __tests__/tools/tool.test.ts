@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { cutToBytes, cutToCharacters } from '../../src/tools/tool.ts';
 
-it('a cut text is a beginning of the text, within its bytes, and whole characters', () => {
+it('cutToBytes returns a prefix within the byte limit without splitting a character', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.nat(50), (text, max) => {
       const cut = cutToBytes(text, max);
@@ -15,7 +15,7 @@ it('a cut text is a beginning of the text, within its bytes, and whole character
   );
 });
 
-it('a line is not cut within a character', () => {
+it('cutToCharacters does not split a character', () => {
   expect([cutToCharacters('ab😀', 3), cutToCharacters('ab😀', 4), cutToCharacters('abc', 2)]).toEqual([
     'ab',
     'ab😀',

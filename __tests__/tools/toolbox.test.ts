@@ -37,17 +37,17 @@ function call(name: string, rawArguments: string, status: ArgumentStatus = 'comp
 const run = (name: string, raw: string, status?: ArgumentStatus) =>
   toolbox().run(call(name, raw, status), signal);
 
-describe('which tools there are', () => {
-  it('all of them, in a stable order, the terminal one last', () => {
+describe('the offered tools', () => {
+  it('have a stable order with structured_output last', () => {
     const { names, specs } = toolbox();
     expect([names, specs.map(({ name }) => name)]).toEqual([TOOL_NAMES, TOOL_NAMES]);
   });
 
-  it('E14 an allow-list never hides structured_output', () => {
+  it('E14 include structured_output whatever the allow-list says', () => {
     expect(toolbox({ tools: ['read_file'] }).names).toEqual(['read_file', 'structured_output']);
   });
 
-  it('E13 a deny-list does, and calling it then is calling an unknown tool', async () => {
+  it('E13 exclude a denied structured_output, and a call of it is an unknown tool', async () => {
     const box = toolbox({ exclude: ['structured_output', 'edit'] });
     expect([box.names, box.has('structured_output')]).toEqual([['read_file', 'shell'], false]);
     expect(await box.run(call('structured_output', '{}'), signal)).toEqual({
@@ -57,28 +57,28 @@ describe('which tools there are', () => {
     });
   });
 
-  it('edit is not offered on a read-only workspace, shell not where auto found no sandbox', () => {
+  it('exclude edit on a read-only workspace and shell when auto found no sandbox', () => {
     expect(toolbox({ access: 'read-only', shellOffered: false }).names).toEqual([
       'read_file',
       'structured_output',
     ]);
   });
 
-  it('S1 structured_output carries the schema, and says that it is the only way and wants to be alone', () => {
+  it('S1 include structured_output with the schema and a description of how to call it', () => {
     const schema = { type: 'object', properties: { passed: { type: 'boolean' } } };
     const spec = structuredOutputSpec(schema);
     expect(spec.parameters).toBe(schema);
     expect(spec.description).toMatch(/only way.*plain text is discarded.*call it alone/u);
   });
 
-  it('each tool takes at most 450 bytes of a request', () => {
+  it('take at most 450 bytes of a request each', () => {
     const sizes = toolbox().specs.map((spec) => JSON.stringify(spec).length);
     expect(sizes.filter((size) => size > 450)).toEqual([]);
   });
 });
 
-describe('calls that cannot be run are answered', () => {
-  it('N8 an unknown tool: which tools there are', async () => {
+describe('a call that cannot run', () => {
+  it('N8 of an unknown tool returns the list of tools', async () => {
     expect(await run('write_file', '{}')).toEqual({
       content:
         'There is no tool named "write_file". The tools are: read_file, edit, shell, structured_output.',
@@ -87,11 +87,11 @@ describe('calls that cannot be run are answered', () => {
     });
   });
 
-  it('N9 malformed, cut off or doubled arguments never run as {}', async () => {
+  it('N9 with malformed, truncated or duplicate arguments never runs as {}', async () => {
     const answers = [
       await run('shell', '{"command": "tru', 'truncated'),
       await run('shell', '{"command": tru', 'malformed'),
-      // The provider's word counts, whatever the text looks like.
+      // The status from the provider counts, whatever the text looks like.
       await run('shell', '{"command":"true"}', 'truncated'),
       await run('shell', '{"command":"true"}', 'malformed'),
       await run('shell', '{"command": tru'),
@@ -107,7 +107,7 @@ describe('calls that cannot be run are answered', () => {
     expect(answers[8]?.content).toContain('longer than 2 MiB');
   });
 
-  it('missing, mistyped and unknown arguments are named, all at once', async () => {
+  it('reports all missing, mistyped and unknown arguments at once', async () => {
     expect(await run('edit', '{"path": 1, "old_string": "a", "mode": 7}')).toEqual({
       content:
         'Wrong arguments for edit: new_string is missing; path must be a string; "mode" is not a parameter. It takes: path, old_string, new_string, replace_all (optional).',
@@ -128,8 +128,8 @@ describe('calls that cannot be run are answered', () => {
   });
 });
 
-describe('what a call is about', () => {
-  it('a path, the first line of a command, nothing for the rest', () => {
+describe('the target of a call', () => {
+  it('is a path, the first line of a command, or empty', () => {
     const box = toolbox();
     const targets = [
       call('read_file', '{"path":"src/a.ts"}'),
@@ -143,8 +143,8 @@ describe('what a call is about', () => {
   });
 });
 
-describe('the sandbox comes first', () => {
-  it('a broken sandbox ends every call, of reading tools too', async () => {
+describe('run', () => {
+  it('rejects every call when the sandbox is broken, also of reading tools', async () => {
     const broken = await world.open({ mode: 'required', helperFolders: [] });
     const box = toolbox({ sandbox: broken });
     await expect(box.run(call('read_file', '{"path":"README.md"}'), signal)).rejects.toBeInstanceOf(
@@ -153,7 +153,7 @@ describe('the sandbox comes first', () => {
     await expect(box.run(call('shell', '{"command":"true"}'), signal)).rejects.toBeInstanceOf(SandboxError);
   });
 
-  it('nothing runs after the run was aborted', async () => {
+  it('runs nothing after the run was aborted', async () => {
     const aborted = AbortSignal.abort(new Error('over'));
     for (const [name, raw] of [
       ['shell', '{"command":"true"}'],
