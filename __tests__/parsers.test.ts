@@ -1,6 +1,6 @@
 /**
- * Every reader of hostile text takes linear time: nothing interrupts a reader, so the timeout and the signals of the run
- * would wait for it. The test measures growth, not time, in CPU time of this thread, so that a busy machine does not
+ * Every reader of hostile text takes linear time: nothing interrupts a reader, so the timeout and the signals of a
+ * run would wait for it. The test measures growth, not time, in CPU time of this thread, so that a busy machine does not
  * matter.
  */
 import { readFileSync } from 'node:fs';

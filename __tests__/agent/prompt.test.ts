@@ -30,7 +30,7 @@ describe('the texts that the loop sends to the model', () => {
     ['skipped-beside-rejected', SKIPPED_BESIDE_REJECTED],
     ['accepted', ACCEPTED],
     ['dropped', DROPPED],
-  ])('%s', async (name, text) => {
+  ])('%s matches its golden file', async (name, text) => {
     await expect(`${text}\n`).toMatchFileSnapshot(`../golden/prompts/${name}.txt`);
   });
 

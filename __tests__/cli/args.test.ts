@@ -57,7 +57,7 @@ printf '%s' "$result" | tr '\\1' '\\0'`;
       '{"type":"object","properties":{"a":{"type":"string"}}}',
     ],
     [`structured-agent -p "look" --output-format json_schema='{"required":["a=b"]}'`, '{"required":["a=b"]}'],
-  ])('%s', (line, schema) => {
+  ])('%s gives a schema', (line, schema) => {
     const { inputs, options } = meaning(line);
     expect(inputs['schema']).toBe(schema);
     expect(inputs['prompt']).toMatch(/^look/u);
@@ -94,7 +94,7 @@ printf '%s' "$result" | tr '\\1' '\\0'`;
     ['--max-session-turns -1', { 'max-turns': '-1' }],
     ['--max-session-turns=-1', { 'max-turns': '-1' }],
     ['--input-format text', {}],
-  ])('%s', (flags, inputs) => {
+  ])('%s sets inputs', (flags, inputs) => {
     expect(meaning(`structured-agent -p look ${flags}`).inputs).toEqual({ prompt: 'look', ...inputs });
   });
 

@@ -220,7 +220,7 @@ describe('a gate that is likely a mistake gets a warning', () => {
     ],
     [{ not: at('extra', at('scores', { const: 1 })) }, '`/extra/scores`'],
     [{ anyOf: [at('pased', { const: true })] }, 'Did you mean `passed`?'],
-  ])('%j', async (gate, words) => {
+  ])('for %j', async (gate, words) => {
     expect(await lint(gate)).toEqual([expect.stringContaining(words)]);
   });
 

@@ -1,4 +1,4 @@
-/** Every attack that a model can make with its tools, through the committed bundle, behind every backend of this host. */
+/** Every attack by tool calls, through the committed bundle, behind every isolation backend of this host. */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -65,7 +65,7 @@ const cases: readonly [
 ];
 
 describe('invalid input', () => {
-  it.each(cases)('%s: exit 52 and one clear annotation', async (_title, inputs, says, more) => {
+  it.each(cases)('%s ends with 52 and one annotation', async (_title, inputs, says, more) => {
     expectConfigError(await runAction({ script: [good], ...more, inputs }), says);
   });
 

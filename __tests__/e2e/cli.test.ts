@@ -173,7 +173,7 @@ echo "$result" | jq -r '.structured_output.failure_count, .subtype, .type'`;
     ['a positional task', ['Judge', 'this.'], '', 'Judge this.'],
     ['-f json_schema=…', ['-p', 'Judge.', '-f', `json_schema=${SCHEMA}`], '', 'Judge.'],
     ['aliases from another product', ['-p', 'J', '--core-tools=read_file', '--max-session-turns=3'], '', 'J'],
-  ])('%s', async (_, args, stdin, task) => {
+  ])('accepts %s', async (_, args, stdin, task) => {
     const schema = args.includes('-f') ? [] : ['--json-schema', '@schema.json'];
     const run = await cli([...args, ...schema, ...usual()], stdin);
     expect([run.code, run.stdout]).toEqual([0, `${JSON.stringify(payload)}\n`]);

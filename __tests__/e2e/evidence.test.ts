@@ -1,4 +1,4 @@
-/** The evidence of a verdict, in its envelope, its page and the merge of many verdicts, through the committed bundle. */
+/** The evidence of a verdict in its envelope, its page and a merge, through the committed bundle. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -269,7 +269,7 @@ describe('other events with a pull request', () => {
     ],
     ['merge_group', { merge_group: { head_sha: COMMITS.merge, base_sha: BASE } }, queue, COMMITS.merge],
     ['push', {}, { GITHUB_SHA: HEAD }, HEAD],
-  ])('%s', async (name, payload, variables, sha) => {
+  ])('of %s get a comment and a commit status', async (name, payload, variables, sha) => {
     if (name === 'push') await useOwnBranch();
     const run = await judge([green], inputs, { name, payload, variables, commit: sha });
     expect(run.exitCode).toBe(0);

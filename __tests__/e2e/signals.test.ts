@@ -13,8 +13,8 @@ const cancelled = {
 };
 
 /**
- * Runs until the log has such a line, then sends the signal; gives the run and how long it lived on, in milliseconds in
- * which this machine ran.
+ * Runs until the log has a matching line, then sends the signal. Returns the run and how long it lived after that, in
+ * milliseconds in which this host was not suspended or stalled.
  */
 async function interrupt(line: RegExp, signal: NodeJS.Signals, options: ActionOptions) {
   let stop = () => 0;

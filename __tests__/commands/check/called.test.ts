@@ -47,7 +47,7 @@ describe('a caller of a reusable workflow that uses the action', () => {
     ["needs.r.outputs.skip != 'true'", []],
     ["needs.r.outputs.pased == 'true'", ['error unknown-output at needs.r.outputs.pased']],
     ['always()', ['warning runs-regardless at if:']],
-  ])('%s: %j', async (condition, expected) => {
+  ])('the condition %s has the findings %j', async (condition, expected) => {
     expect(await found(condition)).toEqual(expected);
   });
 
@@ -98,7 +98,7 @@ describe('a caller of a workflow of another repository', () => {
     ["needs.r.outputs.run-gate != 'not_met'", ['warning unknown-workflow at needs.r.outputs.run-gate']],
     ["needs.r.outputs.passed == 'true'", []],
     ["needs.r.outputs.skip != 'true'", []],
-  ])('%s: %j', async (condition, expected) => {
+  ])('the condition %s has the findings %j', async (condition, expected) => {
     expect((await remote(condition)).filter((each) => !each.includes('no-step'))).toEqual(expected);
   });
 
@@ -139,7 +139,7 @@ ${after}`;
     ['promt: x', ['error unknown-input in line 13']],
     ['schema: ./in-the-checkout-of-the-caller.json', []],
     ['gate: pased', ['error gate-root in line 13']],
-  ])('with %s: %j', async (inputs, expected) => {
+  ])('the input %s has the findings %j', async (inputs, expected) => {
     expect(await check(composite(inputs))).toEqual(expected);
   });
 

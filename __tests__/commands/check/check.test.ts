@@ -153,7 +153,7 @@ describe('the inputs of a step', () => {
     ['prompt: Judge.\nworking-directory: ../up', 'error input-working-directory at working-directory:'],
     ['prompt-file: ${{ inputs.file }}', ''],
     ['PROMPT: Judge.\nMax-Turns: 3', ''],
-  ])('%j', async (inputs, expected) => {
+  ])('the inputs %j have the expected findings', async (inputs, expected) => {
     expect(await foundIn(workflowOf({ inputs }))).toBe(expected);
   });
 
@@ -219,7 +219,7 @@ describe('the inputs of a step', () => {
     ['model: mine\nbase-url: ${{ vars.URL }}', ''],
     ['model: ${{ vars.MODEL }}', ''],
     ['model: claude-sonnet-9-9\nreplay: ${{ vars.RECORDING }}', ''],
-  ])('a cost limit with %j: %j', async (inputs, expected) => {
+  ])('a cost limit with %j has the findings %j', async (inputs, expected) => {
     expect(await foundIn(workflowOf({ inputs: `prompt: Judge.\nmax-cost-usd: 2\n${inputs}` }))).toBe(
       expected,
     );
@@ -230,7 +230,7 @@ describe('the inputs of a step', () => {
     ['shell, structured_output', 'error no-verdict at exclude-tools:'],
     ['shell', ''],
     ['${{ vars.TOOLS }}', ''],
-  ])('exclude-tools: %s: %j', async (tools, expected) => {
+  ])('exclude-tools: %s has the findings %j', async (tools, expected) => {
     const inputs = `prompt: Judge.\nexclude-tools: ${tools}`;
     expect(await foundIn(workflowOf({ inputs }))).toBe(expected);
   });
@@ -351,7 +351,7 @@ describe('outputs in conditions and scripts', () => {
     ["steps.review.outputs.passed == 'true", 'error expression at steps.review.outputs.passed'],
     ["steps.reviw.outputs.passed == 'true'", 'error unknown-step at steps.reviw.outputs.passed'],
     ["STEPS.Review.OUTPUTS.Passed == 'true'", ''],
-  ])('if: %s', async (condition, expected) => {
+  ])('if: %s has the expected findings', async (condition, expected) => {
     expect(await foundIn(workflowOf({ after: later(condition) }))).toBe(expected);
   });
 
@@ -444,9 +444,12 @@ describe('outputs in conditions and scripts', () => {
     ["needs.judge.outputs.passed == 'false'", 'judge', 'warning never-runs at needs.judge.outputs.passed'],
     ['always()', 'judge', 'warning runs-regardless at if:'],
     ["${{ !cancelled() && needs.judge.result == 'success' }}", 'judge', ''],
-  ])('another job with if: %s and needs: [%s]', async (condition, needs, expected) => {
-    expect(await foundIn(workflowOf({ job, jobs: next(condition, needs) }))).toBe(expected);
-  });
+  ])(
+    'another job with if: %s and needs: [%s] has the expected findings',
+    async (condition, needs, expected) => {
+      expect(await foundIn(workflowOf({ job, jobs: next(condition, needs) }))).toBe(expected);
+    },
+  );
 
   it('reports an output of a matrix job, which does not cover every leg', async () => {
     const matrix = `${job}\nstrategy: { matrix: { a: [1, 2] } }`;
@@ -538,7 +541,7 @@ describe('the surroundings of a step', () => {
       { inputs: 'prompt: no key\non-missing-key: skip' },
       'warning never-judged at on-missing-key:',
     ],
-  ])('%s', async (_name, parts, expected) => {
+  ])('checks %s', async (_name, parts, expected) => {
     expect(await foundIn(workflowOf(parts), { 'a.md': 'Judge.' })).toBe(expected);
   });
 

@@ -46,7 +46,7 @@ describe('an expression', () => {
     ['github.ref || true', true],
     ['github.ref && true', undefined],
     ["a['b'].c == 'v'", undefined],
-  ])('%s is %s', (text, value) => {
+  ])('%s evaluates to %s', (text, value) => {
     expect(result(text)).toBe(value);
   });
 

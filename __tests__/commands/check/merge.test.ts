@@ -165,7 +165,7 @@ describe('a workflow that merges verdicts', () => {
       ['error leg-votes at vote:'],
     ],
     [
-      'blanks in the name of a leg',
+      'spaces in a leg name',
       [
         ['leg: [correctness,', 'leg: ["correct  ness",'],
         [EXPECT, 'expect: correct ness, security, compatibility'],

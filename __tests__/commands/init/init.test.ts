@@ -48,34 +48,37 @@ const plans = [...presets.keys()].flatMap((preset) =>
 );
 
 describe('the files that init writes', () => {
-  it.each(plans)('$preset, $provider, $trigger, $comment', async ({ preset, provider, trigger, comment }) => {
-    const folder = fresh();
-    const flags = ['--preset', preset, '--provider', provider, '--trigger', trigger, comment, '--yes'];
-    expect((await init(folder, flags)).code).toBe(0);
-    expect(await checked(folder)).toBe('0 no errors, no warnings in 1 workflow');
-    expect(JSON.parse(read(folder, SCHEMA_FILE))).toEqual(presets.get(preset)?.schema);
-    const text = read(folder, WORKFLOW_FILE);
-    const { on, permissions, jobs } = parse(text);
-    expect(Object.keys(on)).toContain(trigger);
-    const pulls = comment === '--comment' ? 'write' : trigger === 'push' ? undefined : 'read';
-    expect(permissions).toEqual({ contents: 'read', 'pull-requests': pulls });
-    const [checkout, agent, say] = jobs.verdict.steps;
-    expect(checkout.uses).toMatch(/^actions\/checkout@[0-9a-f]{40}$/u);
-    expect(checkout.with).toEqual({ 'persist-credentials': false });
-    expect(agent.uses).toBe('org/structured-agent@v1');
-    expect(say.run).not.toContain('${{');
-    expect(text).not.toMatch(/outputs\.[\w-]+ *!=/u);
-    // With the values from the runner, the inputs are a valid configuration.
-    const inputs = Object.entries<unknown>(agent.with).map(([name, value]) => [
-      name,
-      String(value).replace(/\$\{\{ (\S+) \}\}/gu, (_, name_) =>
-        name_.includes('URL') ? 'https://x.test' : 'known',
-      ),
-    ]);
-    const config = configFrom(Object.fromEntries(inputs));
-    expect(config.model.provider).toBe(provider);
-    expect(config.maxTotalTokens).not.toBeNull();
-  });
+  it.each(plans)(
+    'are valid with $preset, $provider, $trigger, $comment',
+    async ({ preset, provider, trigger, comment }) => {
+      const folder = fresh();
+      const flags = ['--preset', preset, '--provider', provider, '--trigger', trigger, comment, '--yes'];
+      expect((await init(folder, flags)).code).toBe(0);
+      expect(await checked(folder)).toBe('0 no errors, no warnings in 1 workflow');
+      expect(JSON.parse(read(folder, SCHEMA_FILE))).toEqual(presets.get(preset)?.schema);
+      const text = read(folder, WORKFLOW_FILE);
+      const { on, permissions, jobs } = parse(text);
+      expect(Object.keys(on)).toContain(trigger);
+      const pulls = comment === '--comment' ? 'write' : trigger === 'push' ? undefined : 'read';
+      expect(permissions).toEqual({ contents: 'read', 'pull-requests': pulls });
+      const [checkout, agent, say] = jobs.verdict.steps;
+      expect(checkout.uses).toMatch(/^actions\/checkout@[0-9a-f]{40}$/u);
+      expect(checkout.with).toEqual({ 'persist-credentials': false });
+      expect(agent.uses).toBe('org/structured-agent@v1');
+      expect(say.run).not.toContain('${{');
+      expect(text).not.toMatch(/outputs\.[\w-]+ *!=/u);
+      // With the values from the runner, the inputs are a valid configuration.
+      const inputs = Object.entries<unknown>(agent.with).map(([name, value]) => [
+        name,
+        String(value).replace(/\$\{\{ (\S+) \}\}/gu, (_, name_) =>
+          name_.includes('URL') ? 'https://x.test' : 'known',
+        ),
+      ]);
+      const config = configFrom(Object.fromEntries(inputs));
+      expect(config.model.provider).toBe(provider);
+      expect(config.maxTotalTokens).not.toBeNull();
+    },
+  );
 
   it('keep the gate of the preset', async () => {
     for (const preset of presets.keys()) {
