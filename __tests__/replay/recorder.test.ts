@@ -146,7 +146,7 @@ describe('createRecorder', () => {
     expect(warnings).toEqual([]);
     await provider.complete(request());
     await provider.complete(request());
-    expect(warnings).toEqual(['The recording is larger than 4 MiB, and too large to be replayed.']);
+    expect(warnings).toEqual(['The recording is larger than 2 MiB, and too large to be replayed.']);
   });
 
   it('sanitizes the model name so that the recording can be read', async () => {

@@ -101,7 +101,7 @@ describe('sarifLog', () => {
     const log = (count: number) =>
       sarifLog(
         sampleReport(),
-        { alerts: alerts.slice(0, count), rules, findings: count, placed: count },
+        { alerts: alerts.slice(0, count), rules, total: count, findings: count, placed: count },
         facts,
       );
     const [few, many] = [log(2_000), log(4_000)];

@@ -179,6 +179,11 @@ describe('a replay', () => {
     ['that is not there', async () => undefined, 'there is no such file'],
     ['that is a folder', () => mkdir(file()), 'must be a regular file'],
     ['that is no recording', () => writeFile(file(), '{}\n'), 'does not begin as a recording'],
+    [
+      'of more than 2 MiB',
+      () => writeFile(file(), '\n'.repeat(2 * 1024 * 1024 + 1)),
+      'a file of more than 2 MiB',
+    ],
     ['that is too large', () => writeFile(file(), ' '.repeat(4 * 1024 * 1024 + 1)), 'larger than 4 MiB'],
   ])('of a file %s ends with 52', async (_, prepare, said) => {
     await prepare();

@@ -2,6 +2,7 @@
 import { InputError, type ProviderFailure } from '../errors.ts';
 import { PROVIDERS, type ProviderName } from '../providers/registry.ts';
 import { isArray, isObject, parseStrictJson } from '../text/json.ts';
+import { READ } from '../text/limits.ts';
 import type {
   ArgumentStatus,
   Json,
@@ -105,6 +106,8 @@ const ONE_LINE = /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u;
  * @throws InputError that names the line and the problem, without quoting the content.
  */
 export function readRecording(text: string): Recording {
+  if (text.length > READ.recording)
+    throw refuse(`a file of more than ${READ.recording / 1024 ** 2} MiB, which is too large to be replayed.`);
   const lines = text.split('\n', MAX_LINES + 1);
   if (lines.length > MAX_LINES)
     throw refuse(`a file of more than ${MAX_LINES} lines, which is no recording.`);

@@ -1,6 +1,6 @@
 /** Converts a payload's findings to alerts, which code scanning tracks from run to run. */
 import { createHash } from 'node:crypto';
-import { DISPLAY, WIRE } from '../text/limits.ts';
+import { DISPLAY, GITHUB, WIRE } from '../text/limits.ts';
 import { sanitize, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { JsonObject } from '../types.ts';
@@ -27,9 +27,12 @@ export interface Rule {
   readonly securityScore: number | null;
 }
 
-/** The alerts of a payload, most severe first, and their rules by id. */
+/** The most severe alerts of a payload, as many as GitHub processes, and the rules by id. */
 export interface Alerts {
+  /** Most severe first. */
   readonly alerts: readonly Alert[];
+  /** Number of all alerts, with those that GitHub would not process. */
+  readonly total: number;
   readonly rules: ReadonlyMap<string, Rule>;
   /** Number of findings in the payload, and how many of them name a file of the repository. */
   readonly findings: number;
@@ -79,8 +82,10 @@ export function alertsOf(
     group.push({ finding, place, ruleId: rule.id });
     groups.set(key, group);
   }
-  const alerts = [...groups.values()].flatMap((group) => alertOf(group, clean));
-  return { alerts: alerts.toSorted(byGravity), rules, findings: findings.length, placed };
+  // Findings come most severe first, and so do the groups.
+  const processed = [...groups.values()].slice(0, GITHUB.sarifResults);
+  const alerts = processed.flatMap((group) => alertOf(group, clean));
+  return { alerts, total: groups.size, rules, findings: findings.length, placed };
 }
 
 function quiet(finding: Finding): Finding {
@@ -92,17 +97,14 @@ function unlinked(text: string): string {
   return text.replace(/\](?=\()/g, '] ');
 }
 
-function byGravity(one: Alert, other: Alert): number {
-  return SEVERITIES.indexOf(one.severity) - SEVERITIES.indexOf(other.severity);
-}
-
 function ruleOf(finding: Finding, clean: (text: string) => string): Rule {
   const named = finding.rule === null ? '' : singleLine(clean(finding.rule), DISPLAY.phrase);
+  const ownId = idOf(named);
   const name =
-    idOf(named) === '' ? (NAMES.get(finding.list) ?? singleLine(clean(finding.list), DISPLAY.phrase)) : named;
+    ownId === '' ? (NAMES.get(finding.list) ?? singleLine(clean(finding.list), DISPLAY.phrase)) : named;
   // Mask again: normalizing an id may produce a secret that was written in different letters.
   return {
-    id: clean(idOf(name)) || 'finding',
+    id: clean(ownId || idOf(name)) || 'finding',
     name: name || 'Finding',
     securityScore: finding.securityScore,
   };

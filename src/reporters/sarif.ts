@@ -107,7 +107,7 @@ const HELP = 'A language model judged it: read the message, look at the line, de
  * Serializes the log. Results that do not fit are omitted, least severe first, and a notification in the log says so.
  */
 export function sarifLog(report: Report, found: Alerts, facts: SarifFacts): SarifText {
-  let results = Math.min(found.alerts.length, GITHUB.sarifResults);
+  let results = found.alerts.length;
   for (const maxMessage of MAX_MESSAGES) {
     const text = logText(report, found, facts, results, maxMessage);
     if (Buffer.byteLength(text) <= GITHUB.sarif) return { text, results };
@@ -225,17 +225,17 @@ function provenance({ subject }: Report, { serverUrl }: SarifFacts): { [key: str
 
 /** Always successful: the log is written only if the run reached a verdict, whichever it is. */
 function invocation(report: Report, found: Alerts, results: number): JsonObject {
-  const { alerts, findings, placed } = found;
+  const { total, findings, placed } = found;
   const notes = [
     ...(placed === findings
       ? []
       : [
           `${counted(findings - placed, 'finding')} left out: they name no file of the repository, without which GitHub refuses the whole log.`,
         ]),
-    ...(results === alerts.length
+    ...(results === total
       ? []
       : [
-          `${counted(alerts.length - results, 'result')} left out, the least grave: the log would be too large for GitHub.`,
+          `${counted(total - results, 'result')} left out, the least grave: the log would be too large for GitHub.`,
         ]),
   ];
   return {

@@ -71,8 +71,8 @@ export const READ = {
   policy: 4 * MIB,
   /** GitHub does not run larger workflows (500 KB, docs.github.com/en/actions/reference/limits). */
   workflow: 512_000,
-  /** A recording, which is read as a whole. */
-  recording: 4 * MIB,
+  /** A recording, which is read as a whole: its parser cannot be interrupted. */
+  recording: 2 * MIB,
   /** The input `headers`; servers accept 8 to 64 KiB. */
   headers: 64 * KIB,
   /** An envelope, which another job wrote. */

@@ -41,7 +41,7 @@ import {
 } from '../../../src/sandbox/workspace/git-config.ts';
 import { filterPatch } from '../../../src/sandbox/workspace/patch.ts';
 import { indentedJson, parseJsonWithInexact, parseStrictJson } from '../../../src/text/json.ts';
-import { DISPLAY, GITHUB, JSON_TEXT, READ, TOOL } from '../../../src/text/limits.ts';
+import { DISPLAY, GITHUB, JSON_TEXT, MERGE, READ, TOOL } from '../../../src/text/limits.ts';
 import { suggest } from '../../../src/text/messages.ts';
 import { isExactNumber } from '../../../src/text/number-literal.ts';
 import { rawSlice } from '../../../src/text/raw-slice.ts';
@@ -78,9 +78,29 @@ const rows = (text: string) =>
   (text.match(/[\s\S]{1,1200}/gu) ?? []).map((part) =>
     Object.fromEntries(FIELDS.map((field, at) => [field, part.slice(at * 200, (at + 1) * 200)])),
   );
-/** Many findings with distinct rules if the lines of the text differ. */
+/** Characters of a finding without any text, as JSON. */
+const SHORTEST_FINDING = 80;
+/** Many findings that together hold the text, each of a rule of its own where the text's lines differ. */
 const findings = (text: string) =>
-  text.split('\n').map((line, at) => ({ ...row(line), severity: 'high', path: `a${at % 7}`, line: at }));
+  text
+    .split('\n', text.length / SHORTEST_FINDING)
+    .map((line, at) => ({ message: line, rule: line, severity: 'high', path: `a${at % 7}`, line: at }));
+/** Three runs with such findings; of an envelope, a merge keeps as many as here, cut as here. */
+function runsOf(text: string) {
+  const cut = <T extends string | null>(part: T, max: number) => boundText(part, max, secrets);
+  const kept = readFindings({ findings: findings(text) }).slice(0, MERGE.findingsOfRun);
+  const cutFindings = kept.map((finding) => ({
+    ...finding,
+    rule: cut(finding.rule, DISPLAY.sentence),
+    title: cut(finding.title, DISPLAY.sentence),
+    message: cut(finding.message, DISPLAY.message),
+    brief: cut(finding.title ?? finding.message, DISPLAY.sentence),
+  }));
+  return ['1', '2', '3'].map((run) => ({
+    ...{ leg: 'a', run, outvoted: false, leftOut: 0 },
+    findings: cutFindings,
+  }));
+}
 
 /** The parsers by their input. */
 export const READERS: Readonly<Record<string, Reader>> = {
@@ -140,10 +160,13 @@ export const READERS: Readonly<Record<string, Reader>> = {
   },
   'lines of a transcript': (text) =>
     tellStory(
-      text.split('\n', text.length / SHORTEST_ENTRY).map((line) => ({
-        type: 'turn_completed',
-        message: { text: line, tool_calls: [{ id: line, name: line, raw_arguments: line }] },
-      })),
+      text.split('\n', text.length / SHORTEST_ENTRY).map((line) => {
+        const [prose, id, name, raw_arguments] = partsOf(line, 4);
+        return {
+          type: 'turn_completed',
+          message: { text: prose, tool_calls: [{ id, name, raw_arguments }] },
+        };
+      }),
     ),
   'arguments in a report': (text) => argumentsOf('edit', text, ['edit'], createShowing(secrets.mask)),
   'context of a pull request': (text) =>
@@ -163,20 +186,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     const lines = text.split('\n').map((line, at) => `a${at}: ${line}.`);
     return readHeaders(createReader<'api-key' | 'headers'>(new Map([['headers', lines.join('\n')]])));
   },
-  'findings of a merge': (text) =>
-    mergeFindings(
-      ['1', '2', '3'].map((run) => ({
-        leg: text,
-        run,
-        outvoted: false,
-        findings: readFindings({ findings: findings(text) }).map((each) => ({
-          ...each,
-          brief: each.message,
-        })),
-        leftOut: 0,
-      })),
-      '/work',
-    ),
+  'findings of a merge': (text) => mergeFindings(runsOf(text), '/work'),
   'SARIF log': (text) =>
     sarifLog(sampleReport(), alertsOf({ findings: findings(text) }, asWritten, secrets), {
       version: '1.0.0',
@@ -316,6 +326,7 @@ export const LIMITS: Readonly<Record<string, Limit>> = {
   finding: call,
   alert: call,
   alerts: call,
+  'SARIF log': call,
   path: { file: 'files/protected-names.ts', name: 'TOOL.path', most: TOOL.path },
   'name of a file': { file: 'files/protected-names.ts', name: 'TOOL.path', most: TOOL.path },
   'raw slice': call,
@@ -338,7 +349,7 @@ export const LIMITS: Readonly<Record<string, Limit>> = {
     name: 'GITHUB.diff',
     most: GITHUB.diff,
   },
-  recording: { file: 'replay/recorder.ts', name: 'READ.recording', most: READ.recording },
+  recording: { file: 'replay/recording.ts', name: 'READ.recording', most: READ.recording },
   headers: { file: 'config/model.ts', name: 'READ.headers', most: READ.headers },
 };
 
