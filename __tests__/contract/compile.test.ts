@@ -55,11 +55,11 @@ const REFUSED: readonly Json[] = [
 
 describe('compile', () => {
   it('A6 S12 refuses an invalid schema at a stage, with a fix', async () => {
-    const told = REFUSED.map(async (schema) => {
+    const entries = REFUSED.map(async (schema) => {
       const { stage, message } = await refusal(schema);
       return `${JSON.stringify(schema)}\n  ${stage}: ${message}\n`;
     });
-    const text = (await Promise.all(told)).join('\n');
+    const text = (await Promise.all(entries)).join('\n');
     await expect(text).toMatchFileSnapshot('../golden/schemas/refused.txt');
   });
 

@@ -67,8 +67,8 @@ async function refusalOf(gate: JsonObject, schema = SCHEMA): Promise<string> {
 
 /** Compares each gate and its message with the golden file. */
 async function expectRefusals(name: string, gates: readonly JsonObject[]): Promise<void> {
-  const told = gates.map(async (gate) => `${JSON.stringify(gate)}\n  ${await refusalOf(gate)}\n`);
-  const text = (await Promise.all(told)).join('\n');
+  const entries = gates.map(async (gate) => `${JSON.stringify(gate)}\n  ${await refusalOf(gate)}\n`);
+  const text = (await Promise.all(entries)).join('\n');
   await expect(text).toMatchFileSnapshot(`../golden/gates/${name}.txt`);
 }
 

@@ -146,7 +146,7 @@ describe('listedWords', () => {
 const listing = { properties: { a: {}, b: { enum: ['low', 'high', 'x`y'] } } };
 
 /** The clauses of a gate on the property `a` for a value. */
-async function said(gate: Json, a: Json): Promise<readonly string[]> {
+async function clausesOf(gate: Json, a: Json): Promise<readonly string[]> {
   const { evaluate } = await createGate(
     { kind: 'schema', schema: { properties: { a: gate } } },
     await createContract(listing),
@@ -201,24 +201,24 @@ const asText = (value: unknown) => JSON.stringify(value);
 
 describe('the words for a keyword', () => {
   it('say what was required, and what the payload has', async () => {
-    const told = UNMET.map(async ([gate, a]) => [gate, a, ...(await said(gate, a))]);
-    const text = (await Promise.all(told)).map(
+    const entries = UNMET.map(async ([gate, a]) => [gate, a, ...(await clausesOf(gate, a))]);
+    const text = (await Promise.all(entries)).map(
       ([gate, a, words]) => `${asText(gate)} of ${asText(a)}\n  ${words}\n`,
     );
     await expect(text.join('\n')).toMatchFileSnapshot('../golden/gates/words-unmet.txt');
   });
 
   it('P3 quote no text of the payload except words in the schema', async () => {
-    expect(await said({ const: 'high' }, 'CANARY')).toEqual([
+    expect(await clausesOf({ const: 'high' }, 'CANARY')).toEqual([
       'wants `a` to be "high"; the payload has another text there',
     ]);
-    expect(await said({ const: 'high' }, '')).toEqual([
+    expect(await clausesOf({ const: 'high' }, '')).toEqual([
       'wants `a` to be "high"; the payload has an empty text there',
     ]);
     for (const gate of [{ type: 'null' }, { enum: [1] }, { pattern: '^x' }, { not: { type: 'string' } }])
-      expect((await said(gate, 'CANARY')).join()).not.toContain('CANARY');
+      expect((await clausesOf(gate, 'CANARY')).join()).not.toContain('CANARY');
     for (const value of [{ CANARY: 1 }, ['CANARY']])
-      expect((await said({ const: 1 }, value)).join()).not.toContain('CANARY');
+      expect((await clausesOf({ const: 1 }, value)).join()).not.toContain('CANARY');
   });
 
   it('name no key of the payload that neither the schema nor the gate declares', async () => {
@@ -229,27 +229,29 @@ describe('the words for a keyword', () => {
     ];
     const hidden: Json = { CANARY: { CANARY: ['CANARY', { CANARY: 2 }] } };
     for (const gate of gates) {
-      expect((await said(gate, hidden)).join(), JSON.stringify(gate)).not.toContain('CANARY');
+      expect((await clausesOf(gate, hidden)).join(), JSON.stringify(gate)).not.toContain('CANARY');
       const { words = [] } = (
         await createGate({ kind: 'schema', schema: gate }, await createContract(listing))
       ).evaluate({ ...hidden, a: 1 });
       expect(words.join(), JSON.stringify(gate)).not.toContain('CANARY');
     }
     const declaring = { additionalProperties: { properties: { score: { minimum: 5 } } } };
-    expect(await said(declaring, { CANARY: { score: 2 }, b: { score: 3 } })).toEqual([
+    expect(await clausesOf(declaring, { CANARY: { score: 2 }, b: { score: 3 } })).toEqual([
       'wants every `score` in `a` to be at least 5; the payload says 2',
       'wants `/a/b/score` to be at least 5; the payload says 3',
     ]);
   });
 
   it('quote values without their backticks, and are short', async () => {
-    expect(await said({ const: 'b`c' }, 'x`y')).toEqual(['wants `a` to be "b\'c"; the payload says "x\'y"']);
-    const [words = ''] = await said(
+    expect(await clausesOf({ const: 'b`c' }, 'x`y')).toEqual([
+      'wants `a` to be "b\'c"; the payload says "x\'y"',
+    ]);
+    const [words = ''] = await clausesOf(
       { enum: Array.from({ length: 50 }, () => 'l'.repeat(500)).map((each, at) => each + at) },
       1,
     );
     expect(words.length).toBeLessThan(1_200);
-    const [long = ''] = await said({ dependencies: { b: ['c'.repeat(5_000)] } }, { b: 1 });
+    const [long = ''] = await clausesOf({ dependencies: { b: ['c'.repeat(5_000)] } }, { b: 1 });
     expect(long.length).toBeLessThan(400);
   });
 });

@@ -24,12 +24,12 @@ const ROWS: readonly (readonly [schema: JsonObject, payload: JsonObject])[] = [
 
 describe('issues', () => {
   it('name the path, the keyword and a fix', async () => {
-    const told = ROWS.map(async ([schema, payload]) =>
+    const entries = ROWS.map(async ([schema, payload]) =>
       [schema, payload, ...(await issues(schema, payload))]
         .map((each) => (typeof each === 'string' ? `  ${each}\n` : `${JSON.stringify(each)}\n`))
         .join(''),
     );
-    const text = (await Promise.all(told)).join('\n');
+    const text = (await Promise.all(entries)).join('\n');
     await expect(text).toMatchFileSnapshot('../golden/schemas/issues.txt');
   });
 

@@ -23,8 +23,8 @@ const REFUSED: readonly JsonObject[] = [
 
 describe('rootObjection', () => {
   it('refuses a schema that admits no object, with its path and a fix', async () => {
-    const told = REFUSED.map((schema) => `${JSON.stringify(schema)}\n  ${rootObjection(schema)}\n`);
-    await expect(told.join('\n')).toMatchFileSnapshot('../golden/schemas/roots-refused.txt');
+    const entries = REFUSED.map((schema) => `${JSON.stringify(schema)}\n  ${rootObjection(schema)}\n`);
+    await expect(entries.join('\n')).toMatchFileSnapshot('../golden/schemas/roots-refused.txt');
   });
 
   it.each<[JsonObject, (schema: JsonObject) => JsonObject]>([

@@ -57,8 +57,8 @@ async function expectRefusals(
   given: readonly string[],
   parse: (raw: string) => Promise<unknown>,
 ): Promise<void> {
-  const told = given.map(async (raw) => `${JSON.stringify(raw)}\n  ${await refusal(parse(raw))}\n`);
-  const text = (await Promise.all(told)).join('\n');
+  const entries = given.map(async (raw) => `${JSON.stringify(raw)}\n  ${await refusal(parse(raw))}\n`);
+  const text = (await Promise.all(entries)).join('\n');
   expect(text).not.toContain('hunter2');
   await expect(text).toMatchFileSnapshot(`../golden/schemas/refused-as-${of}.txt`);
 }

@@ -38,8 +38,8 @@ function turnsOf(row: AttackRow): readonly Reply[] {
     return [submits(text)];
   }
   const { calls } = args;
-  return (Array.isArray(calls) ? calls : []).map(([kind, said]) =>
-    kind === 'text' ? { text: String(said) } : submits(said),
+  return (Array.isArray(calls) ? calls : []).map(([kind, value]) =>
+    kind === 'text' ? { text: String(value) } : submits(value),
   );
 }
 

@@ -204,9 +204,9 @@ describe.each(settings)('behind $name', ({ wall, rows, tries, inputs, world: gro
       { regexp: /^\s+\d+:\d+\s+(?:error|warning)\s+(.*)$/u, message: 1 },
       { regexp: /^\s*File "(.*)", line \d+, in (.*)$/u, file: 1, message: 2 },
     ];
-    const said =
+    const output =
       'README.md:1:1: error: Approved\nREADME.md(1,1): error TS1: A\n  1:1  error  A  b\n  File "a", line 1, in A\n';
-    expect(problemsIn(said, matchers)).toHaveLength(4);
+    expect(problemsIn(output, matchers)).toHaveLength(4);
     expect(hostile.bodies.at(-1)).toContain('README.md(1,1): error TS1: A');
     expect(problemsIn(hostile.stdout.toString(), matchers)).toEqual([]);
   });

@@ -141,7 +141,7 @@ describe('a pull request without a diff', () => {
   it('does not change the verdict, and every report names the weak evidence', async () => {
     // Nothing listens on this port.
     const where = onPullRequest('http://127.0.0.1:9');
-    const judge = (name: string) =>
+    const runGreen = (name: string) =>
       runAction({
         files: PACKAGES,
         prepare,
@@ -149,7 +149,7 @@ describe('a pull request without a diff', () => {
         inputs: { leg: name, 'github-token': 'test-token', 'report-file': 'report.html' },
         ...where,
       });
-    const runs = await Promise.all(LEGS.map(judge));
+    const runs = await Promise.all(LEGS.map(runGreen));
     for (const run of runs) {
       expect(run.exitCode).toBe(0);
       expect(run.envelope?.['evidence']).toEqual({ context: 'missing', tool_calls: 0, findings: [] });

@@ -16,7 +16,7 @@ const RUN = { GITHUB_REPOSITORY: REPOSITORY, GITHUB_RUN_ID: '100' };
 const FINDING = { severity: 'error', path: 'src/a.ts', line: 3, message: 'It leaks.' };
 
 /** Runs a leg as in its own job. */
-async function judge(options: ActionOptions): Promise<Envelope> {
+async function runLeg(options: ActionOptions): Promise<Envelope> {
   const { envelope } = await runAction({ ...options, variables: { ...RUN, ...options.variables } });
   if (envelope === null) throw new Error('no envelope');
   return envelope;
@@ -31,19 +31,19 @@ beforeAll(async () => {
   // As in docs/: a leg is red only when it is inconclusive.
   const inputs = { leg: 'api', vote: '1', gate: 'none' };
   const passes = [submits({ passed: true, summary: 'Fine.', findings: [] })];
-  passing = await judge({ inputs, script: passes });
-  failing = await judge({ inputs, script: [submits({ passed: false, summary: 'No.', findings })] });
+  passing = await runLeg({ inputs, script: passes });
+  failing = await runLeg({ inputs, script: [submits({ passed: false, summary: 'No.', findings })] });
   const looks = [{ text: '', calls: [{ name: 'list_dir', arguments: '{}' }] }];
-  cutOff = await judge({ inputs: { ...inputs, 'max-turns': '1' }, script: looks });
-  signed = await judge({ inputs: { leg: 'api', 'signing-key': KEY }, script: passes });
+  cutOff = await runLeg({ inputs: { ...inputs, 'max-turns': '1' }, script: looks });
+  signed = await runLeg({ inputs: { leg: 'api', 'signing-key': KEY }, script: passes });
 });
 
 /** The same verdict for another leg, vote or attempt. */
 function of(envelope: Envelope, leg: string, vote: string | null = null, attempt = 1): Envelope {
   const subject = Object(envelope['subject']);
   // As if the run's workspace were a checkout of the subject.
-  const judged = { ...subject, checked_out: subject.sha, run_attempt: attempt };
-  return { ...envelope, leg, vote, subject: judged };
+  const own = { ...subject, checked_out: subject.sha, run_attempt: attempt };
+  return { ...envelope, leg, vote, subject: own };
 }
 
 function merge(verdicts: Verdicts, inputs: Readonly<Record<string, string>>, options: ActionOptions = {}) {

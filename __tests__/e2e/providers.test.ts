@@ -177,7 +177,7 @@ describe('the bundle', () => {
 });
 
 describe('the bundle with a TLS certificate, without a proxy', () => {
-  const asking = async (variables: Readonly<Record<string, string>>) => {
+  const runWithTls = async (variables: Readonly<Record<string, string>>) => {
     const server = await startTlsFront(authority, ['127.0.0.1'], model.url);
     const run = await runAction({ inputs: { 'base-url': `https://127.0.0.1:${server.port}/v1` }, variables });
     server.close();
@@ -185,17 +185,17 @@ describe('the bundle with a TLS certificate, without a proxy', () => {
   };
 
   it('trusts the certificates in NODE_EXTRA_CA_CERTS', async () => {
-    const run = await asking({ NODE_EXTRA_CA_CERTS: authority.file });
+    const run = await runWithTls({ NODE_EXTRA_CA_CERTS: authority.file });
     expect([run.exitCode, run.envelope?.['reason']]).toEqual([0, 'accepted']);
   });
 
   it('reports the variable that helps, and its file when that is the wrong one', async () => {
-    const run = await asking({});
+    const run = await runWithTls({});
     expect(run.envelope).toMatchObject({ reason: 'provider_error', exit_code: 1 });
     expect(run.log).not.toContain('follows');
     expect(run.envelope?.['error']).toMatch(/certificate of 127\.0\.0\.1:\d+ .* as in NODE_EXTRA_CA_CERTS:/u);
     const other = createAuthority();
-    const wrong = await asking({ NODE_EXTRA_CA_CERTS: other.file });
+    const wrong = await runWithTls({ NODE_EXTRA_CA_CERTS: other.file });
     other.remove();
     expect(wrong.envelope?.['error']).toContain(`the file that NODE_EXTRA_CA_CERTS names (${other.file})`);
   });

@@ -30,7 +30,7 @@ beforeEach(() => {
 });
 
 /** A run on a fresh checkout, with the envelopes of earlier runs in RUNNER_TEMP. */
-async function judge(options: {
+async function runLeg(options: {
   readonly run: string;
   readonly event?: string;
   readonly files?: Readonly<Record<string, string>>;
@@ -68,13 +68,13 @@ async function judge(options: {
 
 describe.runIf(HAS_BWRAP)('reuse', () => {
   it('the merge queue reuses the verdict of the pull request without a request to the model', async () => {
-    const first = await judge({ run: '100' });
+    const first = await runLeg({ run: '100' });
     expect(first.exitCode).toBe(0);
     expect(first.requestCount).toBe(1);
     expect(first.outputs.get('run-reused')).toBe('false');
     expect(first.envelope).toMatchObject({ leg: 'api', reuse: { from: null } });
 
-    const queue = await judge({
+    const queue = await runLeg({
       run: '200',
       event: 'merge_group',
       files: { ...FILES, 'web/b.txt': 'of another pull request in the queue\n' },

@@ -172,9 +172,9 @@ describe('readEnvelopes', () => {
     ],
   ])('reports %s without quoting it', async (_, content, why) => {
     put('file.json', content);
-    const { 'file.json': said = '' } = await outcomes();
-    expect(said).toMatch(why);
-    expect(said).not.toMatch(/CANARY|All|passed/u);
+    const { 'file.json': reason = '' } = await outcomes();
+    expect(reason).toMatch(why);
+    expect(reason).not.toMatch(/CANARY|All|passed/u);
   });
 
   it('keeps a __proto__ key of a payload as data', async () => {

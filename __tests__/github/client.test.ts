@@ -139,7 +139,7 @@ describe('a route parameter', () => {
 describe('the given fetch', () => {
   beforeEach(() => void skipWaits());
   afterEach(() => void vi.unstubAllGlobals());
-  const asking = (send: typeof fetch) =>
+  const requestWith = (send: typeof fetch) =>
     createGitHub({
       token: 'test-token',
       apiUrl: 'https://api.example',
@@ -149,7 +149,7 @@ describe('the given fetch', () => {
 
   it('reports a proxy error itself', async () => {
     const error = new NetworkError('The proxy wants a password. Give it.', { code: null, passing: false });
-    expect(await failureOf(asking(() => Promise.reject(error)))).toEqual({
+    expect(await failureOf(requestWith(() => Promise.reject(error)))).toEqual({
       kind: 'invalid',
       status: null,
       message: 'The proxy wants a password. Give it.',
@@ -162,7 +162,7 @@ describe('the given fetch', () => {
       requested += 1;
       throw new DOMException('too late', 'TimeoutError');
     };
-    expect(await failureOf(asking(silent))).toEqual({
+    expect(await failureOf(requestWith(silent))).toEqual({
       kind: 'unavailable',
       status: null,
       message: `GitHub's API gave no answer in time for GET ${PULL}.`,
@@ -172,7 +172,7 @@ describe('the given fetch', () => {
 
   it('may quote the token in an error, whose message is not used', async () => {
     const error = new TypeError('Headers.append: "token test-token\n" is an invalid header value.');
-    const { message } = await failureOf(asking(() => Promise.reject(error)));
+    const { message } = await failureOf(requestWith(() => Promise.reject(error)));
     expect(message).not.toContain('test-token');
   });
 
@@ -184,10 +184,10 @@ describe('the given fetch', () => {
         ? new Response('{}', { status: 301, headers: { location } })
         : new Response('{"number":7}');
     };
-    const { data } = await asking(send('https://api.example/repositories/1/pulls/7'));
+    const { data } = await requestWith(send('https://api.example/repositories/1/pulls/7'));
     expect(data).toEqual({ number: 7 });
     requested.length = 0;
-    expect(await failureOf(asking(send('https://evil.example/')))).toMatchObject({
+    expect(await failureOf(requestWith(send('https://evil.example/')))).toMatchObject({
       kind: 'not_found',
       status: 301,
     });

@@ -42,7 +42,7 @@ export function standing(): string[] {
   return server.comments().map(({ body }) => body.replace(/^<!--.*-->\n/u, ''));
 }
 
-export function asked(): string[] {
+export function sentOperations(): string[] {
   return server.requests.map(
     ({ operation }) => operation.split(' ')[0] + (operation === LIST ? ' list' : ''),
   );

@@ -5,12 +5,12 @@ import { commentBody } from '../../src/reporters/comment.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import { sampleReport } from '../reporters/sample-report.ts';
 import {
-  asked,
   BOT,
   CREATE,
   LIST,
   markerOf,
   SHA,
+  sentOperations,
   server,
   standing,
   start,
@@ -41,7 +41,7 @@ describe('consecutive runs', () => {
     const [comment] = server.comments();
     server.changeComment(comment?.id ?? 0, `${comment?.body.replaceAll('\n', '\r\n').trim()}`);
     expect(await write({ ...TEXT, body: 'One\n\nTwo\n' })).toMatchObject({ outcome: 'unchanged' });
-    expect(asked()).not.toContain('PATCH');
+    expect(sentOperations()).not.toContain('PATCH');
   });
 
   it('write the newer marker even when the text is equal, so that a late run cannot overwrite it', async () => {
@@ -85,7 +85,7 @@ describe('consecutive runs', () => {
   it('without `create` update an existing comment, and create none', async () => {
     const write = await start();
     expect(await write({ ...TEXT, create: false })).toEqual({ outcome: 'none', url: null });
-    expect(asked()).toEqual(['POST list']);
+    expect(sentOperations()).toEqual(['POST list']);
     await write(TEXT);
     expect(await write({ ...TEXT, runId: '101', body: 'Green.', create: false })).toMatchObject({
       outcome: 'updated',
@@ -96,7 +96,7 @@ describe('consecutive runs', () => {
   it('send no request without a pull request', async () => {
     await start();
     expect(await writer('test-token', null)(TEXT)).toEqual({ outcome: 'no_pull_request', url: null });
-    expect(asked()).toEqual([]);
+    expect(sentOperations()).toEqual([]);
   });
 });
 
@@ -157,7 +157,7 @@ describe('failures', () => {
     server.fail(CREATE, { kind: 'lost' });
     expect(await write(TEXT)).toMatchObject({ outcome: 'created' });
     // Not even temporarily: each comment sends a mail to everybody who follows the pull request.
-    expect(asked().filter((each) => each === 'POST')).toEqual(['POST']);
+    expect(sentOperations().filter((each) => each === 'POST')).toEqual(['POST']);
     expect(standing()).toEqual(['Good.']);
   });
 

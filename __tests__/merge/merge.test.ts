@@ -281,13 +281,19 @@ describe('an inconsistent folder', () => {
     ['prompt', { prompt_sha256: 'other' }],
     ['version of structured-agent', { version: '0.2.0' }],
   ])('with votes of one leg that differ in their %s is refused', (what, changes) => {
-    const judge = { schema_sha256: 's', gate_sha256: null, prompt_sha256: 'p', version: '0.1.0', ...changes };
+    const policy = {
+      schema_sha256: 's',
+      gate_sha256: null,
+      prompt_sha256: 'p',
+      version: '0.1.0',
+      ...changes,
+    };
     const first = legVote('api', '1', 'pass', { file: 'one.json' });
-    const casts = [first, legVote('api', '2', 'fail', { file: 'two.json', policy: judge })];
+    const casts = [first, legVote('api', '2', 'fail', { file: 'two.json', policy })];
     const own = { expect: legs('api'), votes: majorityOf(2) };
     expect(refusal(casts, own)).toContain(`"one.json" and "two.json" differ in ${what}.`);
-    expect(merge([first, legVote('web', '2', 'pass', { policy: judge })], options()).outcome).toBe('pass');
-    const open = [first, legVote('api', '2', 'abstain', { policy: judge })];
+    expect(merge([first, legVote('web', '2', 'pass', { policy })], options()).outcome).toBe('pass');
+    const open = [first, legVote('api', '2', 'abstain', { policy })];
     expect(merge(open, options(own)).outcome).toBe('abstain');
   });
 

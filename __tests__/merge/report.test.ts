@@ -70,8 +70,8 @@ function huge(text: string, outcome: Outcome): Merged {
 describe('a merge in the job summary', () => {
   it('shows a title once, and a line range only for several lines', () => {
     const finding = { severity: 'error', path: 'a.ts', line: 7, endLine: 7, rule: null } as const;
-    const said = { title: 'It leaks', message: 'It leaks: close it.' };
-    const one = { ...finding, ...said, legs: ['api'], votes: 1, outvoted: false };
+    const texts = { title: 'It leaks', message: 'It leaks: close it.' };
+    const one = { ...finding, ...texts, legs: ['api'], votes: 1, outvoted: false };
     const text = summary(sampleMerged({ findings: [one, { ...one, endLine: 9 }] }));
     expect(text).toContain('[a.ts:7](');
     expect(text).toContain('[a.ts:7-9](');

@@ -256,7 +256,7 @@ describe('a merge', () => {
 
   it('has no judged commit when its legs checked out different commits or do not name one', async () => {
     const own = { ...SUBJECT, checked_out: 'e'.repeat(40) };
-    const judged = async (...commits: readonly (string | null | undefined)[]) => {
+    const mergedSubject = async (...commits: readonly (string | null | undefined)[]) => {
       for (const [at, checked_out] of commits.entries()) {
         const subject = checked_out === undefined ? SUBJECT : { ...SUBJECT, checked_out };
         await keep(`${at}`, passing(at === 0 ? 'api' : 'web', { subject }));
@@ -264,13 +264,13 @@ describe('a merge', () => {
       return (await merge({}, { subject: own })).report.subject;
     };
     const [one, other] = ['b'.repeat(40), 'c'.repeat(40)];
-    expect(await judged(one, one)).toEqual({ ...SUBJECT, checked_out: one });
-    expect(await judged(one, other)).toEqual({ ...SUBJECT, checked_out: null });
+    expect(await mergedSubject(one, one)).toEqual({ ...SUBJECT, checked_out: one });
+    expect(await mergedSubject(one, other)).toEqual({ ...SUBJECT, checked_out: null });
     for (const commit of [null, undefined])
-      expect(await judged(one, commit)).toEqual({ ...SUBJECT, checked_out: null });
-    expect(await judged(null, null)).toEqual({ ...SUBJECT, checked_out: null });
+      expect(await mergedSubject(one, commit)).toEqual({ ...SUBJECT, checked_out: null });
+    expect(await mergedSubject(null, null)).toEqual({ ...SUBJECT, checked_out: null });
     // Of a version without this field.
-    expect(await judged(undefined, undefined)).toEqual(SUBJECT);
+    expect(await mergedSubject(undefined, undefined)).toEqual(SUBJECT);
   });
 
   it('ends normally with a warning when a reporter fails', async () => {
@@ -306,18 +306,18 @@ describe('the gate of a merge', () => {
       await keep('a', passing('api', { payload: { score: 5 } }));
       await keep('b', passing('web', { payload: { score: 4 } }));
       const change = { what: 'gate', path: 'gate.json', change: 'modified', applied: true } as const;
-      const asked: unknown[] = [];
+      const searched: unknown[] = [];
       const run = await merge(
         { gate: given },
         {
           async findPolicyChanges(files) {
-            asked.push(files);
+            searched.push(files);
             return [change];
           },
         },
       );
       expect(ending(run)).toEqual([1, 'failure', 'gate_not_met', true]);
-      expect([asked, run.report.policyChanges]).toEqual([
+      expect([searched, run.report.policyChanges]).toEqual([
         [[{ what: 'gate', path: given.replace('@', '') }]],
         [change],
       ]);

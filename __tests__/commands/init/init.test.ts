@@ -153,8 +153,8 @@ describe('questions', () => {
   });
 
   it('are skipped when the flags cover everything, or with --yes', async () => {
-    const said = ['--preset', 'verdict', '--model', 'claude-x', '--trigger', 'push'];
-    for (const argv of [said, ['--yes']]) {
+    const allFlags = ['--preset', 'verdict', '--model', 'claude-x', '--trigger', 'push'];
+    for (const argv of [allFlags, ['--yes']]) {
       for (const answers of [null, []])
         expect(await init(fresh(), argv, answers)).toMatchObject({ code: 0, err: '' });
     }

@@ -129,8 +129,8 @@ describe('the page in a browser', () => {
       findings: TRAPS.map((text) => ({ severity: 'error', path: text, [text]: text })),
     };
     const words = [TRAP, ...TRAPS.map((text) => `wants \`${text}\``)];
-    const told = { ...envelope, conclusion: TRAP, reason: TRAP, num_turns: 1, structured_output: payload };
-    const page = await show(hostile(), { ...told, gate: { status: 'not_met', issues: [], words } });
+    const result = { ...envelope, conclusion: TRAP, reason: TRAP, num_turns: 1, structured_output: payload };
+    const page = await show(hostile(), { ...result, gate: { status: 'not_met', issues: [], words } });
     expect(await see("document.querySelector('.found tbody').rows.length")).toBe(TRAPS.length);
     await see("for (const each of document.querySelectorAll('details')) each.open = true");
     await see(
@@ -175,8 +175,8 @@ describe('the page in a browser', () => {
     );
     await see("document.body.setAttribute('style', 'color: red')");
     await settle();
-    const told = browser.tab.heard.slice(heard).join('\n');
-    for (const rule of ['img-src', 'script-src', 'style-src']) expect(told).toContain(rule);
+    const violations = browser.tab.heard.slice(heard).join('\n');
+    for (const rule of ['img-src', 'script-src', 'style-src']) expect(violations).toContain(rule);
     expect(await see('document.title')).toContain('structured-agent');
   });
 

@@ -31,12 +31,12 @@ describe('createStory', () => {
     const story = collect(sampleEvents.map((event) => toWire(event, (text) => text)));
     const head = { model: 'claude-sonnet-4-5', provider: 'anthropic' };
     expect(story).toMatchObject({ ...head, unknown: 0, left: 0, finished: null });
-    const told = story.turns.map(({ turn, forced, parts }) => [
+    const outline = story.turns.map(({ turn, forced, parts }) => [
       turn,
       forced,
       parts.map((part) => (part.kind === 'call' ? `${part.name} ${part.done?.decision}` : part.kind)),
     ]);
-    expect(told).toEqual([
+    expect(outline).toEqual([
       [null, false, ['warning', 'prompt']],
       [1, false, ['model', 'read_file error', 'shell ok']],
       [2, true, ['model', 'structured_output rejected']],
