@@ -93,8 +93,10 @@ export const READ = {
   gitConfig: MIB,
   /** `packed-refs` of a repository with half a million refs. */
   packedRefs: 64 * MIB,
-  /** A file that a tool reads or edits (characters of the edited text); larger ones are left to the shell. */
+  /** A file that `read_file` shows in part; what is behind is left to the shell. */
   toolFile: 16 * MIB,
+  /** A file that `edit` changes (characters of the new text), which is searched as a whole; larger ones are left to the shell. */
+  editedFile: 8 * MIB,
   /** A file with findings; those in a larger one are kept, but without lines. */
   sourceFile: 10 * MIB,
   /** All files with findings, which are held in memory. */

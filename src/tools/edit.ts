@@ -48,7 +48,7 @@ async function edit(
   if (bytes === 'directory') return failed(`${name} is a folder. Name a file in it.`);
   if (bytes === 'too large') {
     return failed(
-      `${name} is larger than ${READ.toolFile} bytes, too large for this tool. Change it with a command in the shell.`,
+      `${name} is larger than ${READ.editedFile} bytes, too large for this tool. Change it with a command in the shell.`,
     );
   }
   if (bytes === null && wanted.before !== '') {
@@ -73,7 +73,7 @@ async function edit(
 
 async function existing(sandbox: Sandbox, path: string): Promise<Buffer | null | 'directory' | 'too large'> {
   try {
-    const view = await sandbox.read(path, READ.toolFile, 'edit');
+    const view = await sandbox.read(path, READ.editedFile, 'edit');
     if (view.kind === 'directory') return 'directory';
     return view.truncated ? 'too large' : view.bytes;
   } catch (error) {
@@ -125,9 +125,9 @@ export function replaceText(bytes: Buffer, before: string, after: string, all: b
     );
   }
   const length = text.length + places.length * (fitted.after.length - fitted.before.length);
-  if (length > READ.toolFile)
+  if (length > READ.editedFile)
     return no(
-      `with ${places.length} replacements it would be larger than ${READ.toolFile} bytes. Change it with a command in the shell.`,
+      `with ${places.length} replacements it would be larger than ${READ.editedFile} bytes. Change it with a command in the shell.`,
     );
   const parts: string[] = [];
   let from = 0;

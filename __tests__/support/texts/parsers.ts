@@ -306,12 +306,16 @@ const config: Limit = {
   most: READ.gitConfig,
 };
 
+const edited: Limit = { file: 'tools/edit.ts', name: 'READ.editedFile', most: READ.editedFile };
 const text: Limit = { file: 'agent/agent.ts', name: 'JSON_TEXT.prose', most: JSON_TEXT.prose };
 
 /** By reader; one without a limit here is measured with 10 MB. */
 export const LIMITS: Readonly<Record<string, Limit>> = {
   YAML: workflow,
   'rules of check': workflow,
+  expression: workflow,
+  edit: edited,
+  'edit that fits nowhere': edited,
   'strict JSON': call,
   'JSON with inexact numbers': call,
   'JSON in a string': call,
