@@ -111,17 +111,19 @@ describe('a server whose certificate is signed by a private authority', () => {
     'is rejected %s when the authority is unknown, and the message names NODE_EXTRA_CA_CERTS',
     async (name, way) => {
       const [url, variables] = way();
-      const said = await ask(url, variables);
-      expect(said).toMatch(/^NetworkError: The certificate of .*NODE_EXTRA_CA_CERTS: .*\.pem \([A-Z_]+\)\.$/);
+      const message = await ask(url, variables);
+      expect(message).toMatch(
+        /^NetworkError: The certificate of .*NODE_EXTRA_CA_CERTS: .*\.pem \([A-Z_]+\)\.$/,
+      );
       const owner = name.endsWith('as well') ? `the proxy ${tlsProxy.host} (HTTPS_PROXY)` : new URL(url).host;
-      expect(said).toContain(`The certificate of ${owner} `);
+      expect(message).toContain(`The certificate of ${owner} `);
     },
   );
 
   it('is rejected when NODE_EXTRA_CA_CERTS names another authority, and the message names the file', async () => {
     const [url] = directly();
-    const said = await ask(url, { NODE_EXTRA_CA_CERTS: other.file });
-    expect(said).toContain(`the file that NODE_EXTRA_CA_CERTS names (${other.file}) does not hold`);
+    const message = await ask(url, { NODE_EXTRA_CA_CERTS: other.file });
+    expect(message).toContain(`the file that NODE_EXTRA_CA_CERTS names (${other.file}) does not hold`);
   });
 
   it('keeps trusting NODE_EXTRA_CA_CERTS after the system store is loaded', async () => {
@@ -147,16 +149,16 @@ describe('other certificate errors', () => {
   const trusting = () => ({ NODE_EXTRA_CA_CERTS: authority.file });
 
   it('reports an expired certificate', async () => {
-    const said = await ask(`https://127.0.0.1:${ports.expired}/`, trusting());
-    expect(said).toBe(
+    const message = await ask(`https://127.0.0.1:${ports.expired}/`, trusting());
+    expect(message).toBe(
       `NetworkError: The certificate of 127.0.0.1:${ports.expired} has expired: renew it there, and check the clock of this machine (CERT_HAS_EXPIRED).`,
     );
   });
 
   it('reports a certificate issued for another host', async () => {
-    const said = await ask(`https://127.0.0.1:${ports.elsewhere}/`, trusting());
-    expect(said).toContain(`The certificate of 127.0.0.1:${ports.elsewhere} was made for another host`);
-    expect(said).toContain('ERR_TLS_CERT_ALTNAME_INVALID');
+    const message = await ask(`https://127.0.0.1:${ports.elsewhere}/`, trusting());
+    expect(message).toContain(`The certificate of 127.0.0.1:${ports.elsewhere} was made for another host`);
+    expect(message).toContain('ERR_TLS_CERT_ALTNAME_INVALID');
   });
 
   it('does not read the system store for other certificate errors and ignores other network errors', () => {

@@ -178,8 +178,8 @@ describe('https through a proxy', () => {
   it('rejects with the reason of the signal and sends no request when it is already aborted', async () => {
     const stop = new AbortController();
     const { proxy, send } = await throughWith({}, () => stop.abort(new Error('enough')));
-    const asked = send(API, { ...post(), signal: stop.signal });
-    await expect(asked).rejects.toThrow('enough');
+    const pending = send(API, { ...post(), signal: stop.signal });
+    await expect(pending).rejects.toThrow('enough');
     await expect(send(API, { ...post(), signal: AbortSignal.abort(new Error('late')) })).rejects.toThrow(
       'late',
     );

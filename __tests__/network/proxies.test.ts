@@ -4,7 +4,7 @@ import { InputError } from '../../src/errors.ts';
 import { parseProxies, proxySecrets } from '../../src/network/proxies.ts';
 
 /** The parsed proxies as plain text. */
-const told = (environment: Readonly<Record<string, string>>) => {
+const parse = (environment: Readonly<Record<string, string>>) => {
   const proxies = parseProxies(environment);
   if (proxies === null) return null;
   const { http, https, bypass } = proxies;
@@ -31,13 +31,13 @@ describe('parseProxies', () => {
   });
 
   it('prefers the lowercase variable and ignores an empty one', () => {
-    expect(told({ HTTPS_PROXY: 'http://upper:1', https_proxy: 'http://lower:2', NO_PROXY: 'a' })).toEqual({
+    expect(parse({ HTTPS_PROXY: 'http://upper:1', https_proxy: 'http://lower:2', NO_PROXY: 'a' })).toEqual({
       http: null,
       https: ['https_proxy', 'http://lower:2/', null],
       bypass: 'a',
     });
     expect(
-      told({ HTTP_PROXY: 'http://upper:1', http_proxy: '', NO_PROXY: 'upper', no_proxy: 'lower' }),
+      parse({ HTTP_PROXY: 'http://upper:1', http_proxy: '', NO_PROXY: 'upper', no_proxy: 'lower' }),
     ).toEqual({
       http: ['HTTP_PROXY', 'http://upper:1/', null],
       https: null,
@@ -46,21 +46,21 @@ describe('parseProxies', () => {
   });
 
   it('accepts a host and a port without a scheme', () => {
-    expect(told({ HTTPS_PROXY: ' proxy.corp:3128 ' })?.https).toEqual([
+    expect(parse({ HTTPS_PROXY: ' proxy.corp:3128 ' })?.https).toEqual([
       'HTTPS_PROXY',
       'http://proxy.corp:3128/',
       null,
     ]);
-    expect(told({ HTTPS_PROXY: 'me:pw@proxy.corp:3128' })?.https?.[2]).toBe('Basic bWU6cHc=');
+    expect(parse({ HTTPS_PROXY: 'me:pw@proxy.corp:3128' })?.https?.[2]).toBe('Basic bWU6cHc=');
   });
 
   it('removes the credentials from the URL and decodes them', () => {
-    expect(told({ HTTP_PROXY: 'https://m%65:p%40ss%3Aw%C3%B6rd@proxy:8443' })?.http).toEqual([
+    expect(parse({ HTTP_PROXY: 'https://m%65:p%40ss%3Aw%C3%B6rd@proxy:8443' })?.http).toEqual([
       'HTTP_PROXY',
       'https://proxy:8443/',
       `Basic ${Buffer.from('me:p@ss:wörd').toString('base64')}`,
     ]);
-    expect(told({ HTTP_PROXY: 'http://token@proxy' })?.http?.[2]).toBe('Basic dG9rZW46');
+    expect(parse({ HTTP_PROXY: 'http://token@proxy' })?.http?.[2]).toBe('Basic dG9rZW46');
   });
 
   it.each([

@@ -168,9 +168,9 @@ describe('a request', () => {
   ])('asks %s for at most %i tokens by default', async (model, expected) => {
     const { provider, server } = await serving(message, { model });
     await provider.complete(asking());
-    const told = await serving(message, { model, maxOutputTokens: 7 });
-    await told.provider.complete(asking());
-    const limits = [server, told.server].map((each) => sentBody(each, 0)['max_tokens']);
+    const limited = await serving(message, { model, maxOutputTokens: 7 });
+    await limited.provider.complete(asking());
+    const limits = [server, limited.server].map((each) => sentBody(each, 0)['max_tokens']);
     expect(limits).toEqual([expected, 7]);
   });
 

@@ -1,4 +1,4 @@
-/** A server of the Chat Completions API that answers as it is told, and parts of its answers. */
+/** A server of the Chat Completions API with scripted responses, and parts of responses. */
 import type { Provider } from '../../src/providers/provider.ts';
 import { objectOf } from '../../src/providers/tool-calls.ts';
 import { answered, asking, providerAt, wireOf } from '../support/fakes/model/wires.ts';
@@ -7,7 +7,7 @@ import { raw } from './conformance-server.ts';
 
 export const whole = wireOf('openai-compatible', 'whole');
 export const streamed = wireOf('openai-compatible', 'streamed');
-/** A provider whose server answers every request with this body, or with these chunks. */
+/** A provider whose server responds to every request with this body or these chunks. */
 export async function serving(
   answer: string | readonly unknown[],
 ): Promise<{ provider: Provider; server: RawServer }> {

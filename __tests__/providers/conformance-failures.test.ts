@@ -19,26 +19,26 @@ describe.each(wires)('$name', (wire: Wire) => {
     ) => {
       const headers = { ...atOnce, 'x-request-id': 'req_1', 'request-id': 'req_1' };
       const server = await raw((response) => wire.error(response, status, error, headers));
-      const told = await failure((await at(server, settings)).complete(asking(request)));
-      expect(told.message).not.toContain(testKey);
-      return { ...told, tries: server.requests.length };
+      const thrown = await failure((await at(server, settings)).complete(asking(request)));
+      expect(thrown.message).not.toContain(testKey);
+      return { ...thrown, tries: server.requests.length };
     };
 
     it('E16 401 and 403 name the source of the key, the model and the status, but not the key', async () => {
       for (const status of [401, 403]) {
-        const told = await failing(status, { type: 'authentication_error', message: 'bad key' });
-        expect(told).toMatchObject({ failure: 'auth', status, requestId: 'req_1', tries: 1 });
+        const thrown = await failing(status, { type: 'authentication_error', message: 'bad key' });
+        expect(thrown).toMatchObject({ failure: 'auth', status, requestId: 'req_1', tries: 1 });
         for (const part of ['the input api-key', 'asked', String(status), '"bad key"'])
-          expect(told.message).toContain(part);
+          expect(thrown.message).toContain(part);
       }
     });
 
     it('404 and 410 mention model and base-url', async () => {
       for (const status of [404, 410]) {
-        const told = await failing(status, { type: 'not_found_error', message: 'no such model' });
-        expect(told).toMatchObject({ failure: 'error', status, tries: 1 });
-        expect(told.message).toContain('check `model` and `base-url`');
-        expect(told.message).toContain(status === 410 ? 'retired, for good' : 'not found');
+        const thrown = await failing(status, { type: 'not_found_error', message: 'no such model' });
+        expect(thrown).toMatchObject({ failure: 'error', status, tries: 1 });
+        expect(thrown.message).toContain('check `model` and `base-url`');
+        expect(thrown.message).toContain(status === 410 ? 'retired, for good' : 'not found');
       }
     });
 
@@ -88,9 +88,9 @@ describe.each(wires)('$name', (wire: Wire) => {
 
     it.each<[string, (response: ServerResponse) => void]>([
       ['while waiting for headers', () => undefined],
-      ['in the middle of an answer', (response) => wire.begin(response, 'open')],
+      ['in the middle of a response', (response) => wire.begin(response, 'open')],
       [
-        'while a retry waits as long as it may',
+        'during the longest wait before a retry',
         (response) => wire.error(response, 429, {}, { 'retry-after': '3600' }),
       ],
     ])('%s rejects with the reason at once and sends no further request', async (_, answer) => {

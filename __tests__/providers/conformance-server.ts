@@ -1,4 +1,4 @@
-/** Servers that answer as a test wants, closed when it is over, and what became of a request. */
+/** Scripted servers, which are closed after each test, and the failure of a request. */
 import type { ServerResponse } from 'node:http';
 import { afterEach, vi } from 'vitest';
 import { ProviderError } from '../../src/errors.ts';
@@ -31,5 +31,5 @@ export async function failure(
   return { failure: kind, status, requestId, message };
 }
 
-/** Retries come at once: the SDKs read fractions of a second. */
+/** Makes retries immediate: the SDKs accept fractions of a second. */
 export const atOnce = { 'retry-after': '0.001' };

@@ -20,7 +20,7 @@ const prefix = (raw: string, wire: Wire): string => {
   return raw.slice(0, end).replaceAll(',"cache_control":{"type":"ephemeral"}', '');
 };
 
-/** The ids of calls and of results in a request, in order. */
+/** The ids of calls and results in a request, in order. */
 const idsIn = (request: RawRequest | undefined, wire: Wire): { calls: unknown[]; results: unknown[] } => {
   const entries = list(body(request)[wire.conversation]);
   const all = [
@@ -137,7 +137,7 @@ describe.each(wires)('$name', (wire: Wire) => {
   });
 
   it('S8 marks every call of a response that was cut inside a call as truncated', async () => {
-    // A whole answer of Anthropic's holds JSON, which cannot be cut.
+    // A complete Anthropic response contains JSON, which cannot be cut.
     const cut = wire.provider === 'anthropic' && !wire.stream ? '{}' : '{"command":"l';
     const calls = [
       { id: 'x', name: 'shell', arguments: '{"command":"ls"}' },
@@ -176,7 +176,7 @@ describe.each(wires)('$name', (wire: Wire) => {
     );
   });
 
-  // The streams of these servers come in pieces of a few characters.
+  // These servers stream a few characters at a time.
   it.skipIf(wire.stream)(
     'drops arguments longer than 2 MiB, and replays them as an empty object',
     async () => {

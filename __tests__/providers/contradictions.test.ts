@@ -40,18 +40,18 @@ const usage: JsonObject = { choices: [], usage: { prompt_tokens: 1, completion_t
 
 describe('a stream of chat completions', () => {
   it.each([
-    ['an error behind the end', [all, part([], 'tool_calls'), { error: { message: 'no', code: 400 } }]],
+    ['an error after the end', [all, part([], 'tool_calls'), { error: { message: 'no', code: 400 } }]],
     ['an error of the choice', [all, part([], 'tool_calls', { error: { message: 'no' } })]],
-    ['an end by length, and another one', [all, part([], 'length'), part([], 'tool_calls')]],
-    ['an end, and another one by length', [all, part([], 'tool_calls'), part([], 'length')]],
-    ['an end by a filter, and another one', [all, part([], 'content_filter'), part([], 'stop')]],
-    ['a failure, and an end', [all, part([], 'error'), part([], 'tool_calls')]],
-    ['arguments behind the end', [part([call('{"pass')]), part([], 'tool_calls'), part([rest('ed":true}')])]],
+    ['an end by length and another end', [all, part([], 'length'), part([], 'tool_calls')]],
+    ['an end and another end by length', [all, part([], 'tool_calls'), part([], 'length')]],
+    ['an end by a filter and another end', [all, part([], 'content_filter'), part([], 'stop')]],
+    ['a failure and an end', [all, part([], 'error'), part([], 'tool_calls')]],
+    ['arguments after the end', [part([call('{"pass')]), part([], 'tool_calls'), part([rest('ed":true}')])]],
     [
-      'arguments behind the end, with an end',
+      'arguments after the end and another end',
       [part([call('{"pass')], 'stop'), part([rest('ed":true}')], 'stop')],
     ],
-    ['a call behind the end', [part([], 'stop'), all]],
+    ['a call after the end', [part([], 'stop'), all]],
     ['another choice', [part([call('{"pass')]), part([rest('ed":true}')], 'tool_calls', { index: 1 })]],
     ['only another choice', [part([call('{"passed":true}')], 'tool_calls', { index: 1 })]],
     ['two choices', [{ choices: [...all.choices, { index: 0, delta: {} }] }, part([], 'tool_calls')]],
@@ -62,13 +62,13 @@ describe('a stream of chat completions', () => {
   it.each([
     ['in one chunk', [part([call('{"passed":true}')], 'tool_calls')]],
     ['with stop in every chunk', [part([], 'stop'), part([call('{"passed":true}')], 'stop')]],
-    ['with two words for one end', [all, part([], 'stop'), part([], 'tool_calls'), usage]],
+    ['with two finish reasons for one end', [all, part([], 'stop'), part([], 'tool_calls'), usage]],
     [
       'without an index',
       [{ choices: [{ delta: { tool_calls: [call('{"passed":true}')] }, finish_reason: 'stop' }] }],
     ],
-    ['with an error that is none', [all, { ...part([], 'tool_calls', { error: null }), error: null }]],
-    ['with an empty chunk behind the end', [all, part([], 'tool_calls'), part([]), usage]],
+    ['with a null error', [all, { ...part([], 'tool_calls', { error: null }), error: null }]],
+    ['with an empty chunk after the end', [all, part([], 'tool_calls'), part([]), usage]],
   ])('is accepted %s', async (_, chunks) => {
     expect(await completeWith('openai-compatible', chunks)).toEqual(accepted);
   });
@@ -81,7 +81,7 @@ describe('a chat completion body', () => {
   });
   it.each([
     ['an error beside its choices', { choices: [choice()], error: { message: 'no' } }],
-    ['an error that is a text', { choices: [choice()], error: 'no' }],
+    ['an error that is a string', { choices: [choice()], error: 'no' }],
     ['an error of its choice', { choices: [choice({ error: { message: 'no' } })] }],
     ['another choice first', { choices: [choice({ index: 1 }), choice()] }],
     ['a failure as its end', { choices: [choice({ finish_reason: 'error' })] }],
@@ -90,7 +90,7 @@ describe('a chat completion body', () => {
   });
 
   it.each([
-    ['with an error that is none', { choices: [choice({ error: null })], error: null }],
+    ['with a null error', { choices: [choice({ error: null })], error: null }],
     ['without an end', { choices: [choice({ finish_reason: null })] }],
     ['without an index', { choices: [choice({ index: null })] }],
   ])('is accepted %s', async (_, body) => {
@@ -112,10 +112,10 @@ describe('an Anthropic message', () => {
 
   it.each([
     [
-      'an error behind the end',
+      'an error after the end',
       [start, block, input, end('tool_use'), { type: 'error', error: { type: 'x' } }],
     ],
-    ['arguments behind the end', [start, block, json('{"pass'), end('tool_use'), json('ed":true}'), stop]],
+    ['arguments after the end', [start, block, json('{"pass'), end('tool_use'), json('ed":true}'), stop]],
     ['two ends', [start, block, input, end('max_tokens'), end('tool_use'), stop]],
     ['two messages', [start, block, json('{"pass'), start, json('ed":true}'), end('tool_use'), stop]],
   ])('is rejected with %s', async (_, events) => {

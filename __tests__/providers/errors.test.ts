@@ -38,8 +38,8 @@ async function ask(
 ): Promise<Told> {
   const server = await startRawServer(handler);
   try {
-    const told = await askAt(wire, server.url, settings, request);
-    return { ...told, tries: server.requests.length };
+    const outcome = await askAt(wire, server.url, settings, request);
+    return { ...outcome, tries: server.requests.length };
   } finally {
     await server.close();
   }
@@ -108,18 +108,20 @@ describe.each(wires)('$name', (wire) => {
       [504, 'provider_error', 4],
       [529, 'provider_overloaded', 4],
     ])('E16 E17 %i ends as %s after %i tries and reports each try', async (status, reason, tries) => {
-      const told = await ask(wire, (response) => wire.error(response, status, { message: 'no' }, atOnce));
-      expect(ending(told)).toEqual([reason, 1]);
-      expect(told.tries).toBe(tries);
-      expect(told.notices).toEqual(follows(`HOST answered ${status} and asked to wait less than 1 s`, tries));
+      const outcome = await ask(wire, (response) => wire.error(response, status, { message: 'no' }, atOnce));
+      expect(ending(outcome)).toEqual([reason, 1]);
+      expect(outcome.tries).toBe(tries);
+      expect(outcome.notices).toEqual(
+        follows(`HOST answered ${status} and asked to wait less than 1 s`, tries),
+      );
     });
 
     it('is discarded when a later try succeeds', async () => {
-      const told = await ask(wire, (response, _, index) =>
+      const outcome = await ask(wire, (response, _, index) =>
         index < 3 ? wire.error(response, 529, {}, atOnce) : wire.answer(response, { text: 'late' }),
       );
-      expect(told.completion?.message.text).toBe('late');
-      expect(told.notices).toHaveLength(3);
+      expect(outcome.completion?.message.text).toBe('late');
+      expect(outcome.notices).toHaveLength(3);
     });
 
     it('is retried as x-should-retry says', async () => {
@@ -131,12 +133,12 @@ describe.each(wires)('$name', (wire) => {
     });
 
     it('is classified by its status when the body never arrives', async () => {
-      const told = await ask(
+      const outcome = await ask(
         wire,
         (response) => response.writeHead(401, { 'content-type': 'application/json' }).flushHeaders(),
         { idleTimeoutMs: 60 },
       );
-      expect([...ending(told), told.tries]).toEqual(['provider_auth', 1, 1]);
+      expect([...ending(outcome), outcome.tries]).toEqual(['provider_auth', 1, 1]);
     });
 
     it('that is HTML is named in the message and retried by its status alone', async () => {
@@ -145,20 +147,20 @@ describe.each(wires)('$name', (wire) => {
         [400, 1],
         [502, 4],
       ] as const) {
-        const told = await ask(wire, (response) =>
+        const outcome = await ask(wire, (response) =>
           response.writeHead(status, { 'content-type': 'text/html', ...atOnce }).end('<html>Sign in</html>'),
         );
-        expect([...ending(told), told.tries]).toEqual(['provider_error', 1, tries]);
-        expect(told.error?.message).toContain('HTML instead of JSON');
-        expect(told.error?.message).not.toContain('Sign in');
+        expect([...ending(outcome), outcome.tries]).toEqual(['provider_error', 1, tries]);
+        expect(outcome.error?.message).toContain('HTML instead of JSON');
+        expect(outcome.error?.message).not.toContain('Sign in');
       }
     });
 
     it('for a prompt that is too long ends as context_overflow without a retry', async () => {
-      const told = await ask(wire, (response) =>
+      const outcome = await ask(wire, (response) =>
         wire.error(response, 400, { code: 'context_length_exceeded', message: 'too long' }, atOnce),
       );
-      expect([...ending(told), told.tries]).toEqual(['context_overflow', 1, 1]);
+      expect([...ending(outcome), outcome.tries]).toEqual(['context_overflow', 1, 1]);
     });
 
     it.each([
@@ -170,9 +172,9 @@ describe.each(wires)('$name', (wire) => {
       [400, '`tools` is not supported with this model'],
       [400, 'Function calling is not enabled for this model'],
     ])('for a server without tool calls is explained: %i %s', async (status, message) => {
-      const told = await ask(wire, (response) => wire.error(response, status, { message }, atOnce));
-      expect(ending(told)).toEqual(['provider_error', 1]);
-      expect(told.error?.message).toContain('It offers no tool calls for this model');
+      const outcome = await ask(wire, (response) => wire.error(response, status, { message }, atOnce));
+      expect(ending(outcome)).toEqual(['provider_error', 1]);
+      expect(outcome.error?.message).toContain('It offers no tool calls for this model');
     });
 
     it('with another message about tools is not explained as missing tool calls', async () => {
@@ -180,8 +182,8 @@ describe.each(wires)('$name', (wire) => {
         'Invalid schema for function "shell": tools[0] is not valid',
         'tool_use ids must be unique',
       ]) {
-        const told = await ask(wire, (response) => wire.error(response, 400, { message }));
-        expect(told.error?.message).not.toContain('no tool calls');
+        const outcome = await ask(wire, (response) => wire.error(response, 400, { message }));
+        expect(outcome.error?.message).not.toContain('no tool calls');
       }
     });
   });
@@ -194,19 +196,19 @@ describe.each(wires)('$name', (wire) => {
       async (then) => {
         const { type, text } = await almost();
         expect(text).toContain('shell');
-        const told = await ask(wire, (response) => send(response, type, text, then));
-        expect([...ending(told), told.tries]).toEqual(['provider_error', 1, 3]);
-        expect(told.error?.message).toContain('broke off in every try');
-        expect(told.notices).toEqual(follows('HOST broke off its answer', 3));
+        const outcome = await ask(wire, (response) => send(response, type, text, then));
+        expect([...ending(outcome), outcome.tries]).toEqual(['provider_error', 1, 3]);
+        expect(outcome.error?.message).toContain('broke off in every try');
+        expect(outcome.notices).toEqual(follows('HOST broke off its answer', 3));
       },
     );
 
     it('contributes no calls to the complete response', async () => {
       const { type, text } = await almost();
-      const told = await ask(wire, (response, _, index) =>
+      const outcome = await ask(wire, (response, _, index) =>
         index < 2 ? send(response, type, text, 'cut') : wire.answer(response, { calls: [call] }),
       );
-      expect(told.completion?.message.toolCalls).toEqual([
+      expect(outcome.completion?.message.toolCalls).toEqual([
         { id: 'x', name: 'shell', rawArguments: call.arguments, status: 'complete' },
       ]);
     });
@@ -243,7 +245,7 @@ describe.each(streamed)('$name: a silent stream', (wire) => {
     ['in the middle', (response: ServerResponse) => wire.begin(response, 'open')],
   ])('%s is cut off, retried, and reported with the length of the silence', async (_, handler) => {
     const closed: Promise<void>[] = [];
-    const told = await ask(
+    const outcome = await ask(
       wire,
       (response) => {
         closed.push(new Promise((resolve) => response.once('close', resolve)));
@@ -251,15 +253,15 @@ describe.each(streamed)('$name: a silent stream', (wire) => {
       },
       { idleTimeoutMs: 200 },
     );
-    expect([...ending(told), told.tries]).toEqual(['provider_error', 1, 3]);
-    expect(told.error?.message).toContain('went silent: nothing came for 0.2 s, in every try');
-    expect(told.notices).toEqual(follows('HOST was silent for 0.2 s', 3));
+    expect([...ending(outcome), outcome.tries]).toEqual(['provider_error', 1, 3]);
+    expect(outcome.error?.message).toContain('went silent: nothing came for 0.2 s, in every try');
+    expect(outcome.notices).toEqual(follows('HOST was silent for 0.2 s', 3));
     await Promise.all(closed);
   });
 
   it('is not cut off while comments and pings arrive', async () => {
     const { type, text } = await bytesOf(wire, { text: 'slow' });
-    const told = await ask(
+    const outcome = await ask(
       wire,
       (response) => {
         response.writeHead(200, { 'content-type': type });
@@ -275,18 +277,18 @@ describe.each(streamed)('$name: a silent stream', (wire) => {
       // Longer than one pause, even on a busy machine, and shorter than all pauses together.
       { idleTimeoutMs: 1_500 },
     );
-    expect(told).toMatchObject({ completion: { message: { text: 'slow' } }, tries: 1, notices: [] });
+    expect(outcome).toMatchObject({ completion: { message: { text: 'slow' } }, tries: 1, notices: [] });
   });
 
   it('returns the response without waiting when the server keeps the connection open', async () => {
     const { type, text } = await bytesOf(wire, { calls: [call] });
     const timers: NodeJS.Timeout[] = [];
     for (const then of ['open', 'pings']) {
-      const told = await ask(wire, (response) => {
+      const outcome = await ask(wire, (response) => {
         send(response, type, text, 'open');
         if (then === 'pings') timers.push(setInterval(() => response.write(': ping\n\n'), 5));
       });
-      expect(told.completion?.message.toolCalls).toMatchObject([{ name: 'shell', status: 'complete' }]);
+      expect(outcome.completion?.message.toolCalls).toMatchObject([{ name: 'shell', status: 'complete' }]);
     }
     for (const timer of timers) clearInterval(timer);
   });
@@ -325,19 +327,19 @@ describe.each(streamed)('$name: a silent stream', (wire) => {
   it('reads half a million pings and the response after them', async () => {
     const { type, text } = await bytesOf(wire, { text: 'at last' });
     const pings = 'event: ping\ndata: {"type":"ping"}\n\ndata: {}\n\n'.repeat(250_001);
-    const told = await ask(wire, (response) => send(response, type, pings + text, 'end'));
-    expect(told.completion?.message.text).toBe('at last');
+    const outcome = await ask(wire, (response) => send(response, type, pings + text, 'end'));
+    expect(outcome.completion?.message.text).toBe('at last');
   });
 });
 
 describe.each(whole)('$name: a silent server', (wire) => {
   it('that responds in one piece has no idle timeout', async () => {
-    const told = await ask(
+    const outcome = await ask(
       wire,
       (response) => setTimeout(() => wire.answer(response, { text: 'thought' }), 250),
       { idleTimeoutMs: 50 },
     );
-    expect(told).toMatchObject({ completion: { message: { text: 'thought' } }, tries: 1 });
+    expect(outcome).toMatchObject({ completion: { message: { text: 'thought' } }, tries: 1 });
   });
 });
 
@@ -370,11 +372,11 @@ describe('an error inside a response', () => {
 describe('a stream with too many events', () => {
   it('is rejected without a retry', async () => {
     const events = 'data: {"choices":[]}\n\n'.repeat(600_000);
-    const told = await ask(wireOf('openai-compatible', 'streamed'), (response) =>
+    const outcome = await ask(wireOf('openai-compatible', 'streamed'), (response) =>
       send(response, 'text/event-stream', events, 'open'),
     );
-    expect([...ending(told), told.tries]).toEqual(['provider_error', 1, 1]);
-    expect(told.error?.message).toContain('more than 500000 events');
+    expect([...ending(outcome), outcome.tries]).toEqual(['provider_error', 1, 1]);
+    expect(outcome.error?.message).toContain('more than 500000 events');
   });
 });
 
@@ -394,14 +396,14 @@ describe('a response that takes longer than the timeouts of Node', () => {
       },
     ];
     for (const [n, way] of ways.entries()) {
-      const told = await askAt(wire, 'http://127.0.0.1:9', {
+      const outcome = await askAt(wire, 'http://127.0.0.1:9', {
         fetch: (...asked) => {
           tries += 1;
           return way(...asked);
         },
       });
-      expect([...ending(told), told.notices, tries]).toEqual(['provider_error', 1, [], n + 1]);
-      expect(told.error?.message).toContain('within the time limit of one request. Set `stream: on`');
+      expect([...ending(outcome), outcome.notices, tries]).toEqual(['provider_error', 1, [], n + 1]);
+      expect(outcome.error?.message).toContain('within the time limit of one request. Set `stream: on`');
     }
   });
 });
@@ -411,8 +413,8 @@ describe.concurrent('default retries of the SDKs', () => {
     const all = [429, 500, 529].flatMap((status) => wires.map((wire) => ({ wire, status })));
     const ends = await Promise.all(
       all.map(async ({ wire, status }) => {
-        const told = await ask(wire, (response) => wire.error(response, status, {}));
-        return { name: wire.name, status, tries: told.tries, notices: told.notices };
+        const outcome = await ask(wire, (response) => wire.error(response, status, {}));
+        return { name: wire.name, status, tries: outcome.tries, notices: outcome.notices };
       }),
     );
     expect(ends).toEqual(
@@ -458,10 +460,12 @@ describe.concurrent('default retries of the SDKs', () => {
           const way: typeof fetch = async () => {
             throw new NetworkError('The proxy of HTTPS_PROXY refused.', { code: 'ECONNREFUSED', passing });
           };
-          const told = await askAt(wire, 'http://127.0.0.1:9', { fetch: way });
-          expect([wire.name, ...ending(told)]).toEqual([wire.name, 'provider_error', 1]);
-          expect(told.error?.message).toBe('No connection to 127.0.0.1:9. The proxy of HTTPS_PROXY refused.');
-          expect(told.notices).toEqual(passing ? follows('no answer from HOST (ECONNREFUSED)', 4) : []);
+          const outcome = await askAt(wire, 'http://127.0.0.1:9', { fetch: way });
+          expect([wire.name, ...ending(outcome)]).toEqual([wire.name, 'provider_error', 1]);
+          expect(outcome.error?.message).toBe(
+            'No connection to 127.0.0.1:9. The proxy of HTTPS_PROXY refused.',
+          );
+          expect(outcome.notices).toEqual(passing ? follows('no answer from HOST (ECONNREFUSED)', 4) : []);
         }),
       ),
     );
@@ -470,8 +474,8 @@ describe.concurrent('default retries of the SDKs', () => {
   it('handle every chaos mode of the emulator', async () => {
     const model = await startModel(() => ({ text: 'x' }));
     const chaos = async (wire: Wire, kind: string) => {
-      const told = await askAt(wire, model.url, { headers: { [`x-aimock-chaos-${kind}`]: '1' } });
-      return [wire.name, kind, ...ending(told), told.notices];
+      const outcome = await askAt(wire, model.url, { headers: { [`x-aimock-chaos-${kind}`]: '1' } });
+      return [wire.name, kind, ...ending(outcome), outcome.notices];
     };
     const kinds: readonly (readonly [string, string, readonly string[]])[] = [
       ['drop', 'provider_error', follows('HOST answered 500', 4)],
@@ -520,8 +524,8 @@ describe('error messages of servers', () => {
   });
 
   it('are not needed when the error type reports a context overflow', async () => {
-    const told = await say(400, { type: 'exceed_context_size_error', message: 'x' });
-    expect(ending(told)).toEqual(['context_overflow', 1]);
+    const outcome = await say(400, { type: 'exceed_context_size_error', message: 'x' });
+    expect(ending(outcome)).toEqual(['context_overflow', 1]);
   });
 
   it.each([
@@ -535,16 +539,16 @@ describe('error messages of servers', () => {
 
   it('name the key when the quota is spent, by code or by type', async () => {
     for (const word of [{ code: 'insufficient_quota' }, { type: 'insufficient_quota' }]) {
-      const told = await say(429, word);
-      expect(ending(told)[0]).toBe('provider_rate_limit');
-      expect(told.error?.message).toContain('The quota of the key from the input api-key is spent');
+      const outcome = await say(429, word);
+      expect(ending(outcome)[0]).toBe('provider_rate_limit');
+      expect(outcome.error?.message).toContain('The quota of the key from the input api-key is spent');
     }
   });
 
   it('name the source of a key that was sent in a user header', async () => {
     const settings = { apiKey: null, keySource: 'the input headers', headers: { Authorization: 'Custom 1' } };
-    const told = await say(401, {}, settings);
-    expect(told.error?.message).toContain('refused the key from the input headers');
+    const outcome = await say(401, {}, settings);
+    expect(outcome.error?.message).toContain('refused the key from the input headers');
     const without = await say(401, {}, { ...settings, headers: { 'x-team': 'ci' } });
     expect(without.error?.message).toContain('no key was given');
   });
@@ -558,13 +562,13 @@ describe('error messages of servers', () => {
   it('report any rejected request with a forced tool choice as tool_choice', async () => {
     const wire = wireOf('openai-compatible', 'whole');
     for (const status of [400, 422]) {
-      const told = await ask(
+      const outcome = await ask(
         wire,
         (response) => wire.error(response, status, { message: 'tool_choice: Input should be auto' }),
         {},
         { toolChoice: { tool: 'structured_output' } },
       );
-      expect(told.error?.failure).toBe('tool_choice');
+      expect(outcome.error?.failure).toBe('tool_choice');
     }
   });
 
@@ -572,31 +576,31 @@ describe('error messages of servers', () => {
     [302, 'Redirects are not followed'],
     [402, 'plan and billing'],
   ])('for %i contain: %s', async (status, advice) => {
-    const told = await say(status, {});
-    expect([...ending(told), told.tries]).toEqual(['provider_error', 1, 1]);
-    expect(told.error?.message).toContain(advice);
+    const outcome = await say(status, {});
+    expect([...ending(outcome), outcome.tries]).toEqual(['provider_error', 1, 1]);
+    expect(outcome.error?.message).toContain(advice);
   });
 
   it('are read from a compressed response', async () => {
     const wire = wireOf('openai-compatible', 'whole');
-    const told = await ask(wire, (response) => {
+    const outcome = await ask(wire, (response) => {
       const body = gzipSync(JSON.stringify({ error: { message: 'the reason' } }));
       response.writeHead(400, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(body);
     });
-    expect(told.error?.message).toContain('It said: "the reason".');
+    expect(outcome.error?.message).toContain('It said: "the reason".');
   });
 
   it.each([
     ['a key', `${'x'.repeat(280)} ${testKey} is wrong`, `${'x'.repeat(280)}…`],
-    ['a key behind other script', `${'的'.repeat(290)}${testKey}`, `${'的'.repeat(290)}…`],
+    ['a key after non-Latin text', `${'的'.repeat(290)}${testKey}`, `${'的'.repeat(290)}…`],
     ['words', `${'word '.repeat(80)}`, `${'word '.repeat(60).trimEnd()}…`],
     ['one long word', 'x'.repeat(400), '…'],
-  ])('are cut so that %s is kept complete or left out', async (_, message, told) => {
+  ])('are cut so that %s is kept complete or left out', async (_, message, quoted) => {
     const { error } = await ask(wireOf('openai-compatible', 'whole'), (response) => {
       response
         .writeHead(401, { 'content-type': 'application/json' })
         .end(JSON.stringify({ error: { message } }));
     });
-    expect(error?.message).toContain(`It said: "${told}".`);
+    expect(error?.message).toContain(`It said: "${quoted}".`);
   });
 });

@@ -77,18 +77,26 @@ describe('a complete response', () => {
   });
 
   it.each([
-    ['what was cached', { completion_tokens: 2, prompt_tokens_details: { cached_tokens: 4 } }, [2, 4]],
-    ['what was cached by another name', { completion_tokens: 2, prompt_cache_hit_tokens: 6 }, [2, 6]],
+    ['cached tokens', { completion_tokens: 2, prompt_tokens_details: { cached_tokens: 4 } }, [2, 4]],
+    ['cached tokens in another field', { completion_tokens: 2, prompt_cache_hit_tokens: 6 }, [2, 6]],
     [
-      'more cached than sent',
+      'more cached tokens than input tokens',
       { completion_tokens: 2, prompt_tokens_details: { cached_tokens: 40 } },
       [2, 10],
     ],
-    ['thinking, which OpenAI counts in', { completion_tokens: 400, total_tokens: 410 }, [400, 0]],
-    ['thinking, which Gemini leaves to the total', { completion_tokens: 12, total_tokens: 410 }, [400, 0]],
-    ['nothing but thoughts of Gemini', { total_tokens: 410 }, [400, 0]],
-    ['no total', { completion_tokens: 12 }, [12, 0]],
-    ['a total that is too small', { completion_tokens: 12, total_tokens: 3 }, [12, 0]],
+    [
+      'thinking, which OpenAI includes in completion_tokens',
+      { completion_tokens: 400, total_tokens: 410 },
+      [400, 0],
+    ],
+    [
+      'thinking, which Gemini includes only in the total',
+      { completion_tokens: 12, total_tokens: 410 },
+      [400, 0],
+    ],
+    ['only thinking of Gemini', { total_tokens: 410 }, [400, 0]],
+    ['output without a total', { completion_tokens: 12 }, [12, 0]],
+    ['output with a total that is too small', { completion_tokens: 12, total_tokens: 3 }, [12, 0]],
   ])('counts %s', (_, usage, [outputTokens, cachedInputTokens]) => {
     const counted = { inputTokens: 10, outputTokens, cachedInputTokens, cacheWriteTokens: 0 };
     expect(chatUsage({ prompt_tokens: 10, ...usage })).toEqual(counted);

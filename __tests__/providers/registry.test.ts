@@ -41,24 +41,28 @@ describe('createProvider', () => {
     ...['ftp://x/v1', 'localhost:8000', '', 'http://', 'ftp://x', 'https://user@x', 'https://:word@x'],
     ...['https://user:pass@x/v1', 'https://x/v1?key=1', 'https://x/#f'],
   ])('rejects the base URL %j and names the input', async (baseUrl) => {
-    const told = await refused({ provider: 'openai-compatible', baseUrl });
-    expect(told).toEqual(['InputError', 'base-url', expect.stringMatching(/^base-url /)]);
+    const problem = await refused({ provider: 'openai-compatible', baseUrl });
+    expect(problem).toEqual(['InputError', 'base-url', expect.stringMatching(/^base-url /)]);
   });
 
   it.each(['api-version=', 'api-version=a&api-version=b', 'api-version=a&key=b', 'api-version=a/b', 'key=b'])(
     'rejects an Azure base URL with the query ?%s and names the input',
     async (query) => {
       const baseUrl = `https://r.openai.azure.com/?${query}`;
-      const told = await refused({ provider: 'azure-openai', baseUrl });
-      expect(told).toEqual(['InputError', 'base-url', expect.stringContaining('other than ?api-version=')]);
+      const problem = await refused({ provider: 'azure-openai', baseUrl });
+      expect(problem).toEqual([
+        'InputError',
+        'base-url',
+        expect.stringContaining('other than ?api-version='),
+      ]);
     },
   );
 
   it('accepts an api-version only in an Azure base URL', async () => {
     const baseUrl = 'https://r.openai.azure.com/?api-version=2024-10-21';
     for (const provider of PROVIDERS) {
-      const told = await refused({ provider, baseUrl });
-      expect([provider, told === null]).toEqual([provider, provider === 'azure-openai']);
+      const problem = await refused({ provider, baseUrl });
+      expect([provider, problem === null]).toEqual([provider, provider === 'azure-openai']);
     }
   });
 
@@ -66,8 +70,8 @@ describe('createProvider', () => {
     ['azure-openai', /needs base-url.*https:\/\/NAME\.openai\.azure\.com/],
     ['openai-compatible', /needs base-url/],
   ] as const)('requires a base URL for %s', async (provider, says) => {
-    const told = await refused({ provider });
-    expect(told).toEqual(['InputError', 'base-url', expect.stringMatching(says)]);
+    const problem = await refused({ provider });
+    expect(problem).toEqual(['InputError', 'base-url', expect.stringMatching(says)]);
   });
 
   it.each<[string, boolean, Partial<ProviderSettings>]>([
@@ -113,9 +117,13 @@ describe('createProvider', () => {
   });
 
   it('E16 rejects a key that is invalid in a header without showing it, and trims whitespace', async () => {
-    const told = await refused({ apiKey: 'sk-secret\nsk-other' });
-    expect(told).toEqual(['InputError', 'api-key', expect.stringContaining('the variable OPENAI_API_KEY')]);
-    expect(JSON.stringify(told)).not.toContain('sk-');
+    const problem = await refused({ apiKey: 'sk-secret\nsk-other' });
+    expect(problem).toEqual([
+      'InputError',
+      'api-key',
+      expect.stringContaining('the variable OPENAI_API_KEY'),
+    ]);
+    expect(JSON.stringify(problem)).not.toContain('sk-');
     expect(await refused({ apiKey: ' sk-secret\n' })).toBeNull();
   });
 

@@ -9,8 +9,10 @@ describe('hostile responses', () => {
     const end = { choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }] };
     const errors = Array.from({ length: 60_000 }, () => ({ error: 1 }));
     const server = await raw((response) => sendEvents(response, [end, ...errors]));
-    const asked = (await providerAt(wire, server.url)).complete(asking());
-    await expect(asked).rejects.toMatchObject({ message: expect.stringContaining('broke off in every try') });
+    const pending = (await providerAt(wire, server.url)).complete(asking());
+    await expect(pending).rejects.toMatchObject({
+      message: expect.stringContaining('broke off in every try'),
+    });
     expect(server.requests).toHaveLength(3);
   });
 
@@ -34,8 +36,8 @@ describe('hostile responses', () => {
     const server = await raw((response) =>
       kind === 'whole' ? sendJson(response, choices) : response.end(`data: ${choices}\n\n`),
     );
-    const asked = (await providerAt(wire, server.url)).complete(asking());
-    await expect(asked).rejects.toMatchObject({
+    const pending = (await providerAt(wire, server.url)).complete(asking());
+    await expect(pending).rejects.toMatchObject({
       failure: 'error',
       message: expect.stringContaining('levels'),
     });
@@ -59,7 +61,7 @@ describe('hostile responses', () => {
   });
 });
 
-describe('an error inside an answer', () => {
+describe('an error inside a response', () => {
   it.each([
     [429, 'rate_limit', 3],
     [408, 'error', 3],
@@ -70,8 +72,8 @@ describe('an error inside an answer', () => {
     const server = await raw((response) =>
       sendJson(response, JSON.stringify({ error: { message: 'Provider returned error', code } })),
     );
-    const asked = (await providerAt(wire, server.url)).complete(asking());
-    await expect(asked).rejects.toMatchObject({ failure });
+    const pending = (await providerAt(wire, server.url)).complete(asking());
+    await expect(pending).rejects.toMatchObject({ failure });
     expect(server.requests).toHaveLength(requests);
   });
 });

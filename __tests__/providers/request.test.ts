@@ -17,14 +17,14 @@ afterEach(() => {
 
 describe('retryRequest', () => {
   it.each([
-    ['E12 the clock', { stop: 'timeout' }],
+    ['E12 a timeout', { stop: 'timeout' }],
     ['E10 a signal', { stop: 'signal', signal: 'SIGTERM' }],
   ])('a pause between two tries ends with %s and no further try is made', async (_, reason) => {
     const stop = new AbortController();
-    const told: string[] = [];
+    const notices: string[] = [];
     const scopes: AbortSignal[] = [];
     const notify = (text: string) => {
-      told.push(text);
+      notices.push(text);
       setTimeout(() => stop.abort(reason), 20);
     };
     const work = retryRequest({ signal: stop.signal, notify }, 3_600_000, async (signal) => {
@@ -32,7 +32,7 @@ describe('retryRequest', () => {
       return cut;
     });
     await expect(work).rejects.toBe(reason);
-    expect(told).toEqual(['the answer ended with an error: try 2 of 3 follows']);
+    expect(notices).toEqual(['the answer ended with an error: try 2 of 3 follows']);
     expect(scopes.map((signal) => signal.aborted)).toEqual([true]);
   });
 
@@ -94,7 +94,7 @@ describe('sendRequest', () => {
     const run = { signal: new AbortController().signal, notify: () => undefined };
     const result = await sendRequest(api, { stream: false, idleTimeoutMs: 70 }, run);
     expect(result.ok).toBe(true);
-    // The longest time that a timer takes: the SDKs' own ten minutes would end a slower answer, and ask again.
+    // The maximum of a timer: the SDKs' default of ten minutes would abort and retry a slower response.
     const timeout = 2 ** 31 - 1;
     expect(seen).toEqual([{ timeout, maxRetries, idleMs: 70, isStream: false }]);
   });

@@ -1,4 +1,4 @@
-/** A server of the Responses API that answers as it is told, and parts of its answers. */
+/** A server of the Responses API with scripted responses, and parts of responses. */
 import type { Provider } from '../../src/providers/provider.ts';
 import type { ProviderSettings } from '../../src/providers/registry.ts';
 import { objectOf } from '../../src/providers/tool-calls.ts';
@@ -9,7 +9,7 @@ import { raw } from './conformance-server.ts';
 
 type Answer = JsonObject | readonly JsonObject[];
 
-/** A provider whose server gives these answers in turn, the last one for ever: bodies, or the events of streams. */
+/** A provider whose server returns these responses in turn, repeating the last one: bodies, or the events of streams. */
 export async function serving(
   answers: readonly Answer[],
   settings: Partial<ProviderSettings> = {},

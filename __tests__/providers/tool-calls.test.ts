@@ -30,11 +30,11 @@ describe('replayableArguments', () => {
     ['none', '', '{}'],
     ['cut', '{"a":1', '{}'],
     ['a list', '[1]', '{}'],
-    ['deeper than anybody reads', deep, '{}'],
-    ['half of a pair as an escape', '{"a":["\\ud83d"]}', '{"a":["\uFFFD"]}'],
-    ['half of a pair in a name', '{"\\uDE00":1}', '{"\uFFFD":1}'],
-    ['half of a pair itself', '{"a":"\ud83d"}', '{"a":"\uFFFD"}'],
-    ['a pair as escapes', '{"a":"\\ud83d\\ude00"}', '{"a":"\u{1F600}"}'],
+    ['nested too deeply', deep, '{}'],
+    ['an escaped unpaired surrogate', '{"a":["\\ud83d"]}', '{"a":["\uFFFD"]}'],
+    ['an unpaired surrogate in a name', '{"\\uDE00":1}', '{"\uFFFD":1}'],
+    ['an unpaired surrogate', '{"a":"\ud83d"}', '{"a":"\uFFFD"}'],
+    ['an escaped surrogate pair', '{"a":"\\ud83d\\ude00"}', '{"a":"\u{1F600}"}'],
     ['__proto__ as a name', '{"__proto__":"\\ud83d"}', '{"__proto__":"\uFFFD"}'],
   ])('handles arguments: %s', (_, raw, expected) => {
     expect(replayableArguments(raw)).toBe(expected);

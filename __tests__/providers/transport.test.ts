@@ -78,8 +78,8 @@ describe('a response without an end', () => {
         '64 MiB',
       ],
       ['a body', 200, 'application/json', ' ', '64 MiB'],
-      ['a refusal', 400, 'application/json', 'a', '256 KiB'],
-      ['an error that asks for a retry', 529, 'application/json', 'a', '256 KiB'],
+      ['an error response', 400, 'application/json', 'a', '256 KiB'],
+      ['an error response that allows a retry', 529, 'application/json', 'a', '256 KiB'],
     ])(`${wire.name}: %s is cut off and not retried`, async (_, status, type, text, limit) => {
       const floods: { readonly sent: () => number }[] = [];
       const server = await startRawServer((response) => {

@@ -55,11 +55,11 @@ describe.each(fixtures)('%s', (_, fixture) => {
       const body = objectOf(JSON.parse(request.raw));
       return values(body[wire.conversation]);
     });
-    const [asked, told] = [before ?? [], after ?? []];
+    const [sentBefore, sentAfter] = [before ?? [], after ?? []];
     const replay = values(fixture['replay']);
-    expect(unmarked(told.slice(0, asked.length))).toEqual(unmarked(asked));
-    expect(unmarked(told.slice(asked.length, asked.length + replay.length))).toEqual(replay);
-    const rest = JSON.stringify(told.slice(asked.length + replay.length));
+    expect(unmarked(sentAfter.slice(0, sentBefore.length))).toEqual(unmarked(sentBefore));
+    expect(unmarked(sentAfter.slice(sentBefore.length, sentBefore.length + replay.length))).toEqual(replay);
+    const rest = JSON.stringify(sentAfter.slice(sentBefore.length + replay.length));
     for (const call of first.message.toolCalls) expect(rest.split(`"${call.id}"`)).toHaveLength(2);
   });
 });

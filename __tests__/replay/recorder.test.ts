@@ -8,7 +8,7 @@ import { createSecrets } from '../../src/text/secrets.ts';
 import { call, type Script, scriptedProvider, submit } from '../support/fakes/model/scripted-provider.ts';
 import { HASH } from '../support/worlds/recordings.ts';
 
-const judge = { schema_sha256: HASH, gate_sha256: null, prompt_sha256: HASH, version: '0.1.0' };
+const policyDigest = { schema_sha256: HASH, gate_sha256: null, prompt_sha256: HASH, version: '0.1.0' };
 
 function request(more: Partial<CompletionRequest> = {}): CompletionRequest {
   return {
@@ -30,7 +30,7 @@ function tape(provider: Script | Provider, append?: (line: string) => void) {
   const wrapped = recorded('complete' in provider ? provider : scriptedProvider(provider), {
     append: append ?? ((line) => lines.push(line)),
     mask: secrets.mask,
-    policy: () => judge,
+    policy: () => policyDigest,
     workingDirectory: () => '/work/here',
     time: () => '2026-01-02T03:04:05.678Z',
     warn: (text) => warnings.push(text),
@@ -50,7 +50,7 @@ describe('createRecorder', () => {
     const completion = await provider.complete(request());
     expect(completion.message.native).toEqual({ index: 0 });
     expect(read()).toMatchObject({
-      header: { model: 'scripted', policy: judge, tools: ['shell'], workingDirectory: '/work/here' },
+      header: { model: 'scripted', policy: policyDigest, tools: ['shell'], workingDirectory: '/work/here' },
       exchanges: [
         {
           kind: 'answer',

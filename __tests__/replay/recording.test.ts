@@ -81,54 +81,62 @@ describe('readRecording', () => {
 
   it.each<[string, unknown, string]>([
     ['an empty file', '', 'does not begin as a recording'],
-    ['something else', '{"type":"run_started"}', 'does not begin as a recording'],
+    ['a file of another kind', '{"type":"run_started"}', 'does not begin as a recording'],
     ['another format', headerLine({ format: 2 }), 'of another format than 1'],
     [
-      'a model that would break lines',
+      'a model name with a line break',
       headerLine({ model: 'a\nb' }),
       'Line 1 of the recording has a "model"',
     ],
-    ['a model that hides', headerLine({ model: 'a\u202eb' }), 'Line 1 of the recording has a "model"'],
+    [
+      'a model name with an invisible character',
+      headerLine({ model: 'a\u202eb' }),
+      'Line 1 of the recording has a "model"',
+    ],
     ['an unknown provider', headerLine({ provider: 'acme' }), 'has a "provider" other than openai'],
     ['a short hash', headerLine({ schema_sha256: 'aa' }), 'has a "schema_sha256" that is no SHA-256'],
     ['no tools', headerLine({ tools: 'all' }), 'has no list "tools"'],
-    ['a tool that is none', headerLine({ tools: [1] }), 'has "tools" without a name'],
-    ['a time that is none', headerLine({ created: 'yesterday' }), 'has a "created" that is no time'],
-    ['a folder that is none', headerLine({ working_directory: '/a'.repeat(3000) }), 'that is too long'],
-    ['a file of nothing but lines', '\n'.repeat(30_000), 'more than 20000 lines'],
-    ['a version that is none', headerLine({ version: '<b>' }), 'has a "version" that is none'],
+    ['a tool that is not a name', headerLine({ tools: [1] }), 'has "tools" without a name'],
+    ['an invalid time', headerLine({ created: 'yesterday' }), 'has a "created" that is no time'],
+    [
+      'a directory that is too long',
+      headerLine({ working_directory: '/a'.repeat(3000) }),
+      'that is too long',
+    ],
+    ['a file of blank lines', '\n'.repeat(30_000), 'more than 20000 lines'],
+    ['an invalid version', headerLine({ version: '<b>' }), 'has a "version" that is none'],
   ])('rejects %s', (_, line, said) => {
     expect(problem(recordingText(line))).toContain(said);
   });
 
   it.each<[string, unknown, string]>([
-    ['a line that is no JSON', '{"type":', 'Line 2 of the recording is no JSON object'],
-    ['a key given twice', '{"type":"stopped","type":"answer"}', 'Line 2 of the recording is no JSON object'],
+    ['a line that is not JSON', '{"type":', 'Line 2 of the recording is no JSON object'],
+    ['a duplicate key', '{"type":"stopped","type":"answer"}', 'Line 2 of the recording is no JSON object'],
     ['a list', '[]', 'Line 2 of the recording is no JSON object'],
-    ['a gap', answerLine({ number: 2 }), 'does not have the "number" 1: lines are missing'],
+    ['a missing line', answerLine({ number: 2 }), 'does not have the "number" 1: lines are missing'],
     ['an unknown type', answerLine({ type: 'thought' }), 'has a "type" other than answer, failure, stopped'],
     ['an unknown stop reason', answerLine({ stop_reason: 'stop' }), 'has a "stop_reason" other than'],
     ['a negative count', answerLine({ usage: { input_tokens: -1 } }), 'has no whole number "input_tokens"'],
     ['usage that is a list', answerLine({ usage: [] }), 'something else than an object in "usage"'],
+    ['invalid calls', answerLine({ tool_calls: [null] }), 'something else than an object in "tool_calls"'],
     [
-      'calls that are none',
-      answerLine({ tool_calls: [null] }),
-      'something else than an object in "tool_calls"',
-    ],
-    [
-      'arguments that were parsed',
+      'parsed arguments',
       answerLine({ tool_calls: [{ id: '', name: 'x', arguments: {}, status: 'complete' }] }),
       'has no text "arguments"',
     ],
     ['too many calls', answerLine({ tool_calls: Array(1001).fill({}) }), 'more than 1000 entries'],
-    ['nothing asked', answerLine({ asked: null }), 'something else than an object in "asked"'],
+    [
+      'a response without its request',
+      answerLine({ asked: null }),
+      'something else than an object in "asked"',
+    ],
     [
       'a result without its outcome',
       answerLine({ asked: afterResult({ is_error: 'no' }) }),
       'without a boolean "is_error"',
     ],
     ['an unknown failure', { ...failure, number: 1, failure: 'x' }, 'has a "failure" other than auth'],
-    ['a status that is none', { ...failure, number: 1, status: '400' }, 'has no whole number "status"'],
+    ['an invalid status', { ...failure, number: 1, status: '400' }, 'has no whole number "status"'],
   ])('rejects %s', (_, line, said) => {
     expect(problem(recordingText(headerLine(), line))).toContain(said);
   });

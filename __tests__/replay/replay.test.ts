@@ -7,14 +7,14 @@ import type { Task } from '../../src/replay/request-digest.ts';
 import type { Message } from '../../src/types.ts';
 import { afterResult, answerLine, HASH, headerLine, recordingText } from '../support/worlds/recordings.ts';
 
-const judge = { schema_sha256: HASH, gate_sha256: null, prompt_sha256: HASH, version: '0.1.0' };
+const policyDigest = { schema_sha256: HASH, gate_sha256: null, prompt_sha256: HASH, version: '0.1.0' };
 const OTHER = 'b'.repeat(64);
 
 function start(lines: readonly unknown[], more: Partial<Task> = {}, text = recordingText(...lines)) {
   const notices: string[] = [];
   const provider = createReplay(readRecording(text), {
     mask: (each) => each,
-    task: () => ({ policy: judge, model: null, workingDirectory: '/work/now', ...more }),
+    task: () => ({ policy: policyDigest, model: null, workingDirectory: '/work/now', ...more }),
   });
   const ask = (messages: readonly Message[] = task, rest: Partial<CompletionRequest> = {}) =>
     provider.complete({
@@ -75,7 +75,7 @@ describe('createReplay', () => {
 
   it('reports a different gate and continues, because the model never sees the gate', async () => {
     const { ask, notices } = start([headerLine(), answerLine()], {
-      policy: { ...judge, gate_sha256: OTHER },
+      policy: { ...policyDigest, gate_sha256: OTHER },
     });
     await ask();
     expect(notices).toEqual([expect.stringContaining('another gate')]);
@@ -84,13 +84,13 @@ describe('createReplay', () => {
   it.each<[string, Partial<Task>, string, string]>([
     [
       'schema',
-      { policy: { ...judge, schema_sha256: OTHER } },
+      { policy: { ...policyDigest, schema_sha256: OTHER } },
       'read_file',
       'it was recorded for the schema aaaaaaaaaaaa…, and this run has bbbbbbbbbbbb…',
     ],
     [
       'task',
-      { policy: { ...judge, prompt_sha256: OTHER } },
+      { policy: { ...policyDigest, prompt_sha256: OTHER } },
       'read_file',
       'it was recorded for the task aaaaaaaaaaaa… (prompt and system-prompt together), and this run has bbbbbbbbbbbb…',
     ],
@@ -133,7 +133,7 @@ describe('createReplay', () => {
       'call 1 of the turn before was "read_file" when it was recorded, and is "shell" now',
     ],
     [
-      'a reminder in the place of results',
+      'a reminder instead of results',
       [
         ...task,
         { role: 'assistant', text: '', toolCalls: [], native: null },

@@ -156,7 +156,7 @@ describe('annotations of a merge', () => {
     ...{ path: 'sub/src/a.js', line: 2, endLine: null, rule: null, title: 'Leak', message: 'Close it.' },
     ...{ severity: 'error' as const, legs: ['api'], votes: 1, outvoted: true },
   };
-  const told = async (changes: Parameters<typeof sampleMerged>[0]) => {
+  const annotateMerge = async (changes: Parameters<typeof sampleMerged>[0]) => {
     const { reporter, text } = open();
     await reporter.report?.(sampleMergedReport(sampleMerged(changes)), new AbortController().signal);
     return parseLog(text());
@@ -171,7 +171,7 @@ describe('annotations of a merge', () => {
       { ...finding, severity: 'note', message: 'A nit.', outvoted: false },
       { ...finding, line: 3, outvoted: false },
     ];
-    expect(await told({ findings })).toEqual([
+    expect(await annotateMerge({ findings })).toEqual([
       { name: 'error', properties: { ...place, line: '3' }, data: 'Close it.' },
       { name: 'notice', properties: place, data: 'A nit.' },
       { name: 'notice', properties: place, data: `${outvoted}\nClose it.` },
@@ -180,7 +180,7 @@ describe('annotations of a merge', () => {
   });
 
   it('keep their level when a deciding vote has the same finding', async () => {
-    expect(await told({ findings: [finding, { ...finding, outvoted: false }] })).toEqual([
+    expect(await annotateMerge({ findings: [finding, { ...finding, outvoted: false }] })).toEqual([
       { name: 'error', properties: place, data: 'Close it.' },
     ]);
   });

@@ -13,7 +13,11 @@ const CREATED: WrittenComment = {
 };
 
 /** Reports once and returns the written comments and notices. */
-async function told(options: Partial<CommentOptions> = {}, changes: Partial<Report> = {}, written = CREATED) {
+async function reportComment(
+  options: Partial<CommentOptions> = {},
+  changes: Partial<Report> = {},
+  written = CREATED,
+) {
   const comments: CommentText[] = [];
   const notices: string[] = [];
   const reporter = createComment({
@@ -34,7 +38,7 @@ async function told(options: Partial<CommentOptions> = {}, changes: Partial<Repo
 
 describe('the pull request comment', () => {
   it('contains the key, the commit and the run, and its URL is returned', async () => {
-    const { result, comments, notices } = await told();
+    const { result, comments, notices } = await reportComment();
     expect(result).toEqual({ commentUrl: CREATED.url });
     expect(comments).toEqual([
       {
@@ -54,7 +58,7 @@ describe('the pull request comment', () => {
     'javascript:alert(1)',
     ...['$(id)', '`id`', ';id', '\ny', '&'].map((end) => `https://x/${end}`),
   ])('returns no URL when the URL is %j', async (url) => {
-    expect((await told({}, {}, { outcome: 'created', url })).result).toBeUndefined();
+    expect((await reportComment({}, {}, { outcome: 'created', url })).result).toBeUndefined();
   });
 
   it.each([
@@ -67,7 +71,10 @@ describe('the pull request comment', () => {
   ] as const)(
     'with mode %s and conclusion %s, creates a new comment: %s',
     async (mode, conclusion: Conclusion, create) => {
-      const { comments } = await told({ mode }, { verdict: { ...sampleReport().verdict, conclusion } });
+      const { comments } = await reportComment(
+        { mode },
+        { verdict: { ...sampleReport().verdict, conclusion } },
+      );
       expect(comments.map((comment) => comment.create)).toEqual([create]);
     },
   );
@@ -80,19 +87,21 @@ describe('the pull request comment', () => {
     ],
     [{ outcome: 'none', url: null }, []],
   ])('reports the outcome %j once and returns the existing URL', async (written, said) => {
-    const { result, notices } = await told({}, {}, written);
+    const { result, notices } = await reportComment({}, {}, written);
     expect([result, notices]).toEqual([written.url === null ? undefined : { commentUrl: written.url }, said]);
   });
 
   it('is not written outside GitHub', async () => {
-    expect((await told({}, { subject: null })).comments).toEqual([]);
+    expect((await reportComment({}, { subject: null })).comments).toEqual([]);
   });
 
   it('is a warning with a fix when GitHub rejects it', async () => {
     const refused = new GitHubError('forbidden', 'Give the job `permissions: pull-requests: write`.', {
       status: 403,
     });
-    const error = await told({ write: () => Promise.reject(refused) }).catch((caught: unknown) => caught);
+    const error = await reportComment({ write: () => Promise.reject(refused) }).catch(
+      (caught: unknown) => caught,
+    );
     expect(error).toBeInstanceOf(ReportError);
     expect(error).toMatchObject({
       message:

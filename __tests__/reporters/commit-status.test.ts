@@ -18,7 +18,7 @@ const STARTED = {
 } as const;
 const secrets = knowSecrets('sk-canary_0123', 'pass  phrase');
 
-async function told(changes: Partial<Report> = {}) {
+async function setStatuses(changes: Partial<Report> = {}) {
   const statuses: StatusText[] = [];
   const reporter = createCommitStatus({
     secrets,
@@ -33,24 +33,24 @@ async function told(changes: Partial<Report> = {}) {
 
 describe('the commit status of a run', () => {
   it('is success when the run succeeds', async () => {
-    expect(await told()).toEqual([{ state: 'success', description: 'Success: the gate is met' }]);
+    expect(await setStatuses()).toEqual([{ state: 'success', description: 'Success: the gate is met' }]);
   });
 
   it('is failure for an unmet gate and error without a verdict', async () => {
     const error = 'The gate is not met: /passed must be true.';
     const failure = unpublished(error, { conclusion: 'failure', reason: 'gate_not_met' });
-    expect([await told(failure), await told(unpublished('Out of `turns`.'))]).toEqual([
+    expect([await setStatuses(failure), await setStatuses(unpublished('Out of `turns`.'))]).toEqual([
       [{ state: 'failure', description: error }],
       [{ state: 'error', description: 'Out of `turns`.' }],
     ]);
   });
 
   it('is set on the checked-out commit, and for a merge on the commit of its legs', async () => {
-    const judged: (string | null | undefined)[] = [];
+    const commits: (string | null | undefined)[] = [];
     const reporter = createCommitStatus({
       secrets,
       async set(_, commit) {
-        judged.push(commit);
+        commits.push(commit);
         return true;
       },
     });
@@ -62,19 +62,22 @@ describe('the commit status of a run', () => {
     }
     await reporter.report?.(sampleFailedMerge('x'), signal);
     await reporter.report?.(sampleReport(), signal);
-    expect(judged).toEqual([merged.subject?.sha, 'c'.repeat(40), null, undefined, undefined]);
+    expect(commits).toEqual([merged.subject?.sha, 'c'.repeat(40), null, undefined, undefined]);
   });
 
   it('is never success for a replay and says that it is one', async () => {
     const failure = unpublished('Not met.', { conclusion: 'failure', reason: 'gate_not_met' });
-    expect([await told({ replayed: true }), await told({ ...failure, replayed: true })]).toEqual([
+    expect([
+      await setStatuses({ replayed: true }),
+      await setStatuses({ ...failure, replayed: true }),
+    ]).toEqual([
       [{ state: 'error', description: 'Replay, judged by no model. Success: the gate is met' }],
       [{ state: 'failure', description: 'Replay, judged by no model. Not met.' }],
     ]);
   });
 
   it('is not set for a skipped run', async () => {
-    expect(await told(unpublished('No key.', { conclusion: 'skipped' }))).toEqual([]);
+    expect(await setStatuses(unpublished('No key.', { conclusion: 'skipped' }))).toEqual([]);
   });
 
   it('is reset to pending when the agent starts, before the verdict is set', async () => {
@@ -117,7 +120,7 @@ describe('the commit status of a run', () => {
     const text = textOf(pieces, { pieceCount: 80, other: fc.string({ unit: 'binary' }) });
     await fc.assert(
       fc.asyncProperty(text, async (error) => {
-        const [status] = await told(unpublished(error));
+        const [status] = await setStatuses(unpublished(error));
         const { description } = status ?? { description: '' };
         expect(description.length).toBeLessThanOrEqual(140);
         // Without the flag u, so that unpaired surrogates match.
@@ -135,18 +138,20 @@ describe('the commit status of a merge', () => {
     ['abstain', 'error', 'Undecided: 1 of 2 legs passes, 1 is missing (rule all). Re-run failed jobs'],
   ] as const)('counts the legs: %s', async (outcome, state, description) => {
     const legs = [sampleLeg('api', outcome), sampleLeg('web', 'pass')];
-    expect(await told(sampleMergedReport(sampleMerged({ legs })))).toEqual([{ state, description }]);
+    expect(await setStatuses(sampleMergedReport(sampleMerged({ legs })))).toEqual([{ state, description }]);
   });
 
   it('is short for any rule name', async () => {
     const rule = `weighted:${'9'.repeat(300)}\n😀 sk-canary_0123`;
-    const [status] = await told(sampleMergedReport(sampleMerged({ rule })));
+    const [status] = await setStatuses(sampleMergedReport(sampleMerged({ rule })));
     expect(status?.description).toMatch(/^Success: 9 of 9 legs pass \(rule weighted:9+…$/u);
     expect(status?.description).toHaveLength(140);
   });
 
   it('shows the error of a merge that could not count votes', async () => {
     const failed = sampleFailedMerge('verdicts: no file is there.', { reason: 'config' });
-    expect(await told(failed)).toEqual([{ state: 'error', description: 'verdicts: no file is there.' }]);
+    expect(await setStatuses(failed)).toEqual([
+      { state: 'error', description: 'verdicts: no file is there.' },
+    ]);
   });
 });

@@ -20,13 +20,13 @@ describe('envelope', () => {
       toolCalls: 7,
       findings: [{ path: 'src/hunter2/a.js' }, { path: null }, { path: 'half \ud800' }],
     } as const;
-    const told = envelope(sampleReport({ evidence }), (text) => text.replaceAll('hunter2', '***'));
-    expect(told['evidence']).toEqual({
+    const written = envelope(sampleReport({ evidence }), (text) => text.replaceAll('hunter2', '***'));
+    expect(written['evidence']).toEqual({
       context: 'missing',
       tool_calls: 7,
       findings: [{ path: 'src/***/a.js' }, { path: null }, { path: 'half \ufffd' }],
     });
-    expect(Object.keys(told).slice(-2)).toEqual(['reuse', 'evidence']);
+    expect(Object.keys(written).slice(-2)).toEqual(['reuse', 'evidence']);
     expect(envelope(sampleReport({ evidence: null }), same)).not.toHaveProperty('evidence');
   });
 
@@ -48,8 +48,8 @@ describe('envelope', () => {
       subject: null,
       lastAssistantText: 'sk-1!',
     });
-    const told = envelope(report, (text) => text.replace('sk-1', '***'));
-    expect(told).toMatchObject({
+    const written = envelope(report, (text) => text.replace('sk-1', '***'));
+    expect(written).toMatchObject({
       is_error: true,
       result: 'No key ***.',
       error: 'No key ***.',
@@ -58,22 +58,22 @@ describe('envelope', () => {
       total_cost_usd: null,
       subject: null,
     });
-    expect(Object.keys(told)).not.toContain('structured_output');
-    expect(Object.keys(told)).not.toContain('structured_result');
+    expect(Object.keys(written)).not.toContain('structured_output');
+    expect(Object.keys(written)).not.toContain('structured_result');
   });
 
   it('contains the leg, the vote and the run whose payload is reused', () => {
     const from = { run_id: '41', run_attempt: 2, session_id: 's' };
     const reuse = { key: 'a'.repeat(64), tree: 'b'.repeat(40), from };
-    const told = (changes: Partial<Report>) => envelope(sampleReport(changes), same);
-    expect(told({ leg: 'api', vote: '2', reuse })).toMatchObject({ leg: 'api', vote: '2', reuse });
-    expect(told({ reuse: { ...reuse, from: null } })['reuse']).toEqual({ ...reuse, from: null });
-    expect(told({})).not.toHaveProperty('merged');
+    const toEnvelope = (changes: Partial<Report>) => envelope(sampleReport(changes), same);
+    expect(toEnvelope({ leg: 'api', vote: '2', reuse })).toMatchObject({ leg: 'api', vote: '2', reuse });
+    expect(toEnvelope({ reuse: { ...reuse, from: null } })['reuse']).toEqual({ ...reuse, from: null });
+    expect(toEnvelope({})).not.toHaveProperty('merged');
   });
 
   it('replaces unpaired surrogates with U+FFFD everywhere except in the payload', () => {
     const issues = [{ path: '/\ud83d', keyword: 'const', message: 'must be \ud83d' }];
-    const told = envelope(
+    const written = envelope(
       sampleReport({
         gate: { status: 'met', issues },
         repaired: { kind: 'parsed', paths: ['/\udc00'] },
@@ -82,7 +82,7 @@ describe('envelope', () => {
       }),
       same,
     );
-    expect(told).toMatchObject({
+    expect(written).toMatchObject({
       gate: { issues: [{ path: '/\ufffd', message: 'must be \ufffd' }] },
       repaired: { paths: ['/\ufffd'] },
       model: 'm\ufffd',
@@ -117,7 +117,7 @@ describe('writeResultFile', () => {
       leg: 'api',
       resultFile: file,
     });
-    writeResultFile(report, secrets, (told) => signEnvelope(told, key));
+    writeResultFile(report, secrets, (written) => signEnvelope(written, key));
     const parsed = parseStrictJson(readFileSync(file, 'utf8'));
     const whole = parsed.ok && isObject(parsed.value) ? parsed.value : {};
     expect(whole['error']).toBe('Key *** is cut \ufffd');

@@ -3,10 +3,12 @@ import { changedFilesText, dollars, duration } from '../../src/reporters/format.
 import { counted, grouped } from '../../src/text/messages.ts';
 
 it('formats durations with their unit', () => {
-  const told = [-1, 0, 12.4, 99, 100, 1234, 9949, 9950, 59_400, 59_600, 185_000, 3_600_000].map(duration);
+  const durations = [-1, 0, 12.4, 99, 100, 1234, 9949, 9950, 59_400, 59_600, 185_000, 3_600_000].map(
+    duration,
+  );
   const wanted =
     '0 ms, 0 ms, 12 ms, 99 ms, 0.1 s, 1.2 s, 9.9 s, 10 s, 59 s, 1 min 00 s, 3 min 05 s, 60 min 00 s';
-  expect(told.join(', ')).toBe(wanted);
+  expect(durations.join(', ')).toBe(wanted);
 });
 
 it('formats counts and costs', () => {

@@ -13,7 +13,7 @@ const open = (level: 'summary' | 'full') => {
   return { live: createLiveLog({ log, level }), text };
 };
 
-async function told(level: 'summary' | 'full', report: Report | null): Promise<string> {
+async function logRun(level: 'summary' | 'full', report: Report | null): Promise<string> {
   const { live, text } = open(level);
   if (report === null) for (const event of sampleEvents) live.event?.(event);
   else await live.report?.(report, new AbortController().signal);
@@ -22,11 +22,11 @@ async function told(level: 'summary' | 'full', report: Report | null): Promise<s
 
 describe('the log of a run', () => {
   it('shows each turn and tool call as it starts and ends', async () => {
-    await expect(await told('summary', null)).toMatchFileSnapshot('../golden/log/a-run.txt');
+    await expect(await logRun('summary', null)).toMatchFileSnapshot('../golden/log/a-run.txt');
   });
 
   it('shows text, prompts and tool output in groups at level full', async () => {
-    await expect(await told('full', null)).toMatchFileSnapshot('../golden/log/a-run-in-full.txt');
+    await expect(await logRun('full', null)).toMatchFileSnapshot('../golden/log/a-run-in-full.txt');
   });
 
   it.each([
@@ -60,7 +60,7 @@ describe('the log of a run', () => {
   });
 
   it('P7 contains no text of the model and no tool output at level summary', async () => {
-    expect(await told('summary', null)).not.toMatch(/CANARY|sk-canary/);
+    expect(await logRun('summary', null)).not.toMatch(/CANARY|sk-canary/);
   });
 
   it('masks a secret before truncating the text', () => {
@@ -74,7 +74,7 @@ describe('the log of a run', () => {
 
   it('C17 contains only the workflow commands of the log itself, at both levels', async () => {
     const names = async (level: 'summary' | 'full') => {
-      const text = await told(level, null);
+      const text = await logRun(level, null);
       return [text, withoutStopCommands(text)].map(
         (each) => new Set(parseLog(each).map((command) => command.name)),
       );
@@ -88,14 +88,14 @@ describe('the log of a run', () => {
 // The lines for each kind of ending are in `golden/log/`.
 describe('the verdict at the end of the log', () => {
   it('says that a replayed run was judged by no model', async () => {
-    expect(await told('summary', sampleReport({ replayed: true }))).toContain(
+    expect(await logRun('summary', sampleReport({ replayed: true }))).toContain(
       '✓ SUCCESS · accepted · gate met · replayed: no model judged this · exit code 0',
     );
   });
 
   it('P3 contains nothing of the payload', async () => {
     const report = sampleReport({ payload: { passed: true, summary: 'PAYLOAD-CANARY' } });
-    expect(await told('full', report)).not.toContain('PAYLOAD-CANARY');
+    expect(await logRun('full', report)).not.toContain('PAYLOAD-CANARY');
   });
 
   it('escapes and masks a hostile error message and names only existing files', async () => {
@@ -104,7 +104,7 @@ describe('the verdict at the end of the log', () => {
       resultFile: null,
       patchFile: '/tmp/changes.patch',
     });
-    const text = await told('summary', report);
+    const text = await logRun('summary', report);
     expect(parseLog(text)).toMatchObject([
       { name: 'error', data: 'It said: "a\n: :set-output name=x: :y ## [error]z ***"' },
     ]);
@@ -114,7 +114,7 @@ describe('the verdict at the end of the log', () => {
 
   it('lists the paths at which the payload was repaired', async () => {
     const parsed = sampleReport({ repaired: { kind: 'parsed', paths: ['/a', ''] } });
-    expect(await told('summary', parsed)).toContain(
+    expect(await logRun('summary', parsed)).toContain(
       '  the payload was repaired before it was accepted: a JSON string read as what it holds, at /a, the root\n',
     );
   });

@@ -14,11 +14,11 @@ function openLog(...values: string[]) {
 const attacks: [string, string][] = [
   ['C01 a set-output command', '::set-output name=conclusion::success'],
   ['C03 a bare CR', 'progress 10%\r::set-output name=conclusion::success\r\n'],
-  ['C05 a stop-commands of its own', '::stop-commands::deadbeef'],
+  ['C05 a stop-commands command', '::stop-commands::deadbeef'],
   ['C07 a fake annotation', '::error file=README.md,line=1,title=Approved::merge me\n::notice::ok'],
   ['C08 a problem matcher', '::add-matcher::m.json'],
   [
-    'C10 the old form',
+    'C10 the old command format',
     '# hi\n::set-output name=conclusion::success\nnote ##[set-output name=conclusion]success\n',
   ],
   [

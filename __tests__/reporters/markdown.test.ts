@@ -9,8 +9,11 @@ const seen = (html: string) => proseOf(html).replaceAll('\u200b', '').trim();
 
 const texts: [string, string][] = [
   ['D08 mentions, references and commands', '@octocat @org/team fixes #1 closes o/r#2 /deploy prod GH-12'],
-  ['D09 a marker of our comment', '<!-- structured-agent:sticky id=main --> ## ✅ PASSED'],
-  ['D10 HTML that closes ours', '</pre></details> # ✅ Verdict: pass ``` ~~~ <script>1</script>'],
+  ['D09 the marker of the comment', '<!-- structured-agent:sticky id=main --> ## ✅ PASSED'],
+  [
+    'D10 HTML that closes surrounding elements',
+    '</pre></details> # ✅ Verdict: pass ``` ~~~ <script>1</script>',
+  ],
   [
     'links and images',
     '[x](http://a.b) ![i](https://c.d/e.png) <https://f.g> www.h.ij k@l.mn ftp://o.p [r]: http://s',

@@ -7,7 +7,7 @@ import { sampleEvents } from './sample-events.ts';
 
 const secrets = knowSecrets('sk-canary-1');
 
-function told(events: readonly RunEvent[]): readonly JsonObject[] {
+function collectMessages(events: readonly RunEvent[]): readonly JsonObject[] {
   const messages = createMessages({ version: '0.1.0', cwd: '/w', mask: secrets.mask });
   return events.flatMap(messages);
 }
@@ -36,12 +36,12 @@ function turn(calls: readonly Partial<ToolCall>[], changes: Partial<RunEvent> = 
 }
 
 function messageOf(event: RunEvent): unknown {
-  return told([event])[0]?.['message'];
+  return collectMessages([event])[0]?.['message'];
 }
 
 describe('the messages of a run', () => {
   it('P3 start with the task, contain each turn and result, and describe a rejection by path and keyword', async () => {
-    const text = `${JSON.stringify(told(sampleEvents), null, 2)}\n`;
+    const text = `${JSON.stringify(collectMessages(sampleEvents), null, 2)}\n`;
     await expect(text).toMatchFileSnapshot('../golden/messages.json');
     expect(text).not.toMatch(/NATIVE-CANARY|sk-canary/u);
   });

@@ -32,19 +32,19 @@ function open(
     secrets: knowSecrets('sk-canary-1'),
     now: () => performance.now(),
   });
-  const tell = (events: readonly RunEvent[]) => {
+  const emit = (events: readonly RunEvent[]) => {
     for (const event of events) progress.reporter.event?.(event);
   };
   const columns = style.columns?.() ?? COLUMNS;
-  return { progress, tell, text: () => text, screen: () => screenOf(text, columns) };
+  return { progress, emit, text: () => text, screen: () => screenOf(text, columns) };
 }
 
 describe('plain progress', () => {
   it('writes a line as each turn and call starts and ends, and the verdict', async () => {
-    const { progress, tell, text } = open();
-    tell(sampleEvents.slice(0, 4));
+    const { progress, emit, text } = open();
+    emit(sampleEvents.slice(0, 4));
     vi.advanceTimersByTime(62_000);
-    tell(sampleEvents.slice(4));
+    emit(sampleEvents.slice(4));
     await progress.reporter.report?.(sampleReport(), signal);
     await progress.conclude(sampleReport({ gate: { status: 'none', issues: [] } }));
     await expect(text()).toMatchFileSnapshot('../golden/log/progress.txt');
@@ -53,12 +53,12 @@ describe('plain progress', () => {
   it.each([true, false])(
     'writes text and tool output line by line at level full, masked (terminal: %s)',
     (live) => {
-      const { tell, text } = open({ level: 'full', live });
+      const { emit, text } = open({ level: 'full', live });
       const output = 'one sk-canary-1\n::error::two\x1b[2J\n';
       const events: readonly RunEvent[] = sampleEvents.map((event) =>
         event.type === 'tool_finished' ? { ...event, result: { ...event.result, content: output } } : event,
       );
-      tell(events);
+      emit(events);
       expect(text()).toContain('] output of shell\n');
       expect(text()).toMatch(/\] {3}one \*\*\*\n/u);
       expect(text()).not.toMatch(/sk-canary-1|^::|\x1b/mu);
@@ -66,8 +66,8 @@ describe('plain progress', () => {
   );
 
   it('contains no model text, tool output or secret', async () => {
-    const { progress, tell, text } = open();
-    tell(sampleEvents);
+    const { progress, emit, text } = open();
+    emit(sampleEvents);
     progress.warn('about sk-canary-1');
     await progress.conclude(sampleReport(unpublished('It said sk-canary-1.')));
     expect(text()).not.toMatch(/PROSE-CANARY|OUTPUT-CANARY|sk-canary/);
@@ -92,8 +92,8 @@ describe('plain progress', () => {
   });
 
   it('writes only that sentence in quiet mode', async () => {
-    const { progress, tell, text } = open({ quiet: true, live: true });
-    tell(sampleEvents);
+    const { progress, emit, text } = open({ quiet: true, live: true });
+    emit(sampleEvents);
     vi.advanceTimersByTime(5_000);
     progress.warn('a warning');
     await progress.conclude(sampleReport());
@@ -109,8 +109,8 @@ describe('plain progress', () => {
   });
 
   it('uses colours when enabled and no other escape sequences', async () => {
-    const { progress, tell, text } = open({ color: true });
-    tell(sampleEvents);
+    const { progress, emit, text } = open({ color: true });
+    emit(sampleEvents);
     await progress.conclude(sampleReport(unpublished('No.')));
     expect(text()).toContain('\x1b[31mstructured-agent:\x1b[0m No.');
     expect(text().replace(/\x1b\[(?:\d|3[123])m/g, '')).not.toMatch(ACTIVE);
@@ -143,8 +143,8 @@ describe('hostile text', () => {
     ['plain', false],
     ['live', true],
   ])('is escaped in %s progress', async (_, live) => {
-    const { progress, tell, text } = open({ live });
-    for (const event of events) tell([event]);
+    const { progress, emit, text } = open({ live });
+    for (const event of events) emit([event]);
     progress.warn(evil);
     await progress.conclude(sampleReport({ ...unpublished(evil), model: evil, resultFile: evil }));
     progress.fail(evil);
@@ -158,25 +158,25 @@ describe('hostile text', () => {
 
 describe('the live line', () => {
   it('shows turn, time, tokens, cost and call, and is removed at the end', async () => {
-    const { progress, tell, screen } = open({ live: true });
-    tell(sampleEvents.slice(1, 3));
+    const { progress, emit, screen } = open({ live: true });
+    emit(sampleEvents.slice(1, 3));
     expect(screen()).toEqual(['turn 1 · 0 s · waiting for the model']);
     vi.advanceTimersByTime(61_000);
     expect(screen()).toEqual(['turn 1 · 1 min 01 s · waiting for the model']);
-    tell(sampleEvents.slice(3, 7));
+    emit(sampleEvents.slice(3, 7));
     expect(screen()).toEqual(['turn 1 · 1 min 01 s · 3,210 tokens · $0.0042 · shell npm …']);
     await progress.reporter.report?.(sampleReport(), signal);
     expect(screen()).toEqual(['']);
     vi.advanceTimersByTime(5_000);
-    tell(sampleEvents.slice(3, 7));
+    emit(sampleEvents.slice(3, 7));
     expect(screen()).toEqual(['']);
     expect(vi.getTimerCount()).toBe(0);
   });
 
   it('moves below other output', () => {
-    const { progress, tell, screen } = open({ live: true });
-    tell(sampleEvents.slice(1, 3));
-    tell(sampleEvents.slice(0, 1));
+    const { progress, emit, screen } = open({ live: true });
+    emit(sampleEvents.slice(1, 3));
+    emit(sampleEvents.slice(0, 1));
     progress.warn('second');
     expect(screen()).toEqual([
       'warning: No sandbox.',
@@ -189,9 +189,9 @@ describe('the live line', () => {
 
   it.each([1, 2, 7, 20, 33, 79])('stays on one row of %i columns for any text', async (columns) => {
     for (const target of ['x'.repeat(300), '漢'.repeat(300), '👨‍👩‍👧'.repeat(99), 'é'.repeat(99)]) {
-      const { progress, tell, screen } = open({ live: true, columns: () => columns });
-      tell(sampleEvents.slice(1, 4));
-      tell([{ type: 'tool_started', turn: 1, call: { id: 'c', name: 'shell', target } }]);
+      const { progress, emit, screen } = open({ live: true, columns: () => columns });
+      emit(sampleEvents.slice(1, 4));
+      emit([{ type: 'tool_started', turn: 1, call: { id: 'c', name: 'shell', target } }]);
       expect(screen().length).toBe(1);
       await progress.reporter.report?.(sampleReport(), signal);
       expect(screen()).toEqual(['']);
@@ -199,14 +199,14 @@ describe('the live line', () => {
   });
 
   it('stays on one row of a terminal that measures characters wider', () => {
-    const { tell, text } = open({ live: true });
-    tell(sampleEvents.slice(1, 7));
+    const { emit, text } = open({ live: true });
+    emit(sampleEvents.slice(1, 7));
     expect(screenOf(text(), COLUMNS, () => true).length).toBe(1);
   });
 
   it('is written only when it changes', () => {
-    const { tell, text } = open({ live: true });
-    tell(sampleEvents.slice(1, 3));
+    const { emit, text } = open({ live: true });
+    emit(sampleEvents.slice(1, 3));
     vi.advanceTimersByTime(999);
     const before = text();
     vi.advanceTimersByTime(250);

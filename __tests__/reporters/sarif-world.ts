@@ -46,12 +46,12 @@ const { $schema: _draft, id: _id, ...schema } = JSON.parse(readFileSync(file, 'u
 // One pattern of the schema has a bracket too many, which the Unicode syntax refuses.
 const ajv = new Ajv({ strict: false, allErrors: true, unicodeRegExp: false });
 formats.default(ajv);
-const judge = ajv.compile(schema);
+const validate = ajv.compile(schema);
 
 /** The violations of the schema and of GitHub's rules in a log. */
 export function sarifProblems(log: { readonly runs: readonly SarifRun[] }): readonly string[] {
-  judge(log);
-  const problems = (judge.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+  validate(log);
+  const problems = (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
   for (const { results, tool } of log.runs) {
     const { rules } = tool.driver;
     if (new Set(rules.map(({ id }) => id)).size !== rules.length) problems.push('a rule twice');

@@ -24,7 +24,7 @@ function open(format: OutputFormat, breaks: InputError | null = null) {
   return { stdout, written };
 }
 
-async function told(format: OutputFormat, report: Report, events = sampleEvents): Promise<string> {
+async function print(format: OutputFormat, report: Report, events = sampleEvents): Promise<string> {
   const { stdout, written } = open(format);
   for (const event of events) stdout.reporter.event?.(event);
   await stdout.reporter.report?.(report, new AbortController().signal);
@@ -42,7 +42,7 @@ const endings: readonly (readonly [string, Report])[] = [
   ['failure', sampleReport({ verdict: notMet, gate: { status: 'not_met', issues: [] } })],
   ['a signal after acceptance', sampleReport({ verdict: cancelled })],
   ['plain text', sampleReport(unpublished('It said sk-canary-1.'))],
-  ['a wrong input', wrongInput],
+  ['an invalid input', wrongInput],
 ];
 
 describe.each(endings)('after %s', (_, report) => {
@@ -50,37 +50,37 @@ describe.each(endings)('after %s', (_, report) => {
 
   it('P1 text is the payload and a newline only when it is published', async () => {
     const payload = report.verdict.published ? `${JSON.stringify(report.payload)}\n` : '';
-    expect(await told('text', report)).toBe(payload);
+    expect(await print('text', report)).toBe(payload);
   });
 
   it('object is the envelope', async () => {
-    const text = await told('object', report);
+    const text = await print('object', report);
     expect(text.split('\n').length).toBe(2);
     expect(JSON.parse(text)).toEqual(end);
   });
 
   it('P2 json is one array of messages with the envelope last', async () => {
-    const messages: JsonObject[] = JSON.parse(await told('json', report));
+    const messages: JsonObject[] = JSON.parse(await print('json', report));
     expect(messages.map(({ type }) => type)).toEqual(expect.arrayContaining(['system', 'assistant', 'user']));
     expect(messages.at(-1)).toEqual(end);
     expect(messages.filter(({ type }) => type === 'result').length).toBe(1);
   });
 
   it('P2 stream-json has the same messages, one per line', async () => {
-    const text = await told('stream-json', report);
+    const text = await print('stream-json', report);
     expect(text.endsWith('\n')).toBe(true);
     const lines = text.trimEnd().split('\n');
-    expect(lines.map((line): unknown => JSON.parse(line))).toEqual(JSON.parse(await told('json', report)));
+    expect(lines.map((line): unknown => JSON.parse(line))).toEqual(JSON.parse(await print('json', report)));
   });
 
   it.each(FORMATS)('%s contains no secret', async (format) => {
-    expect(await told(format, report)).not.toContain('sk-canary-1');
+    expect(await print(format, report)).not.toContain('sk-canary-1');
   });
 });
 
 describe('stdout', () => {
   it('P2 json of a run that never started is an array with the envelope', async () => {
-    expect(JSON.parse(await told('json', wrongInput, []))).toEqual([envelope(wrongInput, secrets.mask)]);
+    expect(JSON.parse(await print('json', wrongInput, []))).toEqual([envelope(wrongInput, secrets.mask)]);
   });
 
   it('stream-json is written during the run, the other formats at the end', () => {
@@ -95,7 +95,7 @@ describe('stdout', () => {
   it('only json and stream-json contain text of the model', async () => {
     const carry = [];
     for (const format of FORMATS)
-      carry.push((await told(format, sampleReport())).includes(JSON.stringify(PROSE).slice(1, -1)));
+      carry.push((await print(format, sampleReport())).includes(JSON.stringify(PROSE).slice(1, -1)));
     expect(carry).toEqual([false, true, true, false]);
   });
 

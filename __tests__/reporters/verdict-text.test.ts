@@ -39,7 +39,7 @@ describe('verdictTitle', () => {
 
 const secrets = knowSecrets('sk-canary_0123');
 const sanitizer = createMarkdownSanitizer(secrets);
-const judged = (reason: Report['verdict']['reason'], words?: readonly string[]) => ({
+const verdictWith = (reason: Report['verdict']['reason'], words?: readonly string[]) => ({
   verdict: { ...sampleReport().verdict, reason },
   gate: { status: 'not_met', issues: [], ...(words === undefined ? {} : { words }) } as const,
 });
@@ -47,27 +47,27 @@ const judged = (reason: Report['verdict']['reason'], words?: readonly string[]) 
 describe('the descriptions of a gate', () => {
   it('are a list when there are several, and omitted when the message contains them', () => {
     expect(
-      gateReasons(judged('gate_not_met', ['wants `a` to be 1', 'wants `b` to be 2']), sanitizer),
+      gateReasons(verdictWith('gate_not_met', ['wants `a` to be 1', 'wants `b` to be 2']), sanitizer),
     ).toEqual([
       'The gate is not met:',
       '',
       '- It wants <code>a</code> to be 1.',
       '- It wants <code>b</code> to be 2.',
     ]);
-    expect(gateReasons(judged('gate_not_met', ['wants `a` to be 1']), sanitizer)).toEqual([]);
-    expect(gateReasons(judged('gate_not_met'), sanitizer)).toEqual([]);
-    expect(gateReasons(judged('accepted', ['a', 'b']), sanitizer)).toEqual([]);
+    expect(gateReasons(verdictWith('gate_not_met', ['wants `a` to be 1']), sanitizer)).toEqual([]);
+    expect(gateReasons(verdictWith('gate_not_met'), sanitizer)).toEqual([]);
+    expect(gateReasons(verdictWith('accepted', ['a', 'b']), sanitizer)).toEqual([]);
   });
 
   it('are a separate paragraph when a signal followed the payload', () => {
     const words = ['wants `passed` to be true; the payload agrees'];
-    expect(gateParagraph(judged('cancelled', words), sanitizer)).toContain('The gate wants');
-    expect(gateParagraph({ ...judged('accepted'), gate: null }, sanitizer)).toBe('');
+    expect(gateParagraph(verdictWith('cancelled', words), sanitizer)).toContain('The gate wants');
+    expect(gateParagraph({ ...verdictWith('accepted'), gate: null }, sanitizer)).toBe('');
   });
 
   it('are escaped and contain no secret', () => {
     const words = ['wants `<b>` @octocat sk-canary_0123\n::error::x', 'wants [a](http://b)'];
-    const text = gateReasons(judged('gate_not_met', words), sanitizer).join('\n');
+    const text = gateReasons(verdictWith('gate_not_met', words), sanitizer).join('\n');
     for (const sign of ['<b>', '@octocat', 'sk-canary', '[a]', 'http://b', '\n::'])
       expect(text).not.toContain(sign);
   });

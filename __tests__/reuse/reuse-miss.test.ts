@@ -21,7 +21,7 @@ describe.runIf(HAS_BWRAP)('a run without a reusable verdict', () => {
   beforeEach(() => world.reset());
   afterAll(() => world.close());
 
-  const judge = (inputs: Inputs = {}, more: Partial<World> = {}) => world.judge(inputs, more);
+  const startRun = (inputs: Inputs = {}, more: Partial<World> = {}) => world.startRun(inputs, more);
   const keep = (name: string, file: JsonObject | string) => world.keep(name, file);
   const first = () => world.first();
   const wasAsked = () => world.wasAsked();
@@ -48,7 +48,7 @@ describe.runIf(HAS_BWRAP)('a run without a reusable verdict', () => {
     await keep('a', await first());
     await edit();
     wasAsked();
-    const report = await judge(inputs, more);
+    const report = await startRun(inputs, more);
     expect(wasAsked()).toBe(true);
     expect(report.reuse).toMatchObject({ from: null });
   });
@@ -68,7 +68,7 @@ describe.runIf(HAS_BWRAP)('a run without a reusable verdict', () => {
         ...{ conclusion: 'inconclusive', reason: 'cancelled' },
       }),
     ],
-    ['whose payload the schema refuses', (before) => ({ ...before, structured_output: { passed: true } })],
+    ['whose payload the schema rejects', (before) => ({ ...before, structured_output: { passed: true } })],
     ['whose payload needs repair', (before) => ({ ...before, structured_output: { output: PAYLOAD } })],
     [
       'with a contradictory payload',
@@ -101,7 +101,7 @@ describe.runIf(HAS_BWRAP)('a run without a reusable verdict', () => {
       await keep(`${index}`, change({ ...before, subject: { ...subject, run_id } }));
     }
     wasAsked();
-    const report = await judge();
+    const report = await startRun();
     expect(report).toMatchObject({ verdict: { reason: 'accepted' }, reuse: { from: null } });
     expect(wasAsked()).toBe(true);
   });
@@ -112,7 +112,7 @@ describe.runIf(HAS_BWRAP)('a run without a reusable verdict', () => {
     ['the settings (base-url, tools, subject-paths and the like)', { tools: 'read_file' }],
   ])('reports how the nearest verdict differs: %s', async (what, inputs) => {
     await keep('a', await first());
-    await judge(inputs);
+    await startRun(inputs);
     expect(notices.join('\n')).toContain(
       `so the model is asked. The nearest of this leg and vote differs in ${what}.`,
     );
@@ -121,25 +121,25 @@ describe.runIf(HAS_BWRAP)('a run without a reusable verdict', () => {
   it('reports a verdict on other files and ignores one of another vote', async () => {
     await keep('a', await first());
     await writeFile(path.join(workspace, 'api', 'a.txt'), 'other\n');
-    await judge();
+    await startRun();
     expect(notices.join('\n')).toContain('differs in the judged files.');
-    await judge({ vote: '2' });
+    await startRun({ vote: '2' });
     expect(notices.join('\n')).not.toContain('differs in');
   });
 
   it('accepts a missing or empty directory', async () => {
-    await judge({ 'reuse-from': path.join(verdicts, 'none') });
+    await startRun({ 'reuse-from': path.join(verdicts, 'none') });
     expect(notices).toContain('info: reuse-from is not there yet, so there is no earlier verdict.');
-    expect((await judge()).verdict.exitCode).toBe(0);
+    expect((await startRun()).verdict.exitCode).toBe(0);
     expect(notices.join('\n')).toContain('holds no verdict on the same files');
   });
 
   it.each<readonly [string, Inputs, string]>([
     ['a folder in the workspace', { 'reuse-from': 'verdicts' }, 'reuse-from'],
     ['a folder elsewhere', { 'reuse-from': '/etc' }, 'reuse-from'],
-    ['a subject that is not there', { 'subject-paths': 'api\nnowhere' }, 'subject-paths'],
+    ['a missing subject path', { 'subject-paths': 'api\nnowhere' }, 'subject-paths'],
   ])('rejects %s without asking a model', async (_, inputs, name) => {
-    const report = await judge(inputs);
+    const report = await startRun(inputs);
     expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
     expect(report.verdict.error).toContain(name);
     expect(wasAsked()).toBe(false);
@@ -154,7 +154,7 @@ describe.runIf(HAS_BWRAP)('a run without a reusable verdict', () => {
     ],
   ])('%s, warns that nothing is reused and asks the model', async (_, inputs, expected) => {
     await mkdir(path.join(workspace, 'api', 'v'));
-    const report = await judge(inputs);
+    const report = await startRun(inputs);
     expect(report.reuse).toBeNull();
     expect(report.verdict.exitCode).toBe(0);
     expect(wasAsked()).toBe(true);
@@ -165,14 +165,14 @@ describe.runIf(HAS_BWRAP)('a run without a reusable verdict', () => {
     const environment = { PATH: process.env['PATH'], LD_LIBRARY_PATH: `/opt/lib:${workspace}/lib` };
     await keep('a', await first());
     wasAsked();
-    expect(await judge({}, { environment })).toMatchObject({ reuse: null, verdict: { exitCode: 0 } });
+    expect(await startRun({}, { environment })).toMatchObject({ reuse: null, verdict: { exitCode: 0 } });
     expect(wasAsked()).toBe(true);
     expect(notices.join('\n')).toMatch(/^warning: No earlier verdict is reused.*LD_LIBRARY_PATH names/mu);
   });
 
   it('reuses nothing without a repository', async () => {
     await rm(path.join(workspace, '.git'), { recursive: true });
-    expect(await judge()).toMatchObject({ reuse: null, verdict: { exitCode: 0 } });
+    expect(await startRun()).toMatchObject({ reuse: null, verdict: { exitCode: 0 } });
     expect(notices.join('\n')).toMatch(/^warning: No earlier verdict is reused.*git could not list/mu);
   });
 });

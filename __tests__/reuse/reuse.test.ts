@@ -33,20 +33,20 @@ describe.runIf(HAS_BWRAP)('a run with a reusable verdict', () => {
   beforeEach(() => world.reset());
   afterAll(() => world.close());
 
-  const judge = (inputs: Inputs = {}, more: Partial<World> = {}) => world.judge(inputs, more);
-  const told = (report: Report) => world.told(report);
+  const startRun = (inputs: Inputs = {}, more: Partial<World> = {}) => world.startRun(inputs, more);
+  const toEnvelope = (report: Report) => world.toEnvelope(report);
   const keep = (name: string, file: JsonObject | string) => world.keep(name, file);
   const first = () => world.first();
   const wasAsked = () => world.wasAsked();
 
   it('ends at once with the earlier payload and sends nothing to a model', async () => {
-    const before = told(await judge());
+    const before = toEnvelope(await startRun());
     expect(wasAsked()).toBe(true);
     await keep('a', before);
     world.git('commit', '-qm', 'merge', '--allow-empty');
     const group = { ref: 'refs/heads/gh-readonly-queue/main/pr-7', event: 'merge_group', pull_request: null };
     const queue: Subject = { ...subject, ...group, sha: 'b'.repeat(40), run_id: '200' };
-    const report = await judge({}, { subject: queue });
+    const report = await startRun({}, { subject: queue });
     expect(wasAsked()).toBe(false);
     expect(report).toMatchObject({
       verdict: { conclusion: 'success', reason: 'accepted', exitCode: 0 },
@@ -72,11 +72,11 @@ describe.runIf(HAS_BWRAP)('a run with a reusable verdict', () => {
     const { evidence: _, ...rest } = await first();
     const evidence = { context: 'missing', tool_calls: 4, findings: [] };
     await keep('a', { ...rest, evidence });
-    const report = await judge();
+    const report = await startRun();
     expect(wasAsked()).toBe(false);
     expect(report.evidence).toEqual({ context: 'missing', toolCalls: 4, findings: [] });
     await keep('a', rest);
-    expect((await judge()).evidence).toBeNull();
+    expect((await startRun()).evidence).toBeNull();
     expect(wasAsked()).toBe(false);
   });
 
@@ -86,7 +86,7 @@ describe.runIf(HAS_BWRAP)('a run with a reusable verdict', () => {
     const located = async (...paths: string[]) => {
       const evidence = { context: 'none', tool_calls: 1, findings: paths.map((file) => ({ path: file })) };
       await keep('a', { ...(await first()), ...found, evidence });
-      return (await judge()).evidence?.findings;
+      return (await startRun()).evidence?.findings;
     };
     expect(await located('packages/web/index.js')).toEqual([{ path: 'packages/web/index.js' }]);
     expect(await located('a', 'b')).toEqual([{ path: null }]);
@@ -94,16 +94,16 @@ describe.runIf(HAS_BWRAP)('a run with a reusable verdict', () => {
 
   it('names the run whose model was asked when verdicts are reused in a chain', async () => {
     await keep('a', await first());
-    const second = await judge({}, { subject: { ...subject, run_id: '200' } });
+    const second = await startRun({}, { subject: { ...subject, run_id: '200' } });
     await rm(path.join(verdicts, 'a.json'));
-    await keep('b', told(second));
-    const third = await judge({}, { subject: { ...subject, run_id: '300' } });
+    await keep('b', toEnvelope(second));
+    const third = await startRun({}, { subject: { ...subject, run_id: '300' } });
     expect(third.reuse?.from).toMatchObject({ run_id: '100' });
   });
 
   it('ignores an envelope whose payload differs from its text', async () => {
     await keep('a', { ...(await first()), ...saying('forged'), result: JSON.stringify(PAYLOAD) });
-    expect((await judge()).payload).not.toMatchObject({ summary: 'forged' });
+    expect((await startRun()).payload).not.toMatchObject({ summary: 'forged' });
     expect(wasAsked()).toBe(true);
   });
 
@@ -117,12 +117,12 @@ describe.runIf(HAS_BWRAP)('a run with a reusable verdict', () => {
     await keep('a', at('1000', 2, 'newest'));
     await keep('b', at('1000', 1, 'older attempt'));
     await keep('c', at('999', 3, 'older run'));
-    expect((await judge()).payload).toMatchObject({ summary: 'newest' });
+    expect((await startRun()).payload).toMatchObject({ summary: 'newest' });
   });
 
   it('treats a reused verdict as old as the run that asked the model', async () => {
     const before = await first();
-    const { key, tree } = (await judge()).reuse ?? {};
+    const { key, tree } = (await startRun()).reuse ?? {};
     const from = { run_id: '50', run_attempt: 1, session_id: 'old' };
     await keep('a', {
       ...before,
@@ -130,28 +130,28 @@ describe.runIf(HAS_BWRAP)('a run with a reusable verdict', () => {
       subject: { ...subject, run_id: '900' },
       reuse: { key: key ?? '', tree: tree ?? '', from },
     });
-    expect((await judge()).reuse?.from).toEqual(from);
+    expect((await startRun()).reuse?.from).toEqual(from);
     await keep('b', before);
-    expect(await judge()).toMatchObject({ payload: PAYLOAD, reuse: { from: { run_id: '100' } } });
+    expect(await startRun()).toMatchObject({ payload: PAYLOAD, reuse: { from: { run_id: '100' } } });
   });
 
   it('requires signed envelopes on a privileged trigger', async () => {
-    const report = await judge({}, { privileged: true });
+    const report = await startRun({}, { privileged: true });
     expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
     expect(report.verdict.error).toMatch(/^reuse-from is refused on pull_request without a signing-key/u);
     expect(wasAsked()).toBe(false);
-    expect((await judge({ 'signing-key': KEY }, { privileged: true })).verdict.exitCode).toBe(0);
+    expect((await startRun({ 'signing-key': KEY }, { privileged: true })).verdict.exitCode).toBe(0);
   });
 
   it('evaluates the gate again', async () => {
     await keep('a', await first());
     const gate = '{"properties":{"summary":{"const":"excellent"}}}';
     wasAsked();
-    const report = await judge({ gate });
+    const report = await startRun({ gate });
     expect(report.verdict).toMatchObject({ conclusion: 'failure', reason: 'gate_not_met', exitCode: 1 });
     expect(wasAsked()).toBe(false);
-    await keep('a', told(report));
-    expect((await judge({ gate: 'none' })).verdict.reason).toBe('accepted');
+    await keep('a', toEnvelope(report));
+    expect((await startRun({ gate: 'none' })).verdict.reason).toBe('accepted');
     expect(wasAsked()).toBe(false);
   });
 
@@ -160,7 +160,7 @@ describe.runIf(HAS_BWRAP)('a run with a reusable verdict', () => {
     await keep('a', before);
     await keep('b', { ...before, signature: signEnvelope(before, 'x'.repeat(32)) });
     wasAsked();
-    await judge({ 'signing-key': KEY });
+    await startRun({ 'signing-key': KEY });
     expect(wasAsked()).toBe(true);
     const passedOver = notices.filter((text) => text.includes('passed over'));
     expect(passedOver).toEqual([
@@ -170,7 +170,7 @@ describe.runIf(HAS_BWRAP)('a run with a reusable verdict', () => {
     ]);
     expect(notices.filter((text) => text.includes('without a signing-key'))).toEqual([]);
     await keep('c', { ...before, signature: signEnvelope(before, KEY) });
-    await judge({ 'signing-key': KEY });
+    await startRun({ 'signing-key': KEY });
     expect(wasAsked()).toBe(false);
   });
 
@@ -178,49 +178,49 @@ describe.runIf(HAS_BWRAP)('a run with a reusable verdict', () => {
     const before = await first();
     const secrets = knowSecrets('sk-canary-0123456789');
     await keep('a', { ...before, ...saying('see sk-canary-0123456789') });
-    const report = await judge({}, { secrets });
+    const report = await startRun({}, { secrets });
     expect(report).toMatchObject({ verdict: { reason: 'secret_in_payload', exitCode: 1 }, payload: null });
     const schema = '{"type":"object","required":["passed"],"properties":{"passed":{"type":"boolean"}}}';
-    const open = told(await judge({ schema, gate: 'none' }));
+    const open = toEnvelope(await startRun({ schema, gate: 'none' }));
     const text = JSON.stringify(open)
       .replaceAll('"passed":true', '"passed":true,"__proto__":{"passed":false}')
       .replaceAll('\\"passed\\":true', '\\"passed\\":true,\\"__proto__\\":{\\"passed\\":false}');
     await keep('a', text);
     wasAsked();
-    const hostile = await judge({ schema, gate: 'passed' });
+    const hostile = await startRun({ schema, gate: 'passed' });
     expect(wasAsked()).toBe(false);
     expect(hostile.verdict.reason).toBe('accepted');
     expect(JSON.stringify(hostile.payload)).toContain('"__proto__":{"passed":false}');
   });
 
   it('records the key when only subject-paths is set', async () => {
-    const report = await judge({ 'reuse-from': '' });
+    const report = await startRun({ 'reuse-from': '' });
     expect(report.reuse).toMatchObject({ from: null });
     expect(notices.filter((text) => /reuse/u.test(text))).toEqual([]);
   });
 
   it('replays a recording without reusing a verdict', async () => {
     const file = path.join(world.base, 'temp', 'recording.jsonl');
-    const before = told(await judge({}, { recording: createRecordingFile(file) }));
+    const before = toEnvelope(await startRun({}, { recording: createRecordingFile(file) }));
     await keep('a', before);
     wasAsked();
     const files = localFiles((name) =>
       readTrustedFile(name, { root: '/', outside: 'allowed', maxBytes: 1_000_000 }),
     );
-    const report = await judge({ replay: file, model: '', 'base-url': '' }, { files });
+    const report = await startRun({ replay: file, model: '', 'base-url': '' }, { files });
     expect(report).toMatchObject({ verdict: { reason: 'accepted' }, replayed: true, reuse: null });
     expect(notices).toContainEqual('info: This run is replayed, so no verdict is reused.');
     expect(wasAsked()).toBe(false);
   });
 
   it('computes no key without both inputs', async () => {
-    expect(await judge({ 'reuse-from': '', 'subject-paths': '' })).toMatchObject({ reuse: null });
+    expect(await startRun({ 'reuse-from': '', 'subject-paths': '' })).toMatchObject({ reuse: null });
   });
 
   it('stops on a timeout or a signal', async () => {
     await keep('a', await first());
-    expect((await judge({ 'timeout-minutes': '0.00001' })).verdict.reason).toBe('timeout');
+    expect((await startRun({ 'timeout-minutes': '0.00001' })).verdict.reason).toBe('timeout');
     const listen = (listener: EndListener) => void setTimeout(() => listener.signal('SIGTERM'), 5);
-    expect((await judge({}, { listen })).verdict).toMatchObject({ reason: 'cancelled', exitCode: 130 });
+    expect((await startRun({}, { listen })).verdict).toMatchObject({ reason: 'cancelled', exitCode: 130 });
   });
 });

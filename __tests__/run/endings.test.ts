@@ -126,14 +126,14 @@ describe('the verdict of an ending', () => {
   });
 
   it('for an unmet gate uses the descriptions of the gate if there are any', () => {
-    const told = (...words: readonly string[]) =>
+    const errorFor = (...words: readonly string[]) =>
       verdictOf(submitted, { ...facts, gate: { status: 'not_met', issues: [], words } }).error;
     const [one, other] = [
       'wants `a` to be true; the payload says false',
       'wants `b` to be 1; the payload has none',
     ];
-    expect(told(one)).toBe(`The gate is not met: it ${one}.`);
-    expect(told(one, other)).toBe(`The gate is not met: it ${one}. It ${other}.`);
+    expect(errorFor(one)).toBe(`The gate is not met: it ${one}.`);
+    expect(errorFor(one, other)).toBe(`The gate is not met: it ${one}. It ${other}.`);
   });
 });
 

@@ -12,7 +12,7 @@ import {
   sandbox,
   scene,
   submitted,
-  told,
+  summarize,
 } from '../support/worlds/finish-scene.ts';
 
 describe('a signal while the run finishes', () => {
@@ -39,7 +39,7 @@ describe('a signal while the run finishes', () => {
       });
       const reporters = world.reporters.with(at, interrupting);
       const report = await finish(ending, state, { ...world, reporters });
-      expect(told(report)).toEqual(row);
+      expect(summarize(report)).toEqual(row);
       expect([envelopes, outputs]).toEqual([[report], [report]]);
     }
   });
@@ -51,7 +51,7 @@ describe('a signal while the run finishes', () => {
       compare: async () => ({ file: 'action.yml', isClosed: false }),
     };
     state.interrupt.abort('SIGINT');
-    expect(told(await finish(submitted, state, world))).toEqual(['tampered', 1, null, null]);
+    expect(summarize(await finish(submitted, state, world))).toEqual(['tampered', 1, null, null]);
   });
 
   it('skips network reporters and the comparison of changes, and keeps the other reporters', async () => {
@@ -82,7 +82,7 @@ describe('a signal while the run finishes', () => {
     const { world, state, outputs } = scene();
     state.tamper = { snapshot: () => never(), compare: () => never() };
     state.interrupt.abort('SIGTERM');
-    expect(told(await finish(submitted, state, world))).toEqual(['cancelled', 130, null, null]);
+    expect(summarize(await finish(submitted, state, world))).toEqual(['cancelled', 130, null, null]);
     expect(outputs.map((report) => report.payload)).toEqual([null]);
   });
 });

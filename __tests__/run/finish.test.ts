@@ -20,7 +20,7 @@ import {
   sandbox,
   scene,
   submitted,
-  told,
+  summarize,
 } from '../support/worlds/finish-scene.ts';
 
 describe('finishing', () => {
@@ -89,7 +89,7 @@ describe('finishing', () => {
     const { world, state, warnings } = scene();
     state.changes = { compare: () => Promise.reject(new Error('no git')) };
     state.sandbox = { ...sandbox(() => undefined), close: () => Promise.reject(new Error('busy')) };
-    expect(told(await finish(submitted, state, world))).toEqual(['accepted', 0, payload, 'met']);
+    expect(summarize(await finish(submitted, state, world))).toEqual(['accepted', 0, payload, 'met']);
     expect(warnings).toEqual(['changes: no git', 'sandbox: busy']);
   });
 
@@ -139,7 +139,7 @@ describe('the final checks', () => {
     const { world, state } = scene();
     const issues = [{ path: '/passed', keyword: 'const', message: 'must be true.' }];
     state.gate = { warnings: [], evaluate: () => ({ status: 'not_met', issues }) };
-    expect(told(await finish(submitted, state, world))).toEqual(['gate_not_met', 1, payload, 'not_met']);
+    expect(summarize(await finish(submitted, state, world))).toEqual(['gate_not_met', 1, payload, 'not_met']);
   });
 
   it('publish nothing when the gate throws', async () => {
@@ -148,20 +148,20 @@ describe('the final checks', () => {
       throw new RangeError('stack');
     };
     state.gate = { warnings: [], evaluate };
-    expect(told(await finish(submitted, state, world))).toEqual(['internal', 1, null, null]);
+    expect(summarize(await finish(submitted, state, world))).toEqual(['internal', 1, null, null]);
     expect(outputs.map((report) => report.payload)).toEqual([null]);
   });
 
   it('publish nothing when the tamper check throws', async () => {
     const { world, state } = scene();
     state.tamper = { snapshot: () => never(), compare: () => Promise.reject(new Error('EIO')) };
-    expect(told(await finish(submitted, state, world))).toEqual(['internal', 1, null, null]);
+    expect(summarize(await finish(submitted, state, world))).toEqual(['internal', 1, null, null]);
   });
 
   it('publish nothing and skip the gate when the payload contains a secret', async () => {
     const { world, state, steps, envelopes, outputs } = scene();
     const leaking: Ending = { ...submitted, payload: { passed: true, summary: `see ${SECRET}` } };
-    expect(told(await finish(leaking, state, world))).toEqual(['secret_in_payload', 1, null, null]);
+    expect(summarize(await finish(leaking, state, world))).toEqual(['secret_in_payload', 1, null, null]);
     expect(steps).not.toContain('gate');
     expect(JSON.stringify([envelopes, outputs])).not.toContain(SECRET);
   });
@@ -178,7 +178,7 @@ describe('the final checks', () => {
       const compare = async () => ({ file: '.git/config', isClosed: false });
       state.tamper = { snapshot: () => never(), compare };
       const report = await finish(ending, state, world);
-      expect(told(report)).toEqual(['tampered', 1, null, null]);
+      expect(summarize(report)).toEqual(['tampered', 1, null, null]);
       expect(report.verdict.error).toContain('.git/config');
       const order = ['closed', 'restored', 'first', 'second', 'envelope', 'outputs'];
       expect(steps.slice(steps.indexOf('closed'))).toEqual(order);
@@ -195,7 +195,7 @@ describe('an ending that cannot be written', () => {
     const { world, state, steps } = scene({ writeOutputs: full });
     const reporters = [reporter('comment', steps), reporter('log', steps, { repeatable: true })];
     const report = await finish(submitted, state, { ...world, reporters });
-    expect(told(report)).toEqual(['config', 52, null, null]);
+    expect(summarize(report)).toEqual(['config', 52, null, null]);
     expect(steps.slice(-5)).toEqual(['comment', 'log', 'envelope', 'envelope', 'log']);
   });
 
@@ -203,7 +203,7 @@ describe('an ending that cannot be written', () => {
     const { world, state, steps, warnings } = scene({ writeOutputs: full, writeEnvelope: full });
     const reporters = [reporter('log', steps, { repeatable: true })];
     const report = await finish(plain, state, { ...world, reporters });
-    expect(told(report)).toEqual(['plain_text', 1, null, null]);
+    expect(summarize(report)).toEqual(['plain_text', 1, null, null]);
     expect(steps.filter((step) => step === 'log')).toEqual(['log']);
     expect(warnings).toEqual(['outputs: the disk is full']);
   });
@@ -213,7 +213,7 @@ describe('an ending that cannot be written', () => {
     const deaf = () => Promise.reject(new Error('deaf'));
     const failing = reporter('log', [], { repeatable: true, report: deaf });
     const report = await finish(submitted, state, { ...world, reporters: [failing] });
-    expect(told(report)).toEqual(['config', 52, null, null]);
+    expect(summarize(report)).toEqual(['config', 52, null, null]);
     const unwritten = 'outputs: the disk is full';
     expect(warnings).toEqual(['log: deaf', unwritten, unwritten, 'log: deaf']);
   });

@@ -33,11 +33,11 @@ describe('a replay', () => {
   it('is marked as a replay in model, cost, weaknesses, envelope and a warning', async () => {
     await record([green]);
     const { report, notices } = await replay();
-    const told =
+    const warning =
       /^Replayed: no model judged this\. The answers come from a recording of scripted-1, made 20/u;
     expect(report).toMatchObject({ model: 'replay of scripted-1', costUsd: 0, replayed: true });
-    expect(report.weaknesses[0]).toMatch(told);
-    expect(notices).toContainEqual(expect.stringMatching(told));
+    expect(report.weaknesses[0]).toMatch(warning);
+    expect(notices).toContainEqual(expect.stringMatching(warning));
     expect(envelope(report, (text) => text)).toMatchObject({
       model: 'replay of scripted-1',
       replayed: true,
@@ -74,10 +74,10 @@ describe('a replay', () => {
   it.each<[string, Script, Inputs, string]>([
     ['an unmet gate', [submit({ passed: false, summary: 'no' })], {}, 'gate_not_met'],
     ['plain text', [{ text: 'I will not.' }], {}, 'plain_text'],
-    ['plain text, not asked once more', [{ text: 'No.' }], { 'force-output': 'false' }, 'plain_text'],
-    ['a forced answer', [{ text: 'Well.' }, green], {}, 'accepted'],
+    ['plain text without a reminder', [{ text: 'No.' }], { 'force-output': 'false' }, 'plain_text'],
+    ['a forced tool call', [{ text: 'Well.' }, green], {}, 'accepted'],
     [
-      'a forced choice that the API refuses',
+      'a forced tool choice that the API rejects',
       (_, at) =>
         [{ text: 'Well.' }, { error: { message: 'tool_choice is not supported' }, status: 400 }][at] ?? green,
       {},
@@ -93,7 +93,7 @@ describe('a replay', () => {
       {},
       'accepted',
     ],
-    ['a refused key', [{ error: { message: 'no' }, status: 401 }], {}, 'provider_auth'],
+    ['a rejected key', [{ error: { message: 'no' }, status: 401 }], {}, 'provider_auth'],
     [
       'a conversation that is too long',
       [{ error: { message: 'maximum context length', code: 'context_length_exceeded' }, status: 400 }],
@@ -149,10 +149,10 @@ describe('a replay', () => {
     await record(
       (request, at) => {
         if (at > 0) return green;
-        const told = /checkout at (\S+)\. /u.exec(
+        const match = /checkout at (\S+)\. /u.exec(
           request.messages[0]?.role === 'system' ? request.messages[0].text : '',
         );
-        return { calls: [{ name: 'read_file', arguments: JSON.stringify({ path: `${told?.[1]}/a.txt` }) }] };
+        return { calls: [{ name: 'read_file', arguments: JSON.stringify({ path: `${match?.[1]}/a.txt` }) }] };
       },
       { 'workspace-access': 'in-place' },
     );
@@ -176,9 +176,9 @@ describe('a replay', () => {
   });
 
   it.each<[string, () => Promise<unknown>, string]>([
-    ['that is not there', async () => undefined, 'there is no such file'],
-    ['that is a folder', () => mkdir(file()), 'must be a regular file'],
-    ['that is no recording', () => writeFile(file(), '{}\n'), 'does not begin as a recording'],
+    ['that does not exist', async () => undefined, 'there is no such file'],
+    ['that is a directory', () => mkdir(file()), 'must be a regular file'],
+    ['that is not a recording', () => writeFile(file(), '{}\n'), 'does not begin as a recording'],
     [
       'of more than 2 MiB',
       () => writeFile(file(), '\n'.repeat(2 * 1024 * 1024 + 1)),

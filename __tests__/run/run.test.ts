@@ -25,32 +25,32 @@ import {
 
 describe('a run', () => {
   it('E19 ends an internal error with exit code 1, reports it and warns with the stack', async () => {
-    const told = nothing();
+    const observed = nothing();
     const report = await run(
       config({ 'prompt-file': 'p' }),
-      world(told, { files: localFiles(() => Promise.reject(new TypeError('x is not a function'))) }),
+      world(observed, { files: localFiles(() => Promise.reject(new TypeError('x is not a function'))) }),
     );
     const internal = { conclusion: 'inconclusive', reason: 'internal', exitCode: 1, published: false };
     expect(report.verdict).toMatchObject(internal);
     expect(report.verdict.error).toContain('x is not a function');
-    expect(told.published).toEqual([report]);
-    expect(told.reports).toHaveLength(1);
-    expect(told.warnings.join('\n')).toMatch(/TypeError: x is not a function\n\s+at /u);
+    expect(observed.published).toEqual([report]);
+    expect(observed.reports).toHaveLength(1);
+    expect(observed.warnings.join('\n')).toMatch(/TypeError: x is not a function\n\s+at /u);
   });
 
   it('E19 treats an uncaught error as internal', async () => {
-    const told = nothing();
+    const observed = nothing();
     await serve(() => new Promise<never>(() => undefined));
     const listen: World['listen'] = (listener) => {
       setTimeout(() => listener.crash(new RangeError('from nowhere')), 300);
     };
-    const report = await run(config({ 'base-url': `${model.url}/v1` }), world(told, { listen }));
+    const report = await run(config({ 'base-url': `${model.url}/v1` }), world(observed, { listen }));
     expect(report.verdict).toMatchObject({ reason: 'internal', exitCode: 1 });
     expect(report.verdict.error).toContain('from nowhere');
   });
 
   it('warns about a failing reporter, calls the others and keeps the verdict', async () => {
-    const told = nothing();
+    const observed = nothing();
     const failing: Reporter = {
       name: 'failing',
       event: () => {
@@ -58,20 +58,20 @@ describe('a run', () => {
       },
       report: () => Promise.reject(new ReportError('the disk is full')),
     };
-    const plain = world(told);
+    const plain = world(observed);
     const report = await run(config(), { ...plain, reporters: [failing, ...plain.reporters] });
     expect(report.verdict).toMatchObject({ conclusion: 'success', exitCode: 0 });
-    expect(told.reports).toHaveLength(1);
-    expect(told.warnings).toContain('failing: the disk is full');
-    expect(told.warnings).toContain('failing: deaf');
+    expect(observed.reports).toHaveLength(1);
+    expect(observed.warnings).toContain('failing: the disk is full');
+    expect(observed.warnings).toContain('failing: deaf');
   });
 
   it('writes the envelope to the spare path and the outputs when the first path fails', async () => {
-    const told = nothing();
+    const observed = nothing();
     const envelopes: (string | null)[] = [];
     const report = await run(
       config(),
-      world(told, {
+      world(observed, {
         resultFile: '/wanted.json',
         spareResultFile: '/spare.json',
         writeEnvelope: (each) => {
@@ -82,13 +82,13 @@ describe('a run', () => {
     );
     expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
     expect(envelopes).toEqual(['/spare.json']);
-    expect(told.published.map((each) => [each.verdict.exitCode, each.resultFile])).toEqual([
+    expect(observed.published.map((each) => [each.verdict.exitCode, each.resultFile])).toEqual([
       [52, '/spare.json'],
     ]);
   });
 
   it('ends without a payload and names the file when a guarded file was changed', async () => {
-    const told = nothing();
+    const observed = nothing();
     const guarded = path.join(base, 'guarded.js');
     await writeFile(guarded, 'before');
     await serve(async (_request, index) => {
@@ -96,7 +96,10 @@ describe('a run', () => {
       await writeFile(guarded, 'after');
       return { calls: [{ name: 'structured_output', arguments: '{"passed":true,"summary":"fine"}' }] };
     });
-    const report = await run(config({ 'base-url': `${model.url}/v1` }), world(told, { guarded: [guarded] }));
+    const report = await run(
+      config({ 'base-url': `${model.url}/v1` }),
+      world(observed, { guarded: [guarded] }),
+    );
     expect(report.verdict).toMatchObject({ conclusion: 'inconclusive', reason: 'tampered', exitCode: 1 });
     expect(report.verdict.error).toContain('guarded.js');
     expect(report.payload).toBeNull();
@@ -202,40 +205,40 @@ describe('the configuration', () => {
   });
 
   it('is recorded as hashes of the policy: task, system prompt, schema, gate', async () => {
-    const judge = async (inputs: Partial<Record<InputName, string>>) =>
+    const digestPolicy = async (inputs: Partial<Record<InputName, string>>) =>
       (await converse([good], inputs)).report.policy;
-    const plain = await judge({});
+    const plain = await digestPolicy({});
     expect(plain).toEqual({
       schema_sha256: expect.stringMatching(/^[0-9a-f]{64}$/u),
       gate_sha256: expect.stringMatching(/^[0-9a-f]{64}$/u),
       prompt_sha256: expect.stringMatching(/^[0-9a-f]{64}$/u),
       version: '0.0.0',
     });
-    expect(await judge({})).toEqual(plain);
+    expect(await digestPolicy({})).toEqual(plain);
     const changed = [
-      await judge({ prompt: 'Judge!' }),
-      await judge({ 'system-prompt': 'Judge.' }),
-      await judge({ 'system-prompt': 'Be brief.' }),
+      await digestPolicy({ prompt: 'Judge!' }),
+      await digestPolicy({ 'system-prompt': 'Judge.' }),
+      await digestPolicy({ 'system-prompt': 'Be brief.' }),
     ].map((each) => each.prompt_sha256);
     expect(new Set([plain.prompt_sha256, ...changed]).size).toBe(4);
-    expect((await judge({ gate: 'none' })).gate_sha256).toBeNull();
+    expect((await digestPolicy({ gate: 'none' })).gate_sha256).toBeNull();
   });
 
   it.each<[string, Partial<Record<InputName, string>>, Partial<World>, RegExp]>([
     [
-      'a prompt file of blanks',
+      'a blank prompt file',
       { 'prompt-file': 'p' },
       { files: localFiles(async () => ({ ok: true, text: ' \n' })) },
       /prompt-file is empty/u,
     ],
     [
-      'a folder that the shell cannot be shown',
+      'a missing directory in sandbox-read',
       { 'sandbox-read': '/nowhere' },
       {},
       /sandbox-read names "\/nowhere", which is no folder/u,
     ],
     ['sandbox: off on a privileged trigger', {}, { privileged: true }, /sandbox: off is refused/u],
-    ['a money limit without a price', { 'max-cost-usd': '1' }, {}, /max-cost-usd needs a price/u],
+    ['a cost limit without a price', { 'max-cost-usd': '1' }, {}, /max-cost-usd needs a price/u],
   ])('with %s ends with 52 before any model call', async (_, inputs, more, says) => {
     const { report, asked } = await converse([good], inputs, more);
     expect([report.verdict.exitCode, report.verdict.error]).toEqual([52, expect.stringMatching(says)]);
@@ -291,7 +294,7 @@ async function helpersWith(bwrap: string | null): Promise<string> {
 
 describe('the sandbox', () => {
   it.each([
-    ['is not there', null, /needs bubblewrap/u],
+    ['is not installed', null, /needs bubblewrap/u],
     [
       'cannot start',
       'echo "bwrap: no permissions" >&2; exit 1',
@@ -313,7 +316,7 @@ describe('the sandbox', () => {
     ['submits', good],
     ['talks', { text: 'All good.' }],
   ])('that isolates nothing ends the run with 44 although the model %s', async (_, reply) => {
-    const told = nothing();
+    const observed = nothing();
     await serve(() => reply);
     // It starts and isolates nothing, which the self-test detects.
     const bwrap =
@@ -322,9 +325,9 @@ describe('the sandbox', () => {
     const inputs = { sandbox: 'required' };
     const report = await run(
       config({ 'base-url': `${model.url}/v1`, ...inputs }),
-      world(told, { helperFolders: [helpers] }),
+      world(observed, { helperFolders: [helpers] }),
     );
     expect(report).toMatchObject({ verdict: { reason: 'sandbox', exitCode: 44 }, isolation: 'none' });
-    expect(told.published.map((each) => each.payload)).toEqual([null]);
+    expect(observed.published.map((each) => each.payload)).toEqual([null]);
   });
 });

@@ -159,12 +159,12 @@ describe('a machine without a requirement of the sandbox', () => {
     ['unshare without nsenter', () => helpers(['unshare', 'setpriv', 'sudo']), /needs bubblewrap, or util/u],
     ['unshare without setpriv', () => helpers(['unshare', 'nsenter', 'sudo']), /needs bubblewrap, or util/u],
     [
-      'a bwrap that may make no namespace, and no sudo',
+      'a bwrap that cannot create a namespace, without sudo',
       () => helpers([], { bwrap: 'echo "bwrap: setting up uid map: Permission denied" >&2; exit 1' }),
       /bwrap: .*uid map: Permission denied/u,
     ],
     [
-      'an unshare that may make no namespace',
+      'an unshare that cannot create a namespace',
       () => helpers(['nsenter', 'setpriv', 'sudo'], { unshare: 'echo "unshare: not permitted" >&2; exit 1' }),
       isRoot || isolated.some(({ name }) => name === UNSHARE)
         ? /unshare: not permitted/u

@@ -42,9 +42,9 @@ describe('an invalid path in subject-paths', () => {
     ['way/b.txt', /symbolic link/u],
     ['out', /symbolic link/u],
   ])('%s is rejected with a message that names it and the fix', async (name, why) => {
-    const told = await world.refusal(sandbox, ['api', name]);
-    expect(told).toMatch(why);
-    expect(told).toContain(`subject-paths! subject-paths names "${name}"`);
+    const message = await world.refusal(sandbox, ['api', name]);
+    expect(message).toMatch(why);
+    expect(message).toContain(`subject-paths! subject-paths names "${name}"`);
   });
 });
 

@@ -60,19 +60,19 @@ describe('mask', () => {
 describe('find', () => {
   const bytes = Buffer.from(KEY);
   const rows: [string, string, string][] = [
-    ['as it is', `the key is ${KEY}.`, 'plain'],
-    ['with blanks inside', KEY.split('').join(' '), 'plain'],
+    ['in plain text', `the key is ${KEY}.`, 'plain'],
+    ['with spaces inside', KEY.split('').join(' '), 'plain'],
     ['A12 in base64', Buffer.from(KEY).toString('base64'), 'base64'],
-    ['in base64, one byte in', Buffer.from(`x${KEY}yz`).toString('base64'), 'base64'],
-    ['in base64, two bytes in', Buffer.from(`xy${KEY}z`).toString('base64'), 'base64'],
-    ['in base64 of the URL alphabet without padding', Buffer.from(`${KEY}?`).toString('base64url'), 'base64'],
+    ['in base64 at offset 1', Buffer.from(`x${KEY}yz`).toString('base64'), 'base64'],
+    ['in base64 at offset 2', Buffer.from(`xy${KEY}z`).toString('base64'), 'base64'],
+    ['in base64url without padding', Buffer.from(`${KEY}?`).toString('base64url'), 'base64'],
     ['in base64 broken into lines', bytes.toString('base64').replace(/.{10}/g, '$&\n'), 'base64'],
     ['in hex', bytes.toString('hex'), 'hex'],
     ['in upper-case hex', bytes.toString('hex').toUpperCase(), 'hex'],
     ['in hex with colons', bytes.toString('hex').replace(/../g, '$&:'), 'hex'],
     ['in hex escapes', bytes.toString('hex').replace(/../g, '\\x$&'), 'hex'],
     ['URL-encoded', encodeURIComponent(KEY), 'URL-encoded'],
-    ['URL-encoded throughout', bytes.toString('hex').replace(/../g, '%$&'), 'URL-encoded'],
+    ['URL-encoded in every byte', bytes.toString('hex').replace(/../g, '%$&'), 'URL-encoded'],
     ['reversed', KEY.split('').reverse().join(''), 'reversed'],
     ['in rot13', 'fx-pnanel+0123456789/nopKLM', 'rot13'],
   ];

@@ -33,9 +33,9 @@ it('separates the exit code from output without a line break and from no output'
 it('reports a timeout and how to set a longer one', async () => {
   // Retries with more time when a busy machine did not start the command in time.
   let seconds = 1;
-  const told = () => run('echo begun; sleep 60', { timeout_seconds: seconds });
-  let answer = await told();
-  for (; !answer.content.startsWith('begun') && seconds < 16; answer = await told()) seconds *= 4;
+  const runLong = () => run('echo begun; sleep 60', { timeout_seconds: seconds });
+  let answer = await runLong();
+  for (; !answer.content.startsWith('begun') && seconds < 16; answer = await runLong()) seconds *= 4;
   expect(answer).toEqual({
     content: `begun\n[timed out after ${seconds} s and was killed. If it needs longer, set timeout_seconds (at most 600).]`,
     isError: false,

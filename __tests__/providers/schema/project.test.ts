@@ -80,14 +80,14 @@ describe('projectSchema', () => {
         additionalProperties: false,
       },
     };
-    const told = Object.entries(schemas).map(([title, schema]) => {
+    const lines = Object.entries(schemas).map(([title, schema]) => {
       const projections = wholeDialects.map((dialect) => {
         const { parameters, note } = projectSchema(schema, dialect);
         return `  ${dialect}: ${JSON.stringify(parameters)}\n  ${note?.replaceAll('\n', '\n  ') ?? 'no note'}\n`;
       });
       return `${title}\n  ${JSON.stringify(schema)}\n${projections.join('')}`;
     });
-    await expect(told.join('\n')).toMatchFileSnapshot('../../golden/projections/root.txt');
+    await expect(lines.join('\n')).toMatchFileSnapshot('../../golden/projections/root.txt');
   });
 
   it('keeps literals and properties that are named like keywords', () => {
@@ -138,7 +138,7 @@ describe('projectSchema', () => {
   it.each([
     ['an embedded document', { $ref: 'other#/$defs/inner' }],
     ['another document', { $ref: 'https://example.org/schema.json' }],
-    ['what validation decides', { $dynamicRef: '#here' }],
+    ['a dynamic anchor', { $dynamicRef: '#here' }],
   ])(
     'keeps only the property names when a reference leads to %s, and puts the whole schema in the note',
     (_, reference) => {

@@ -26,14 +26,14 @@ function projectProperty(a: JsonObject, dialect: StrictDialect, rest?: JsonObjec
 
 /** Compares the projections of schemas and their losses with the golden file. */
 async function expectProjections(dialect: StrictDialect, schemas: Readonly<Record<string, JsonObject>>) {
-  const told = Object.entries(schemas).map(([title, schema]) => {
+  const lines = Object.entries(schemas).map(([title, schema]) => {
     const { a, losses } = projectProperty(schema, dialect);
     const lost = losses
       .map(([place, keywords]) => `\n  lost at "${place}": ${JSON.stringify(keywords)}`)
       .join('');
     return `a schema ${title}\n  ${JSON.stringify(schema)}\n  ${JSON.stringify(a)}${lost}\n`;
   });
-  await expect(told.join('\n')).toMatchFileSnapshot(`../../golden/projections/${dialect}.txt`);
+  await expect(lines.join('\n')).toMatchFileSnapshot(`../../golden/projections/${dialect}.txt`);
 }
 
 const near = [

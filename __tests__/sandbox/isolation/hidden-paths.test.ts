@@ -276,9 +276,17 @@ describe.runIf(canBeRoot && walls.length > 0)('on a self-hosted runner outside t
 
 describe.runIf(walls.length > 0)('the self-test of the sandbox', () => {
   it.each([
-    ['a folder that is not empty', { emptied: ['/etc'] }, 'a hidden folder is not empty (/etc)'],
-    ['a file that can be read', { masked: ['/etc/passwd'] }, 'a private file can be read (/etc/passwd)'],
-    ['a path that can be seen', { unseen: ['/etc/passwd'] }, 'a hidden path can be seen (/etc/passwd)'],
+    ['a hidden directory that is not empty', { emptied: ['/etc'] }, 'a hidden folder is not empty (/etc)'],
+    [
+      'a private file that can be read',
+      { masked: ['/etc/passwd'] },
+      'a private file can be read (/etc/passwd)',
+    ],
+    [
+      'a hidden path that can be seen',
+      { unseen: ['/etc/passwd'] },
+      'a hidden path can be seen (/etc/passwd)',
+    ],
   ])('fails for %s', async (_, expected, why) => {
     const runFolder = realpathSync(mkdtempSync(join(tmpdir(), 'self-test-')));
     const { tmp, pipes } = await makeFolders(runFolder);

@@ -43,8 +43,8 @@ const sentences = {
 it.each(['action', 'command-line', 'library'] as const)(
   'the messages about a missing sandbox match the golden file for the %s',
   async (entry) => {
-    const told = Object.entries(sentences).map(([place, say]) => `${place}\n  ${say(namingFor(entry))}\n`);
-    await expect(told.join('\n')).toMatchFileSnapshot(`../../golden/sandbox/missing-${entry}.txt`);
+    const lines = Object.entries(sentences).map(([place, say]) => `${place}\n  ${say(namingFor(entry))}\n`);
+    await expect(lines.join('\n')).toMatchFileSnapshot(`../../golden/sandbox/missing-${entry}.txt`);
   },
 );
 

@@ -37,7 +37,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
   );
 
   describe.each(['in-place', 'scratch', 'read-only'] as const)('%s', (access) => {
-    it('does not hide files for links in a directory that looks like a git directory', async () => {
+    it('does not mask the targets of links in a directory that looks like a git directory', async () => {
       const victim = join(world.workspace, 'auth.test.js');
       writeFileSync(victim, 'test("a credential is checked")\n');
       const hidden = join(world.home, 'allowed.txt');

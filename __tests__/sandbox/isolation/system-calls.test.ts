@@ -94,7 +94,7 @@ const decisions: readonly (readonly [string, 'x64' | 'arm64', SystemCall, string
   ['keyctl of x32', 'x64', { abi: X64, number: 0x4000_00fa }, 'errno 38'],
   ['number -1', 'x64', { abi: X64, number: 0xffff_ffff }, 'errno 38'],
   ['32-bit read', 'arm64', { abi: ARM, number: 3 }, 'killed'],
-  ['a call of another machine', 'x64', { abi: ARM64, number: 219 }, 'killed'],
+  ['a call of another architecture', 'x64', { abi: ARM64, number: 219 }, 'killed'],
 ];
 
 it.each(decisions)('%s on %s', (_, machine, call, expected) => {

@@ -51,7 +51,7 @@ it('shows a bin directory directly below home without its siblings', async () =>
   expect(await shown([folder('bin'), folder('.local', 'bin'), home])).toEqual(['bin', '.local/bin']);
 });
 
-it('skips system directories, the workspace and missing paths, and finds none for the parent of RUNNER_TEMP', async () => {
+it('skips system directories, the workspace and missing paths, and shows only the bin next to RUNNER_TEMP', async () => {
   const path = [
     '/usr/bin',
     folder('work', 'repo', 'bin'),

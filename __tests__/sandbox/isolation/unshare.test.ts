@@ -103,8 +103,8 @@ it('parses the mount table and keeps visible mounts', () => {
 });
 
 it.each([
-  ['the mount that was listed', 'from', 0],
-  ['the folder that it would be mounted on', 'to', 0],
+  ['the listed mount', 'from', 0],
+  ['the directory to mount it on', 'to', 0],
   ['neither', 'other', 32],
 ])('skips a mount of this machine only when it or its target is gone: %s gone', (_, gone, status) => {
   const folder = mkdtempSync(join(tmpdir(), 'submount-'));

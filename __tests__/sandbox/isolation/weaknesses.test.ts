@@ -23,12 +23,12 @@ const options: SandboxOptions = {
 };
 
 it('reports that commands can read the password of a proxy without showing it', () => {
-  const told = (shellNetwork: boolean) =>
+  const proxyWeaknesses = (shellNetwork: boolean) =>
     describeOptions({ ...options, shellNetwork }, true, null).filter((text) => text.includes('proxy'));
-  expect(told(true)).toEqual([
+  expect(proxyWeaknesses(true)).toEqual([
     "shell-network: on. The agent's commands can read the user name and password of the proxy in HTTPS_PROXY: without them it lets nothing through.",
   ]);
-  expect(told(false)).toEqual([]);
+  expect(proxyWeaknesses(false)).toEqual([]);
 });
 
 it('reports root as a weakness, but in a container with a sandbox only as a note', () => {

@@ -30,15 +30,15 @@ const unlisted = (name: string) => ({
 describe('a link to a file that git does not list', () => {
   it.each([
     ['an ignored file', '../web/x.log'],
-    ['a file in an ignored folder', '../ignored/x'],
-    ['an ignored folder', '../ignored'],
-    ["git's own file", '../.git/HEAD'],
-    ["git's own folder", '../.git'],
-    ['an empty folder, which may be filled with ignored files', '../empty'],
-    ['a folder of which ignored files alone are left', '../web'],
-    ['an ignored link to a judged file', '../way.log'],
-    ['a file behind an ignored link to a judged folder', '../folder.log/run.sh'],
-    ['a judged file by way of a folder that is not judged', '../ignored/../api/run.sh'],
+    ['a file in an ignored directory', '../ignored/x'],
+    ['an ignored directory', '../ignored'],
+    ['a file in .git', '../.git/HEAD'],
+    ['.git', '../.git'],
+    ['an empty directory, which can later contain ignored files', '../empty'],
+    ['a directory that contains only ignored files', '../web'],
+    ['an ignored link to a file in the subject', '../way.log'],
+    ['a file behind an ignored link to a directory in the subject', '../folder.log/run.sh'],
+    ['a file in the subject through a directory outside it', '../ignored/../api/run.sh'],
   ])('makes the tree unknown: %s', async (_, target) => {
     await writeFile(file('web/x.log'), '');
     for (const name of ['ignored', 'empty']) await mkdir(file(name));
@@ -68,12 +68,12 @@ describe('a link to a file that git does not list', () => {
 describe('a link to a file in the subject', () => {
   it.each([
     ['a file', 'run.sh'],
-    ['a file whose name is more than ASCII', 'ä/ö'],
-    ['a folder', 'src'],
-    ['a folder that holds folders alone', 'deep'],
+    ['a file with a non-ASCII name', 'ä/ö'],
+    ['a directory', 'src'],
+    ['a directory that contains only directories', 'deep'],
     ['an untracked file', 'new'],
-    ['an ignored file that is tracked all the same', 'kept.log'],
-    ['the folder that it lies in', '.'],
+    ['an ignored file that is tracked', 'kept.log'],
+    ['its own directory', '.'],
     ['the root', '..'],
     ['a submodule that is not checked out', 'sub'],
     ['another link', 'way'],
@@ -100,8 +100,8 @@ describe('a link to a file in the subject', () => {
 describe('a tracked file that is now behind a link', () => {
   it.each([
     ['elsewhere', '../web'],
-    ['to a judged folder', '../source'],
-    ['to nothing', 'nothing'],
+    ['to a directory in the subject', '../source'],
+    ['to a missing path', 'nothing'],
   ])('makes the tree unknown when git does not see the link: %s', async (_, target) => {
     for (const folder of ['source/deep', 'api/in/deep']) {
       await mkdir(file(folder), { recursive: true });

@@ -139,8 +139,8 @@ describe('reading', () => {
   it.each([
     ['a pipe', (path: string) => void execFileSync('mkfifo', [path]), 'neither a regular file nor a folder'],
     ['a link to a device', (path: string) => symlinkSync('/dev/zero', path), 'it changed while'],
-    ['a link to a file of the kernel', (path: string) => symlinkSync('/proc/kmsg', path), 'it changed'],
-    ['another folder on the way', (path: string) => swapFolder(path), 'it changed while it was opened'],
+    ['a link to a file in /proc', (path: string) => symlinkSync('/proc/kmsg', path), 'it changed'],
+    ['another parent directory', (path: string) => swapFolder(path), 'it changed while it was opened'],
   ])('denies %s that replaced a file after the path check', async (_, put, why) => {
     const path = at('swapped', 'file');
     mkdirSync(at('swapped'));

@@ -123,7 +123,7 @@ describe('hashFiles', () => {
   it.each([
     ['one file of a terabyte', { sparse: 2 ** 40 }],
     [
-      'many that are too large together',
+      'many files that are too large together',
       Object.fromEntries(Array.from('abcdefghi', (name) => [name, 2 ** 31])),
     ],
   ])('is unknown when reading would take too long: %s', async (_, sizes: Record<string, number>) => {

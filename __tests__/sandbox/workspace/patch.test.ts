@@ -37,23 +37,23 @@ function put(name: string, text: string | Buffer = 'x\n'): void {
 
 it.each([
   ['a workflow', () => put('.github/workflows/x.yml'), '.github/workflows/x.yml'],
-  ['a workflow by another spelling', () => put('.GitHub/workflows/x.yml'), '.GitHub/workflows/x.yml'],
+  ['a workflow in another case', () => put('.GitHub/workflows/x.yml'), '.GitHub/workflows/x.yml'],
   ['an action', () => put('action.yml'), 'action.yml'],
-  ['an action in a folder', () => put('tools/build/Action.yaml'), 'tools/build/Action.yaml'],
+  ['an action in a directory', () => put('tools/build/Action.yaml'), 'tools/build/Action.yaml'],
   ['a submodule', () => put('.gitmodules'), '.gitmodules'],
   ['a binary workflow', () => put('.github/x', Buffer.from([0, 1, 2])), '.github/x'],
-  ['a workflow with an odd name', () => put('.github/ä "x"\n'), '.github/\\303\\244 \\"x\\"\\n'],
+  ['a workflow with an unusual name', () => put('.github/ä "x"\n'), '.github/\\303\\244 \\"x\\"\\n'],
   ['an absolute link', () => symlinkSync('/etc/passwd', path.join(folder, 'link')), 'link'],
-  ['a link upwards', () => symlinkSync('b/../../../etc/passwd', path.join(folder, 'link')), 'link'],
+  ['a link out of the tree', () => symlinkSync('b/../../../etc/passwd', path.join(folder, 'link')), 'link'],
   [
-    'a link that was turned',
+    'a link with a changed target',
     () => {
       rmSync(path.join(folder, 'old'));
       symlinkSync('../elsewhere', path.join(folder, 'old'));
     },
     'old',
   ],
-  ['a link in two lines', () => symlinkSync('a\n/etc', path.join(folder, 'link')), 'link'],
+  ['a link with a line break', () => symlinkSync('a\n/etc', path.join(folder, 'link')), 'link'],
 ])('removes %s from a patch', async (_, write, name) => {
   const patch = patchOf(() => {
     write();
@@ -108,17 +108,17 @@ describe('removes a file with a secret from a patch: the secret is', () => {
   };
   const cases: readonly (readonly [string, () => void, string])[] = [
     ['in a line', () => put('a', `x\nkey=${SECRET}\n`), 'a'],
-    ['in a line that is not the last of several', () => put('a', `${SECRET}\nx\n`), 'a'],
-    ['over two lines', () => put('a', `${SECRET.slice(0, 9)}\n${SECRET.slice(9)}\n`), 'a'],
+    ['in the first of several lines', () => put('a', `${SECRET}\nx\n`), 'a'],
+    ['split over two lines', () => put('a', `${SECRET.slice(0, 9)}\n${SECRET.slice(9)}\n`), 'a'],
     ['in base64', () => put('a', Buffer.from(`{"k":"${SECRET}"}`).toString('base64')), 'a'],
     ['in hex', () => put('a', Buffer.from(SECRET).toString('hex')), 'a'],
     ['backwards', () => put('a', [...SECRET].toReversed().join('')), 'a'],
-    ['with something invisible in it', () => put('a', [...SECRET].join('\u200b')), 'a'],
+    ['with invisible characters inside', () => put('a', [...SECRET].join('\u200b')), 'a'],
     ['in a binary file', () => put('a', Buffer.from(`\0\0${SECRET}\0`)), 'a'],
     ['in UTF-16', () => put('a', Buffer.from(`x${SECRET}`, 'utf16le')), 'a'],
     ['in a name', () => put(`a ${SECRET}`), '***'],
-    ['in a name with something invisible', () => put([...SECRET].join('\u200b')), '***'],
-    ['in where a link leads', () => symlinkSync(SECRET, path.join(folder, 'a')), 'a'],
+    ['in a name with invisible characters', () => put([...SECRET].join('\u200b')), '***'],
+    ['in the target of a link', () => symlinkSync(SECRET, path.join(folder, 'a')), 'a'],
   ];
 
   it.each(cases)('%s', async (_, write, name) => {

@@ -313,10 +313,10 @@ describe('a name that is not UTF-8', () => {
 
   it.each([
     ['a submodule, as .gitmodules names it', '.git/modules/\xff'],
-    ['a submodule deep below', '.git/modules/a/\xe9/b'],
-    ['a repository in a folder', 'd\xff/sub/.git'],
+    ['a nested submodule', '.git/modules/a/\xe9/b'],
+    ['a repository in a directory', 'd\xff/sub/.git'],
     ['a repository in a module', '.git/modules/a/modules/\xff'],
-    ["a file of a tool's in .git", '.git/keys\xff'],
+    ['a file of a tool in .git', '.git/keys\xff'],
   ])('causes a WorkspaceError when it could hide a token: %s', async (name, path) => {
     const workspace = repository(join(base, `odd ${name}`));
     gitFolder(odd(workspace, '.git/modules/a'));

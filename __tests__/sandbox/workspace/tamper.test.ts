@@ -98,9 +98,13 @@ describe('the tamper check reports a change of files that later steps trust', ()
   });
 
   const makers: readonly (readonly [wish: string, file: string, make: () => void])[] = [
-    ['a repository in the empty folder of a submodule', 'sub/.git', () => init('sub')],
-    ['a repository deep in an ignored folder', 'node_modules/a/b/.git', () => init('node_modules/a/b')],
-    ['a .git file that names a folder', 'sub/.git', () => writeFileSync(at('sub/.git'), 'gitdir: ../fake\n')],
+    ['a repository in the empty directory of a submodule', 'sub/.git', () => init('sub')],
+    ['a repository deep in an ignored directory', 'node_modules/a/b/.git', () => init('node_modules/a/b')],
+    [
+      'a .git file that refers to a directory',
+      'sub/.git',
+      () => writeFileSync(at('sub/.git'), 'gitdir: ../fake\n'),
+    ],
     ['a .git link', 'sub/.git', () => symlinkSync('../fake', at('sub', '.git'))],
     ['a repository without a .git', 'packages/a/HEAD', () => init('packages/a', '--bare')],
   ];

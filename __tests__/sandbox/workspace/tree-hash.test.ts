@@ -106,35 +106,35 @@ describe('changes of the tree hash', () => {
     ['a removed file', () => rm(file('api/run.sh'))],
     ['a new file', () => writeFile(file('api/new'), '')],
     [
-      'a link in the place of a file',
+      'a link instead of a file',
       async () => {
         await rename(file('api/run.sh'), file('api/src/run.sh'));
         await symlink('src/run.sh', file('api/run.sh'));
       },
     ],
     [
-      'a folder that became a link',
+      'a directory replaced by a link',
       async () => {
         await rename(file('api/src'), file('api/source'));
         await symlink('source', file('api/src'));
       },
     ],
     [
-      'an edit that the index is told to overlook',
+      'an edit marked as assume-unchanged',
       async () => {
         git('update-index', '--assume-unchanged', 'api/src/a.txt');
         await writeFile(file('api/src/a.txt'), 'two\n');
       },
     ],
     [
-      'bytes that git would filter away',
+      'bytes that a git filter removes',
       async () => {
         await writeFile(file('.gitattributes'), '* text=auto ident\n');
         await writeFile(file('api/src/a.txt'), 'one\r\n');
       },
     ],
     [
-      'an ignored file that is tracked all the same',
+      'an ignored file that is tracked',
       async () => {
         await writeFile(file('api/x.log'), 'x');
         git('add', '-f', 'api/x.log');

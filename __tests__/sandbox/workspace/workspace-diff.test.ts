@@ -272,12 +272,12 @@ rm -f "$(place $before)"; cp "$(place $after)" "$(place $before)"; git diff-tree
     });
 
     it.each([
-      ['a new folder that the agent closed', 'mkdir d; echo new > d/new; chmod 000 d'],
-      ['a folder of known files that it closed', 'echo two > sub/known; chmod 000 sub'],
-      ['a folder that it left to be listed only', 'echo two > sub/known; chmod 400 sub'],
-      ['a folder that it left to be entered only', 'echo new > sub/new; chmod 100 sub'],
-      ['a closed folder in a folder', 'mkdir -p d/e; echo new > d/e/new; chmod 000 d/e'],
-      ['the mode of a file', 'echo two > sub/known; chmod 000 sub/known'],
+      ['a new directory with mode 0', 'mkdir d; echo new > d/new; chmod 000 d'],
+      ['a known directory with mode 0', 'echo two > sub/known; chmod 000 sub'],
+      ['a known directory that can only be listed', 'echo two > sub/known; chmod 400 sub'],
+      ['a known directory that can only be entered', 'echo new > sub/new; chmod 100 sub'],
+      ['a nested directory with mode 0', 'mkdir -p d/e; echo new > d/e/new; chmod 000 d/e'],
+      ['a file with mode 0', 'echo two > sub/known; chmod 000 sub/known'],
       [
         'a path that is too long',
         `n=${'d'.repeat(250)}; for i in 1 2 3 4 5 6 7 8 9 a b c d e f g h; do mkdir $n && cd $n; done; echo new > new`,

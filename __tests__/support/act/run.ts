@@ -56,7 +56,7 @@ async function tryCase(
     each.votes === undefined ? null : await startModel(createVoter(each.votes, () => killAction(place.home)));
   try {
     const result = await runOnAct(each, { ...place, modelUrl: own?.url ?? place.modelUrl });
-    return { problems: judge(each, result), log: result.log };
+    return { problems: findProblems(each, result), log: result.log };
   } catch (error) {
     return { problems: [String(error)], log: '' };
   } finally {
@@ -77,7 +77,7 @@ function killAction(home: string): void {
   }
 }
 
-function judge(each: Case, { exitCode, log, comments, statuses }: ActResult): readonly string[] {
+function findProblems(each: Case, { exitCode, log, comments, statuses }: ActResult): readonly string[] {
   const said = comments.join('\n');
   const { comments: wanted = [], statuses: set = [] } = each;
   const [one, other] = [JSON.stringify(set), JSON.stringify(statuses)];

@@ -30,7 +30,7 @@ const STAND_INS: Readonly<Record<string, StandIn>> = {
       `node -e 'const [run] = JSON.parse(require("fs").readFileSync(process.env.SARIF, "utf8")).runs; console.log("uploaded " + run.results.length + " of " + run.automationDetails.id)'`,
     ],
   },
-  // An artifact is written once: a second one of its name is a conflict, unless the first is deleted before.
+  // An artifact is written once: another with the same name is a conflict unless the first is deleted.
   'actions/upload-artifact': {
     file: 'action.yml',
     inputs: {
@@ -71,7 +71,7 @@ const STAND_INS: Readonly<Record<string, StandIn>> = {
   },
 };
 
-/** Writes those that a workflow uses below a folder; gives what act's `--local-repository` wants to be told. */
+/** Writes those that a workflow uses below a directory; returns the values for act's `--local-repository`. */
 export function writeStandIns(workflow: string, folder: string): readonly string[] {
   const text = readFileSync(workflow, 'utf8');
   return Object.entries(STAND_INS).flatMap(([name, standIn]) => {
@@ -96,7 +96,7 @@ function actionOf(name: string, { inputs, run }: StandIn): string {
       '    required: false',
       `    default: ${JSON.stringify(standard)}`,
     ]),
-    // act tells a step without a name by its script, and what a script may say is no sign that it did.
+    // act logs a step without a name by its script, whose text does not show that it ran.
     'runs:\n  using: composite\n  steps:\n    - name: stand in\n      shell: bash\n      env:',
     ...given.map(([input, { variable }]) => `        ${variable}: \${{ inputs.${input} }}`),
     '      run: |',

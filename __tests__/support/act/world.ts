@@ -106,7 +106,7 @@ export async function runOnAct(run: ActRun, place: ActPlace): Promise<ActResult>
   }
 }
 
-/** The pull request as the event and the API tell it: it changes what the run's edits change. */
+/** The pull request in the event and the API, with the edits of the run as its changes. */
 function startGitHub({ edits, event }: ActRun, sha: string): Promise<GitHubServer> {
   const files = edits.map(({ file, from, to }) => ({
     filename: file,

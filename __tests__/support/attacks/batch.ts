@@ -70,10 +70,10 @@ export async function runBatch(
       // The first turn is a call without effect, after which the sandbox has started.
       if (index === 1) before = state();
       if (done?.row != null) {
-        const told = request.toolResults.map(({ text }) => text).join('\n');
+        const results = request.toolResults.map(({ text }) => text).join('\n');
         observations.set(
           done.row.id,
-          await observe(world, done, done.row, told, elapsedMs, () => differences(before, state())),
+          await observe(world, done, done.row, results, elapsedMs, () => differences(before, state())),
         );
       }
       const next = turns[index];

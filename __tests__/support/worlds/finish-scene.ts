@@ -102,6 +102,6 @@ export function sandbox(onClose: () => void): OpenedSandbox {
   };
 }
 
-export function told({ verdict, payload: published, gate }: Report) {
+export function summarize({ verdict, payload: published, gate }: Report) {
   return [verdict.reason, verdict.exitCode, published, gate?.status ?? null];
 }

@@ -20,9 +20,8 @@ export const features: Features = {
 };
 
 /**
- * The world of a run on a machine that is no runner: no GitHub, no file, nobody to tell. What a test is about it puts in
- * the place of this.
- * @param base a folder that has `workspace` and `temp`; the latter has the run's own folder.
+ * The world of a run on a machine that is not a runner: no GitHub, no file, no reporter. Tests override parts of it.
+ * @param base a directory with `workspace` and `temp`; the latter contains the directory of the run.
  */
 export function quietWorld(base: string, runFolder: string): World {
   const workspace = path.join(base, 'workspace');

@@ -1,4 +1,4 @@
-/** A process that tells a scripted run on its stdout and stderr, as the command line does: `node told-run.ts SCRIPT`. */
+/** A process that reports a scripted run on stdout and stderr like the command line: `node reporting-process.ts SCRIPT`. */
 import { readFileSync } from 'node:fs';
 import { InputError } from '../../../src/errors.ts';
 import { createProgress } from '../../../src/reporters/progress.ts';

@@ -64,7 +64,7 @@ export async function makeReuseWorld() {
   let asked = 0;
   let usual: JsonObject | null = null;
 
-  async function judge(inputs: Inputs = {}, more: Partial<World> = {}): Promise<Report> {
+  async function startRun(inputs: Inputs = {}, more: Partial<World> = {}): Promise<Report> {
     notices.length = 0;
     const runFolder = await mkdtemp(path.join(base, 'temp', 'run-'));
     const world: World = {
@@ -87,7 +87,7 @@ export async function makeReuseWorld() {
     return run(configOf(all), world);
   }
 
-  const told = (report: Report): JsonObject => envelope(report, (text) => text);
+  const toEnvelope = (report: Report): JsonObject => envelope(report, (text) => text);
 
   return {
     base,
@@ -96,14 +96,14 @@ export async function makeReuseWorld() {
     /** The notices of the last run: levels and texts. */
     notices,
     git,
-    judge,
-    told,
+    startRun,
+    toEnvelope,
     /** Adds an envelope, or any text, to the earlier verdicts. */
     keep: (name: string, file: JsonObject | string) =>
       writeFile(path.join(verdicts, `${name}.json`), typeof file === 'string' ? file : JSON.stringify(file)),
     /** The envelope of a first run over the untouched workspace; the model is asked once for all tests. */
     first: async (): Promise<JsonObject> => {
-      usual ??= told(await judge());
+      usual ??= toEnvelope(await startRun());
       return usual;
     },
     /** Whether a model was asked since the last call. */

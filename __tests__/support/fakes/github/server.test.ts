@@ -51,13 +51,13 @@ describe('the fake GitHub', () => {
 
   it.each([
     ['an unknown path', 'GET', '/repos/octo/demo/nothing', undefined, {}],
-    ['an unknown verb', 'PUT', '/repos/octo/demo/pulls/7', undefined, {}],
-    ['an unknown query', 'GET', '/repos/octo/demo/pulls/7?x=1', undefined, {}],
-    ['a number that is none', 'GET', '/repos/octo/demo/pulls/seven', undefined, {}],
+    ['an unknown method', 'PUT', '/repos/octo/demo/pulls/7', undefined, {}],
+    ['an unknown query parameter', 'GET', '/repos/octo/demo/pulls/7?x=1', undefined, {}],
+    ['an invalid number', 'GET', '/repos/octo/demo/pulls/seven', undefined, {}],
     ['a missing body', 'POST', '/repos/octo/demo/issues/7/comments', undefined, {}],
     ['a wrong type', 'POST', '/repos/octo/demo/issues/7/comments', { body: 7 }, {}],
     ['an unknown property', 'POST', '/repos/octo/demo/issues/7/comments', { body: 'x', text: 'y' }, {}],
-    ['a state that is none', 'POST', `/repos/octo/demo/statuses/${SHA}`, { state: 'green' }, {}],
+    ['an invalid state', 'POST', `/repos/octo/demo/statuses/${SHA}`, { state: 'green' }, {}],
     [
       'another version',
       'GET',
@@ -66,7 +66,7 @@ describe('the fake GitHub', () => {
       { 'x-github-api-version': '2021-01-01' },
     ],
     ['another media type', 'GET', '/repos/octo/demo/pulls/7', undefined, { accept: 'text/html' }],
-    ['nobody who asks', 'GET', '/repos/octo/demo/pulls/7', undefined, { 'user-agent': 'curl' }],
+    ['another user agent', 'GET', '/repos/octo/demo/pulls/7', undefined, { 'user-agent': 'curl' }],
   ] as const)('rejects %s and reports it when it closes', async (_, method, path, body, headers) => {
     expect(await ask(method, path, body, headers)).toBe(400);
     expect(server.problems.length).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 /**
  * A loopback GitHub with pull requests, files, comments and statuses. It takes what GitHub's published description
- * (`github-description.ts`) allows and nothing else, holds its own answers against it too, and remembers what it is told.
+ * (`description.ts`) allows and nothing else, holds its own answers against it too, and records requests.
  * Whatever was wrong with a request is answered by a 400, listed in `problems`, and thrown by `close`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
