@@ -157,7 +157,7 @@ describe('https through a proxy', () => {
   it('reuses a tunnel', async () => {
     const { server, proxy, send } = await throughWith({}, (response) => response.end('ok'));
     for (let n = 0; n < 6; n += 1) expect(await (await send(API, post())).text()).toBe('ok');
-    // A second one is opened where the first is not yet known to be free, as Node's own fetch does.
+    // A second one can be opened before the first is known to be free, as in Node's fetch.
     expect(server.requests.length).toBe(6);
     expect(proxy.requests.length).toBe(server.connections());
     expect(proxy.requests.length).toBeLessThan(3);

@@ -43,7 +43,7 @@ export interface SarifRun {
 
 const file = new URL('../fixtures/sarif-schema-2.1.0.json', import.meta.url);
 const { $schema: _draft, id: _id, ...schema } = JSON.parse(readFileSync(file, 'utf8'));
-// One pattern of the schema has a bracket too many, which the Unicode syntax refuses.
+// One pattern of the schema has an extra bracket, which is invalid in Unicode mode.
 const ajv = new Ajv({ strict: false, allErrors: true, unicodeRegExp: false });
 formats.default(ajv);
 const validate = ajv.compile(schema);
@@ -93,7 +93,7 @@ export function openSarif(workspace: Workspace, changes: Partial<SarifOptions> =
     lines,
     report,
     exists: () => existsSync(target),
-    /** Reports a payload and reads what was written. */
+    /** Reports a payload and reads the written log. */
     async write(payload: JsonObject) {
       await report(sampleReport({ payload }));
       const text = readFileSync(target, 'utf8');

@@ -21,7 +21,7 @@ interface Suite {
 
 const suites: readonly Suite[] = [
   {
-    name: 'npm test, and an npm that has a cache to write',
+    name: 'npm test with a writable npm cache',
     probe: ['npm', '--version'],
     files: {
       'package.json': '{"name":"p","version":"1.0.0","scripts":{"test":"node --test"}}',
@@ -31,7 +31,7 @@ const suites: readonly Suite[] = [
     says: /pass 1\b[\s\S]*Cache verified/u,
   },
   {
-    name: 'a virtual environment of python in the workspace',
+    name: 'a Python virtual environment in the workspace',
     probe: ['python3', '-c', 'import venv, ensurepip'],
     files: {
       'test_a.py':

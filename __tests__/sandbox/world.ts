@@ -134,7 +134,7 @@ export async function createWorld(): Promise<World> {
   };
 }
 
-/** Runs git in a folder as somebody who may commit; gives what it printed, without the line break at its end. */
+/** Runs git in a directory with an identity for commits; returns its output without the final line break. */
 export function gitIn(folder: string, ...args: readonly string[]): string {
   const options = ['-c', 'user.name=t', '-c', 'user.email=t@example.com', '-c', 'protocol.file.allow=always'];
   return execFileSync('git', [...options, ...args], { cwd: folder, encoding: 'utf8', stdio: 'pipe' }).trim();
@@ -195,14 +195,14 @@ export function isAlive(mark: string): boolean {
     });
 }
 
-/** Waits until a fact holds, or for 60 s: what is expected afterwards says what is missing. */
+/** Waits up to 60 s for a condition; the assertion afterwards reports a failure. */
 export async function until(fact: () => boolean): Promise<void> {
   for (const began = performance.now(); !fact() && performance.now() - began < 60_000; ) await sleep(20);
 }
 
 /**
- * Runs a command whose time runs out, with more time until it said `on`: a machine that stands still for longer than the
- * first of these ended it before its first word.
+ * Runs a command until its timeout, with longer timeouts until it has printed `on`: on a busy machine the first one can
+ * end before the command starts.
  */
 export async function overtime(sandbox: OpenedSandbox, command: string) {
   for (let timeoutMs = 400; ; timeoutMs *= 4) {

@@ -38,7 +38,7 @@ function program(): string {
   return found;
 }
 
-/** Starts a browser of this machine. @throws where none is installed. */
+/** Starts a browser of this machine. @throws if none is installed. */
 export async function openBrowser(): Promise<Browser> {
   const profile = mkdtempSync(path.join(os.tmpdir(), 'chromium-'));
   const flags = [

@@ -5,8 +5,8 @@ import path from 'node:path';
 const ROOT = path.join(import.meta.dirname, '..', '..');
 
 /**
- * Copies the sources into a folder and returns where they are, so that a process of another user can import them: that
- * user may not be allowed to enter the checkout, as below /root. Of the packages only those of the sandbox are there.
+ * Copies the sources to a directory and returns their path, so that a process of another user can import them: the
+ * checkout can be inaccessible to that user, for example below /root. Only the packages of the sandbox are included.
  */
 export function copySources(folder: string): string {
   const sources = path.join(folder, 'src');

@@ -3,16 +3,16 @@
 const TICK_MS = 20;
 
 /**
- * A bound of the shared list of attacks on a machine that others load as well. What such a bound excludes, a read or a
- * process that nothing ends, takes 30 s at least.
+ * A time limit of the shared list of attacks for a busy machine. The failures that it detects, such as a read or a
+ * process that never ends, take at least 30 s.
  */
 export function loaded(boundMs: number): number {
   return 4 * boundMs;
 }
 
 /**
- * Starts counting the milliseconds in which this machine ran; gives what stops it and tells them. Where it stands still, so does
- * this process, and of such a time nothing but two ticks counts: a bound says how long something takes, not how long it lay.
+ * Starts a stopwatch; the returned function stops it and returns the milliseconds. A pause of the machine also pauses this
+ * process and counts as at most two ticks, because a time limit is about running time.
  */
 export function startStopwatch(): () => number {
   let counted = 0;

@@ -2,8 +2,8 @@
 import { vi } from 'vitest';
 
 /**
- * Lets what the plugins of GitHub's client wait for begin at once, until `vi.unstubAllGlobals()`; gives how long they were
- * to wait, in milliseconds. Timers of others, such as those of Node's own fetch, stay as they are.
+ * Skips the waits of the plugins of GitHub's client until `vi.unstubAllGlobals()`; returns the requested waits in
+ * milliseconds. Other timers, such as those of Node's fetch, are unchanged.
  */
 export function skipWaits(onWait: () => void = () => undefined): number[] {
   const waits: number[] = [];

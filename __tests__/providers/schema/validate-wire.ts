@@ -1,4 +1,4 @@
-/** The dialects of wire schemas, and what a wire schema accepts. */
+/** The dialects of wire schemas, and validators for them. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Dialect } from '../../../src/providers/schema/project.ts';
 import { objectOf } from '../../../src/providers/tool-calls.ts';

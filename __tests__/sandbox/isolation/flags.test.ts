@@ -1,6 +1,6 @@
 /**
- * What each argument of bubblewrap is for, shown by leaving it out: a stand-in for bwrap drops it and runs the real one.
- * Then the self-test refuses the sandbox, or the look that the argument closes finds what it should not.
+ * Shows the purpose of each bubblewrap argument by leaving it out: a wrapper drops it and runs the real bwrap.
+ * Then the self-test refuses the sandbox, or a command reaches something that the argument closes.
  */
 import { chmodSync, mkdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -4,7 +4,7 @@ import { ACTION, type Case } from './world.ts';
 
 /** The repository as it is committed: one of nine tests fails. */
 const FAILING = { edits: [], title: 'the failing repository' } as const;
-const MENDED = { edits: [MEND], title: 'the mended repository' } as const;
+const MENDED = { edits: [MEND], title: 'the fixed repository' } as const;
 /** A pull request that breaks the code and relaxes its own policy. */
 const EASED: readonly Edit[] = [
   BREAK,
@@ -31,7 +31,7 @@ const MANY_LEGS_RUN = {
 const MANY_LEGS: readonly Case[] = [
   {
     ...MANY_LEGS_RUN,
-    title: 'a leg that fails, and one whose votes differ and are one too few',
+    title: 'a failing leg, and a leg with different votes and a missing one',
     votes: {
       correctness: [PASS, PASS, PASS],
       security: [FAIL, PASS, FAIL],
@@ -52,7 +52,7 @@ const MANY_LEGS: readonly Case[] = [
   },
   {
     ...MANY_LEGS_RUN,
-    title: 'the vote that was cut off is cast again, and decides',
+    title: 'a repeated vote decides after the first was cut off',
     votes: {
       correctness: [PASS, PASS, PASS],
       security: [PASS, PASS, FAIL],
@@ -87,7 +87,7 @@ const MANY_LEGS: readonly Case[] = [
   },
   {
     ...MANY_LEGS_RUN,
-    title: 'a fork, which gets no secrets',
+    title: 'a fork without secrets',
     secrets: false,
     inTurn: false,
     votes: {},
@@ -190,7 +190,7 @@ export const CASES: readonly Case[] = [
   mended('forks.yml', 'pull_request', ['::set-output:: run-conclusion=success'], ['Main Nobody looked']),
   {
     ...mended('forks.yml', 'pull_request', ['::set-output:: run-conclusion=skipped', 'Main Nobody looked']),
-    title: 'a fork, which gets no secrets',
+    title: 'a fork without secrets',
     secrets: false,
     lacks: [HAS_PASSED],
   },
@@ -198,7 +198,7 @@ export const CASES: readonly Case[] = [
   mended('merge-queue.yml', 'merge_group', [HAS_PASSED]),
   {
     ...failing('trusted-judge.yml', 'pull_request', 1, [RED, HAS_FAILED, '| 2 tests fail.']),
-    title: 'a change that eases its own judge',
+    title: 'a change that relaxes its own policy',
     edits: EASED,
     comments: [
       'This pull request changes what judges it',

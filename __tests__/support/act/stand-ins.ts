@@ -12,7 +12,7 @@ interface StandIn {
   readonly run: readonly string[];
 }
 
-/** `STAND_IN_REPOSITORY` is what a checkout gives, `STAND_IN_ARTIFACTS` a folder with one folder an artifact. */
+/** `STAND_IN_REPOSITORY` is the source of a checkout, `STAND_IN_ARTIFACTS` a directory with one directory per artifact. */
 const STAND_INS: Readonly<Record<string, StandIn>> = {
   'actions/checkout': {
     file: 'action.yml',
@@ -53,8 +53,8 @@ const STAND_INS: Readonly<Record<string, StandIn>> = {
       'cp "$FILE" "$folder/" && echo "Artifact $ARTIFACT has been successfully uploaded"',
     ],
   },
-  // Each artifact in a folder of its name; but where one alone matches, its files lie in `path` itself, and where none
-  // does, there is no folder at all.
+  // Each artifact is in a directory with its name; if only one matches, its files are in `path` itself, and if none
+  // matches, there is no directory.
   'actions/download-artifact': {
     file: 'action.yml',
     inputs: { pattern: { variable: 'PATTERN', default: '*' }, path: { variable: 'TO', default: '.' } },

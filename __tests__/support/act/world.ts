@@ -32,7 +32,7 @@ export interface ActRun {
   readonly secrets: boolean;
   /** Whether the legs of a matrix run one after the other; else act runs four at once. */
   readonly inTurn?: boolean;
-  /** What is run again after the first attempt: the legs of the matrix with these values, and all that waits for them. */
+  /** The jobs to re-run after the first attempt: the legs of the matrix with these values, and the jobs that need them. */
   readonly again?: readonly Readonly<Record<string, string>>[];
 }
 
@@ -50,7 +50,7 @@ export interface Case extends ActRun {
   readonly lacks: readonly string[];
   /** Texts that the comments contain; none by default. */
   readonly comments?: readonly string[];
-  /** `head: NAME STATE`, in the order they were set; none unless given. */
+  /** `head: NAME STATE`, in the order they were set; none by default. */
   readonly statuses?: readonly string[];
   /** The votes of its legs if it has several; otherwise the tests of the repository decide. */
   readonly votes?: Votes;
@@ -239,7 +239,7 @@ async function spawnAct(
   return { exitCode, log };
 }
 
-/** act takes `node` from PATH: this process's own comes first, and before it what stands in for GitHub's command line. */
+/** act takes `node` from PATH: the node of this process comes first, after the replacement for GitHub CLI. */
 function actEnvironment(home: string): NodeJS.ProcessEnv {
   const bin = path.join(home, 'bin');
   mkdirSync(bin, { recursive: true });

@@ -36,7 +36,7 @@ export function plantMachine({ base, workspace }: Folders): void {
   put('_diag/Worker_1.log', PLANTED);
   put('home/work/other/other/.git/config', PLANTED);
   put('user/.profile', '');
-  // What any commit can hold: folders that look like git's own, whose configs are links.
+  // Content that any commit can contain: directories that look like git directories, whose configs are links.
   const victim = path.join(workspace, 'auth.test.js');
   writeFileSync(victim, 'test("a credential is checked")\n');
   put('user/allowed.txt', `[core]\n\tbare = ${PLANTED}\n[credential]\n`);
@@ -91,7 +91,7 @@ export async function listenOnMachine({
       openSync(path.join(place, 'pipe'), constants.O_RDWR | constants.O_NONBLOCK),
     );
   const pipes = openPipes();
-  // A pipe is closed where a process of the runner's user has it open. What a child is given loses O_NONBLOCK.
+  // A pipe is hidden if a process of the user of the runner has it open. Descriptors passed to a child lose O_NONBLOCK.
   const given = openPipes();
   const reader = spawn('/bin/sh', ['-c', 'read -r line'], {
     stdio: ['pipe', ...given],

@@ -47,7 +47,7 @@ export interface AttackPull {
 export async function openAttackPull(world: AttackWorld): Promise<AttackPull> {
   const [safe, cwd] = [`safe.directory=${world.workspace}`, world.workspace];
   const head = execFileSync('git', ['-c', safe, 'rev-parse', 'HEAD'], { cwd, encoding: 'utf8' }).trim();
-  // More than GitHub lists at once, so that the last of them stands on a second page.
+  // More than GitHub lists on one page, so that the last one is on the second page.
   const strangers = [
     ...Array.from({ length: 120 }, (_, at) => `comment ${at}\n${HOSTILE}`),
     `${FORGED}${HOSTILE}`,

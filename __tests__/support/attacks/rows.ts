@@ -131,7 +131,7 @@ const own: readonly AttackRow[] = [
   {
     ...shell(
       'X21 a second checkout that is moved from under its mounts',
-      // Copies of .git go, those of other rows too: in place, a repository that is new at the end makes the run end as tampered.
+      // Removes copies of .git, also those of other rows: in place, a new repository makes the run end as tampered.
       'cat p2/inner/.git/config parts/inner/.git/config; echo x >> p2/inner/.git/config; echo x >> parts/inner/.git/config; echo x >> p2/inner/.github/ci.yml; echo x >> parts/inner/.github/ci.yml; rm -rf p2 .git2; exit 0',
       { no_leak: 1, fs_same: 1 },
     ),
@@ -178,7 +178,7 @@ const own: readonly AttackRow[] = [
   },
 ];
 
-/** An attack that is none on a scratch copy. In place it is tampering: some file systems take that name for `.git`. */
+/** An attack only in place, where it is tampering, because some file systems treat that name as `.git`. */
 export const fakeGitFolder = shell(
   'X19 a git folder by another name',
   'git init -q other; mv other/.git .GIT; ls -d .GIT',

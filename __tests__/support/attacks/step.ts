@@ -37,8 +37,8 @@ export function startStep(
     const child = spawn(file, rest, {
       cwd: world.workspace,
       env,
-      // Whatever started the runner may have left it an open folder, which is handed on to every child. Node closes low
-      // numbers to its children, up to the first gap above 15, and no others.
+      // The parent of the runner can leave a directory open, which every child inherits. Node closes descriptors in its
+      // children only up to the first gap above 15.
       stdio: ['pipe', 'pipe', 'pipe', ...Array<'ignore'>(60).fill('ignore'), world.openFolder],
     });
     const stdout: Buffer[] = [];
@@ -55,8 +55,8 @@ export function startStep(
 }
 
 /**
- * What lies over bubblewrap for this wall: nothing, a file that cannot be started, or a bubblewrap that only root can
- * use, as on Ubuntu 24.04. A hosted runner looks like that to the bundle, which has no input that picks a wall.
+ * The file that covers bubblewrap for this backend: none, a file that cannot be executed, or a bubblewrap that only root
+ * can use, as on Ubuntu 24.04 and hosted runners. The bundle has no input that selects a backend.
  */
 function coverFor(wall: AttackWall, world: AttackWorld): string | null {
   if (wall === 'bwrap' || !existsSync(BWRAP)) return null;
@@ -72,7 +72,7 @@ function coverFor(wall: AttackWall, world: AttackWorld): string | null {
   return cover;
 }
 
-/** A mount namespace of the step's own, where the cover lies over bubblewrap; its script is on standard input, because it holds secrets. */
+/** A mount namespace for the step in which bubblewrap is covered; the script is on stdin because it contains secrets. */
 function inNamespace(
   world: AttackWorld,
   wall: AttackWall,

@@ -75,13 +75,13 @@ export interface AttackWorld {
 export interface AttackWorldOptions {
   /** Whether the agent can write to the workspace, in which case only protected paths are compared. */
   readonly inPlace?: boolean;
-  /** Who owns the workspace; the runner's user unless given (root only). */
+  /** The owner of the workspace; the user of the runner by default (root only). */
   readonly owner?: number;
   /** The parent of its directory; the temporary directory by default. */
   readonly parent?: string;
   /** Adds files before the directories are given to their owner. */
   readonly plant?: (folders: Folders) => void;
-  /** The owner of the runner and its folders; the user who runs the tests unless given (root only). */
+  /** The owner of the runner and its folders; the user who runs the tests by default (root only). */
   readonly runner?: RunnerUser | undefined;
 }
 

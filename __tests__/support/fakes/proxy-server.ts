@@ -1,6 +1,6 @@
 /**
- * A real HTTP proxy on loopback: tunnels by CONNECT, and requests by the absolute form. It finds names itself, as a
- * company's proxy does: what its table does not hold cannot be reached. It keeps all that it got to see.
+ * An HTTP proxy on loopback with CONNECT tunnels and absolute-form requests. It resolves names itself, as a company's
+ * proxy does: hosts outside its table cannot be reached. It records everything that it receives.
  */
 import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import https from 'node:https';

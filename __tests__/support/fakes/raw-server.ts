@@ -1,6 +1,6 @@
 /**
- * A loopback HTTP server that answers byte by byte what a test says: for all that an emulator is too well-behaved to
- * send (streams that break off, equal keys, web pages, silence).
+ * A loopback HTTP server that sends the exact bytes of a test: for responses that an emulator cannot send (broken
+ * streams, duplicate keys, web pages, silence).
  */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 

@@ -74,8 +74,8 @@ function geminiViolations(schema: JsonObject, at: string, found: string[]): void
 }
 
 /**
- * What these parameters accept, as JSON Schema: in Google's API `nullable` allows null whatever stands beside it.
- * Literals and names are left alone.
+ * Converts these parameters to JSON Schema: in Google's API `nullable` allows null whatever the other keywords are.
+ * Literals and names are unchanged.
  */
 export function asJsonSchema(schema: Json): Json {
   if (!isObject(schema)) return schema;

@@ -38,9 +38,9 @@ const INERT =
   /^(?:h[23]|p|br|hr|details|summary|table|thead|tbody|tr|th|td|strong|em|del|code|pre|blockquote|ul|ol|li|sub)$/u;
 
 /**
- * What acts in a page, or looks like more of it than there is: elements and links that are not ours, what the filters would
- * turn into something, headings of the first two ranks but the verdict, and ends of elements that were not open.
- * @param ours what every link of ours begins with.
+ * The active or misleading parts of a page: unexpected elements and links, texts that the filters would convert, first-
+ * and second-level headings except the verdict, and end tags without an element.
+ * @param ours the prefix of all expected links.
  */
 export function actionsIn(markdown: string, ours: string): string[] {
   const html = render(markdown);

@@ -80,7 +80,7 @@ const rows = (text: string) =>
   );
 /** Characters of a finding without any text, as JSON. */
 const SHORTEST_FINDING = 80;
-/** Many findings that together hold the text, each of a rule of its own where the text's lines differ. */
+/** Many findings that together contain the text, with distinct rules if the lines of the text differ. */
 const findings = (text: string) =>
   text
     .split('\n', text.length / SHORTEST_FINDING)

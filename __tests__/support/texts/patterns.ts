@@ -1,6 +1,6 @@
 /**
- * The regular expressions of a source folder, found by the TypeScript parser, so that a new one is not overlooked; and texts on
- * which one is slow if it can be: a beginning that it takes, a part that it takes again and again, and an end that it refuses.
+ * The regular expressions of a source directory, found by the TypeScript parser so that none is missed, and texts on which
+ * an expression is slow if it can be: a matching prefix, a matching part repeated many times, and an end that fails.
  */
 
 import { globSync, readFileSync } from 'node:fs';
@@ -94,7 +94,7 @@ function isRightOfInstanceof(node: ts.Node): boolean {
 
 /** Characters of many classes, to match `\w`, `\s`, `.` or `[^x]` in a pattern. */
 const COMMON = ['a', '0', ' ', '\n', '\t', '-', '_', '.', '/', '"', '\u00e9'];
-/** Each is refused by most patterns: a line break by `.*$`, a NUL by nearly all else. */
+/** Ends that most patterns do not match: a line break for `.*$`, a NUL for nearly all others. */
 const ENDS = ['\n\0', '\0'];
 const MAX_BEGINNINGS = 4;
 const MAX_PUMPS = 60;

@@ -249,7 +249,7 @@ function like(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-/** Checked against GitHub's public schema by hand; any other text is refused. */
+/** Checked against GitHub's public schema by hand; any other text is rejected. */
 const KNOWN = `query($owner: String!, $name: String!, $number: Int!, $after: String) { repository(owner: $owner, name: $name) { pullRequest(number: $number) { locked comments(first: 100, after: $after) { nodes { fullDatabaseId url body viewerDidAuthor } pageInfo { hasNextPage endCursor } } } } }`;
 const PAGE = 100;
 

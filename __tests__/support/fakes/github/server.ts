@@ -1,7 +1,7 @@
 /**
- * A loopback GitHub with pull requests, files, comments and statuses. It takes what GitHub's published description
- * (`description.ts`) allows and nothing else, holds its own answers against it too, and records requests.
- * Whatever was wrong with a request is answered by a 400, listed in `problems`, and thrown by `close`.
+ * A loopback GitHub with pull requests, files, comments and statuses. It accepts only requests that GitHub's published
+ * description (`description.ts`) allows, validates its responses as well, and records requests.
+ * An invalid request gets status 400, is listed in `problems` and makes `close` throw.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Operation, openDescription } from './description.ts';

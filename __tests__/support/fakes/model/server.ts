@@ -1,9 +1,9 @@
 /**
  * A scripted model behind real provider endpoints on a loopback port: `@copilotkit/aimock` speaks the wire formats,
- * a function answers from what was asked. One server speaks every format at once: the base URL is `${url}/v1` for
+ * a function responds to each request. One server supports every format at once: the base URL is `${url}/v1` for
  * OpenAI-compatible clients and `url` for Anthropic ones.
  *
- * What the emulator cannot do: for Anthropic it re-serializes a call's arguments (spacing, duplicate keys and broken
+ * Limits of the emulator: for Anthropic it re-serializes a call's arguments (spacing, duplicate keys and broken
  * JSON are lost) and knows no cached tokens; `raw-server.ts` is for those.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -15,7 +15,7 @@ import {
   type FixtureResponse,
 } from '@copilotkit/aimock';
 
-/** A tool call as a scripted model makes it, or as it stands in the history. */
+/** A tool call of a scripted model, or one in the history. */
 export interface ScriptedCall {
   readonly name: string;
   /** JSON text; on the chat endpoint any text is sent as it is. */
@@ -97,8 +97,8 @@ export interface ModelOptions {
 }
 
 /**
- * What a scripted model says: replies in their order, the last one for ever, or a function that is called once per request with
- * what was asked and the request's index from 0; what it throws is a 500.
+ * The replies of a scripted model, in order and repeating the last one, or a function that is called for each request with
+ * its index, starting at 0; an error that it throws is a response with status 500.
  */
 export type Script = readonly Reply[] | ((request: ModelRequest, index: number) => Reply | Promise<Reply>);
 

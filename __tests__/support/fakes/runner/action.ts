@@ -209,8 +209,8 @@ function readOr(file: string | undefined): string {
 }
 
 /**
- * Processes whose command line or working folder lies in the run's folder. Its name alone proves nothing: the self-test of a
- * run beside this one looks whether it can see what lies in /tmp, and has each name in its command line.
+ * Processes whose command line or working directory is in the directory of the run. Its name alone is not enough: the
+ * self-test of a concurrent run checks the entries of /tmp and has every name in its command line.
  */
 function survivorsIn(folder: string): readonly string[] {
   const found: string[] = [];

@@ -27,7 +27,7 @@ const NAMES = [
 ];
 /** The characters that .NET trims: Unicode spaces, separators and control characters that count as spaces. */
 const LEADING_SPACE = /^[\s\u0085\u180e]+/u;
-/** What a culture-sensitive comparison does not see. Stripped first: that finds all that an ordinal one finds, and more. */
+/** Characters that a culture-sensitive comparison ignores. Removed first, to find everything that an ordinal one finds. */
 const IGNORABLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]|[^\P{Cc}\s\u0085]/gu;
 
 /** The commands in a log, without stop-commands and its end. */
@@ -106,8 +106,8 @@ export interface ProblemMatcher {
 }
 
 /**
- * What the matchers that earlier steps registered make of a log: they see every line that is no command, those of a
- * stop-commands region too.
+ * The problems that registered matchers find in a log: they match every line that is not a command, also between
+ * stop-commands and its token.
  */
 export function problemsIn(
   text: string,
@@ -185,9 +185,9 @@ function unescapeAll(value: string, characters: readonly string[]): string {
 }
 
 /**
- * The outputs that the runner reads from the file that GITHUB_OUTPUT names. Names compare without regard to case, the
- * last one wins.
- * @throws Error where the runner fails the step.
+ * The outputs that the runner reads from the file GITHUB_OUTPUT. Names are compared ignoring case, and the last one
+ * wins.
+ * @throws Error if the runner fails the step.
  */
 export function parseOutputFile(text: string, windows = false): Map<string, string> {
   const content = text.startsWith('\ufeff') ? text.slice(1) : text;

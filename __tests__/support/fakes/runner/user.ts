@@ -1,7 +1,6 @@
 /**
- * A user whose sudo asks for no password, for tests that run as root. It exists in the mount namespace of one step only:
- * nothing is added to /etc, so that a second run of these tests meets no user of this one, and a run that is killed leaves
- * none behind.
+ * A user with sudo without a password, for tests that run as root. It exists only in the mount namespace of one step:
+ * nothing is added to /etc, so that concurrent runs of these tests do not conflict and a killed run leaves no user.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -28,13 +27,13 @@ export function createRunnerUser(): RunnerUser {
   }
 }
 
-/** Writes the user's own /etc/passwd and the like into a folder, and gives the shell lines that mount them over this machine's. */
+/** Writes /etc/passwd and similar files for the user to a directory; returns the shell lines that mount them. */
 export function mountUserFiles({ name, id }: RunnerUser, folder: string, home: string): readonly string[] {
   mkdirSync(folder);
   const files: readonly (readonly [file: string, mode: number, text: string])[] = [
     ['passwd', 0o644, `${readOr('/etc/passwd')}${name}:x:${id}:${id}::${home}:/bin/sh\n`],
     ['group', 0o644, `${readOr('/etc/group')}${name}:x:${id}:\n${name}-more:x:${id + 1}:${name}\n`],
-    // Without the passwords of this machine: the account is only asked whether it has expired.
+    // Without the passwords of this machine: only the expiry of the account is checked.
     ['shadow', 0o600, `root:*:19000:0:99999:7:::\n${name}:*:19000:0:99999:7:::\n`],
     ['sudoers', 0o440, `${SUDOERS}\n${name} ALL=(ALL) NOPASSWD: ALL\n`],
   ];
