@@ -68,6 +68,16 @@ describe('readRecording', () => {
     expect(readRecording(whole.slice(0, -1))).toMatchObject({ torn: false, exchanges: { length: 2 } });
   });
 
+  it('ignores an incomplete last line with half of a surrogate pair, and quotes nothing of a broken line', () => {
+    const start = recordingText(headerLine());
+    const whole = recordingText(headerLine(), answerLine({ text: '\ud83d' }));
+    for (let end = start.length + 1; end < whole.length - 1; end += 1)
+      expect(readRecording(whole.slice(0, end))).toMatchObject({ torn: true, exchanges: [] });
+    const broken = `${start}{"a":"\\ud800"} hunter2`;
+    expect(readRecording(broken)).toMatchObject({ torn: true });
+    expect(() => readRecording(`${broken}\n`)).toThrow(/^Line 2 of the recording is no JSON object/u);
+  });
+
   it('accepts blank lines, CRLF, unknown keys, null usage and unpaired surrogates in text', () => {
     const text = recordingText(
       headerLine({ more: 1 }),

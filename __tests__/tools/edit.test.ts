@@ -119,13 +119,13 @@ it('explains a missing file, a directory, a binary file and equal strings', asyn
 
 it('rejects a file above the size limit', async () => {
   writeFileSync(at('large'), 'begin');
-  truncateSync(at('large'), 8 * 1024 * 1024 + 1);
+  truncateSync(at('large'), 4 * 1024 * 1024 + 1);
   expect(await edit('large', 'begin', 'end')).toEqual({
     content:
-      '"large" is larger than 8388608 bytes, too large for this tool. Change it with a command in the shell.',
+      '"large" is larger than 4194304 bytes, too large for this tool. Change it with a command in the shell.',
     isError: true,
   });
-  expect(statSync(at('large')).size).toBe(8 * 1024 * 1024 + 1);
+  expect(statSync(at('large')).size).toBe(4 * 1024 * 1024 + 1);
 });
 
 it('denies protected files before it searches the text', async () => {
@@ -161,7 +161,7 @@ it('replaces, or counts, many matches in a large file in one pass', () => {
 it('searches a text of equal characters in one pass', () => {
   const half = 'a'.repeat(50_000);
   const part = `${half}b${half}`;
-  const bytes = Buffer.from('a'.repeat(4 * 1024 * 1024));
+  const bytes = Buffer.from('a'.repeat(3 * 1024 * 1024));
   expect(replaceText(bytes, part, 'z', true)).toMatchObject({ ok: false });
   expect(replaceText(Buffer.concat([bytes, Buffer.from(`\r\n${part}\n`)]), part, 'z', false)).toMatchObject({
     ok: true,
@@ -174,7 +174,7 @@ it('rejects a replacement that makes a file too large', () => {
   expect(answer).toEqual({
     ok: false,
     problem:
-      'with 1048576 replacements it would be larger than 8388608 bytes. Change it with a command in the shell.',
+      'with 1048576 replacements it would be larger than 4194304 bytes. Change it with a command in the shell.',
   });
 });
 

@@ -183,7 +183,7 @@ export function readHeaders(reader: InputReader<'headers' | 'api-key'>): Readonl
     throw new InputError(
       'headers',
       ({ name }) =>
-        `${name('headers')} is longer than ${READ.headers / 1024} KiB, more than any server accepts. Give fewer or shorter headers.`,
+        `${name('headers')} is longer than ${READ.headers / 1024} KiB. Give fewer or shorter headers.`,
     );
   }
   const lines = text.split(/\r?\n/u);

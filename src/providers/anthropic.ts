@@ -1,7 +1,7 @@
 /** Adapter for Anthropic's Messages API and compatible endpoints. */
 
 import type Anthropic from '@anthropic-ai/sdk';
-// Not Anthropic, whose resources are four fifths of the SDK: this adapter names its one path itself.
+// Not Anthropic: its resources are most of the SDK, and this adapter uses none of them.
 import { APIConnectionError, APIConnectionTimeoutError, APIError, BaseAnthropic } from '@anthropic-ai/sdk';
 import type { Stream } from '@anthropic-ai/sdk/core/streaming';
 import { isArray, isObject } from '../text/json.ts';

@@ -1,7 +1,7 @@
 /** A recording of the model's side of a run: its format, and a reader that validates everything in it. */
 import { InputError, type ProviderFailure } from '../errors.ts';
 import { PROVIDERS, type ProviderName } from '../providers/registry.ts';
-import { isArray, isObject, parseStrictJson } from '../text/json.ts';
+import { isArray, isObject, parseOrUndefined, parseStrictJson } from '../text/json.ts';
 import { READ } from '../text/limits.ts';
 import type {
   ArgumentStatus,
@@ -115,7 +115,7 @@ export function readRecording(text: string): Recording {
   let torn = false;
   for (const [at, line] of lines.entries()) {
     if (line.trim() === '') continue;
-    const value = parseValue(line);
+    const value = parseObject(line);
     torn = value === undefined && at === lines.length - 1;
     if (!torn) whole.push(createLine(value, at + 1, 'is no JSON object'));
   }
@@ -221,14 +221,11 @@ interface Line {
   fault(what: string): InputError;
 }
 
-/**
- * Parses strict JSON; undefined if it is none. A model can produce a lone surrogate; any other deviation was not
- * written by the recorder.
- */
-function parseValue(text: string): Json | undefined {
+/** Parses the object on a line; undefined if there is none. A model can produce a lone surrogate. */
+function parseObject(text: string): JsonObject | undefined {
   const parsed = parseStrictJson(text);
-  if (parsed.ok) return parsed.value;
-  return parsed.fault === 'surrogate' ? JSON.parse(text) : undefined;
+  const value = parsed.ok ? parsed.value : parsed.fault === 'surrogate' ? parseOrUndefined(text) : undefined;
+  return isObject(value) ? value : undefined;
 }
 
 function createLine(object: Json | undefined, number: number, otherwise: string): Line {

@@ -4,7 +4,7 @@ import { DISPLAY, GITHUB, WIRE } from '../text/limits.ts';
 import { sanitize, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { JsonObject } from '../types.ts';
-import { type Finding, SEVERITIES, type Severity, weighFindings } from './findings.ts';
+import { type Finding, type Severity, weighFindings } from './findings.ts';
 import type { Report } from './report-types.ts';
 import { type Locate, type SourceLocation, squeezeLine } from './source-locations.ts';
 

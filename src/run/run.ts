@@ -60,7 +60,7 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
   );
   // The probe of a backend runs while everything below is read and loaded, which keeps the event loop busy: the steps
   // before the probe would wait for it. `openSandbox` reports errors.
-  await Promise.allSettled([backends]);
+  await race(Promise.allSettled([backends]), state.stop.signal);
   const emit = (event: RunEvent) => notify(event, world);
   const provider = connect(config, state, world);
   provider.catch(() => undefined);

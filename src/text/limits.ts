@@ -73,7 +73,7 @@ export const READ = {
   workflow: 512_000,
   /** A recording, which is read as a whole: its parser cannot be interrupted. */
   recording: 2 * MIB,
-  /** The input `headers`; servers accept 8 to 64 KiB. */
+  /** The input `headers`; many servers accept no more than 8 to 64 KiB. */
   headers: 64 * KIB,
   /** An envelope, which another job wrote. */
   envelope: 16 * MIB,
@@ -96,7 +96,7 @@ export const READ = {
   /** A file that `read_file` shows in part; what is behind is left to the shell. */
   toolFile: 16 * MIB,
   /** A file that `edit` changes (characters of the new text), which is searched as a whole; larger ones are left to the shell. */
-  editedFile: 8 * MIB,
+  editedFile: 4 * MIB,
   /** A file with findings; those in a larger one are kept, but without lines. */
   sourceFile: 10 * MIB,
   /** All files with findings, which are held in memory. */

@@ -194,26 +194,32 @@ function occurs(text: string, part: string): boolean {
  * always needs one pass; `indexOf` takes minutes if both strings consist of many equal characters.
  */
 function* search(text: string, part: string, places: 'apart' | 'overlapping'): Generator<number> {
-  // Also because the table below is as long as the part: `suggest` searches each line of the file.
+  // The table below is as long as the part.
   if (part.length > text.length) return;
-  // For each n, the length of the longest prefix of the part that also ends its first n + 1 characters.
-  const again = new Int32Array(part.length);
-  const extend = (matched: number, character: number): number => {
-    let length = matched;
-    while (length > 0 && part.charCodeAt(length) !== character) length = again[length - 1] ?? 0;
-    return part.charCodeAt(length) === character ? length + 1 : 0;
-  };
-  for (let n = 1; n < part.length; n += 1) again[n] = extend(again[n - 1] ?? 0, part.charCodeAt(n));
-  let matched = 0;
-  for (let n = 0; n < text.length; n += 1) {
+  const again = prefixesOf(part);
+  for (let n = 0, matched = 0; n < text.length; n += 1) {
     // Fast path for the common case.
     if (matched === 0) n = text.indexOf(part.charAt(0), n);
     if (n < 0) return;
-    matched = extend(matched, text.charCodeAt(n));
+    const code = text.charCodeAt(n);
+    while (matched > 0 && part.charCodeAt(matched) !== code) matched = again[matched - 1] ?? 0;
+    if (part.charCodeAt(matched) === code) matched += 1;
     if (matched < part.length) continue;
     yield n + 1 - part.length;
     matched = places === 'apart' ? 0 : (again[matched - 1] ?? 0);
   }
+}
+
+/** Returns, for each n, the length of the longest prefix of the part that also ends its first n + 1 characters. */
+function prefixesOf(part: string): Int32Array {
+  const again = new Int32Array(part.length);
+  for (let n = 1, matched = 0; n < part.length; n += 1) {
+    const code = part.charCodeAt(n);
+    while (matched > 0 && part.charCodeAt(matched) !== code) matched = again[matched - 1] ?? 0;
+    if (part.charCodeAt(matched) === code) matched += 1;
+    again[n] = matched;
+  }
+  return again;
 }
 
 /** Returns the line number (from 1) of each of these sorted positions, in one pass over the text. */
@@ -233,8 +239,7 @@ function suggest(text: string, before: string): string {
     .map((line) => line.trim())
     .find((line) => line !== '');
   if (first === undefined) return 'Read the file again and copy the text exactly.';
-  const lines = text.split('\n');
-  const found = lines.flatMap((line, index) => (occurs(line, first) ? [index + 1] : []));
+  const found = [...new Set(linesOf(text, placesOf(text, first, false)))];
   if (found.length === 0) return 'Nor does its first line. Read the file again and copy the text exactly.';
   const at = `${found.length === 1 ? 'line' : 'lines'} ${found.slice(0, LISTED.several).join(', ')}`;
   return `Its first line occurs at ${at}, but what follows or the white space differs. Read the file there and copy the text exactly.`;

@@ -54,12 +54,14 @@ it('runHelper rejects when the program does not exist', async () => {
 it('runProgram starts the program before it returns, passes its input and no variables of the step', async () => {
   const file = makeProgram('count', 'env | grep -c "^GITHUB_"; wc -c; echo "$1" >&2; exit 4');
   const { signal } = new AbortController();
+  vi.stubEnv('GITHUB_X', '1');
   const started = vi.spyOn(childProcess, 'spawn');
   syncBuiltinESMExports();
   const running = runProgram(file, ['a "b"'], signal, Buffer.from('12345'));
   expect(started).toHaveBeenCalledOnce();
   started.mockRestore();
   syncBuiltinESMExports();
+  vi.unstubAllEnvs();
   expect(await running).toEqual({ exitCode: 4, stdout: '0\n5\n', stderr: 'a "b"\n' });
 });
 
@@ -71,9 +73,10 @@ it('runProgram kills the program and its children on abort', async () => {
   const pid = await vi.waitFor(
     () => Number.parseInt(readFileSync(pids, 'utf8'), 10) || expect.fail('no pid'),
   );
+  const rejected = expect(running).rejects.toThrow('not wanted');
   abort.abort(new Error('not wanted'));
-  await expect(running).rejects.toThrow('not wanted');
   await vi.waitFor(() => expect(isRunning(pid)).toBe(false));
+  await rejected;
 });
 
 function isRunning(pid: number): boolean {

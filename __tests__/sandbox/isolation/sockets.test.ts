@@ -58,7 +58,7 @@ describe('boundNames', () => {
 
   it('finds names with line breaks, even if they look like another row', () => {
     const start = '00000000e4efe714: 00000002 00000000 00010000 0001 01 7 ';
-    const names = ['/srv/a\nb', '/srv/c\n\nd', `/srv/e\n${start}/srv/f`];
+    const names = ['/srv/a\nb', '/srv/c\n\nd', `/srv/e\n${start}/srv/f`, '\nleading'];
     const found = boundNames([HEADER, ...names.map((name) => start + name), ''].join('\n'));
     for (const name of names) expect(found).toContain(name);
   });

@@ -93,12 +93,15 @@ it('parses the mount table and keeps visible mounts', () => {
     '22 21 8:3 / /data/deep ro,nodev - ext4 /dev/sda3 rw',
     '23 20 8:4 / /data rw,noexec - ext4 /dev/sda4 rw',
     '24 20 8:5 / /mnt/a\\040b rw - ext4 /dev/sda5 rw',
+    '25 1 8:1 / / rw - ext4 /dev/sda1 rw',
+    '26 20 8:6 / /data/later rw - ext4 /dev/sda6 rw',
     '',
   ].join('\n');
   expect(readMountPoints(text)).toEqual([
-    { at: '/', options: ['rw', 'relatime'] },
     { at: '/data', options: ['rw', 'noexec'] },
     { at: '/mnt/a b', options: ['rw'] },
+    { at: '/', options: ['rw'] },
+    { at: '/data/later', options: ['rw'] },
   ]);
 });
 

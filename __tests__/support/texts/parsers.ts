@@ -154,19 +154,20 @@ export const READERS: Readonly<Record<string, Reader>> = {
   alert: (text) => alertsOf({ findings: [{ ...row(text), path: 'a', line: 1 }] }, asWritten, secrets),
   'source file': (text) => sourceFile(text).line(1),
   HTML: (text) => html`${text}`,
-  transcript: (text) => {
-    const [name, target, content] = partsOf(text, 3);
-    return tellStory([{ type: 'tool_finished', call: { id: '1', name, target }, result: { content } }]);
-  },
+  transcript: (text) =>
+    tellStory([
+      { type: 'tool_finished', call: { id: '1', name: 'a', target: '' }, result: { content: text } },
+    ]),
+  'target in a transcript': (text) =>
+    tellStory([
+      { type: 'tool_finished', call: { id: '1', name: 'a', target: text }, result: { content: '' } },
+    ]),
   'lines of a transcript': (text) =>
     tellStory(
-      text.split('\n', text.length / SHORTEST_ENTRY).map((line) => {
-        const [prose, id, name, raw_arguments] = partsOf(line, 4);
-        return {
-          type: 'turn_completed',
-          message: { text: prose, tool_calls: [{ id, name, raw_arguments }] },
-        };
-      }),
+      text.split('\n', text.length / SHORTEST_ENTRY).map((line) => ({
+        type: 'turn_completed',
+        message: { text: line, tool_calls: [{ id: 'a', name: 'shell', raw_arguments: '{}' }] },
+      })),
     ),
   'arguments in a report': (text) => argumentsOf('edit', text, ['edit'], createShowing(secrets.mask)),
   'context of a pull request': (text) =>
@@ -179,7 +180,10 @@ export const READERS: Readonly<Record<string, Reader>> = {
       diffFromGit: false,
       notes: [],
     }),
-  'rules of check': checkText,
+  'check of conditions': checkTextIn('job', 'step'),
+  'check of inputs': checkTextIn('prompt', 'gate'),
+  'check of commands': checkTextIn('run', 'env'),
+  'check of events': checkTextIn('push', 'matrix'),
   'remotes of a checkout': (text) => findCheckouts(checkoutWith('config', text), ['o/r']),
   'packed refs': (text) => readCheckedOut(checkoutWith('packed-refs', text)),
   headers: (text) => {
@@ -197,14 +201,14 @@ export const READERS: Readonly<Record<string, Reader>> = {
   YAML: (text) => readYaml('ci.yml', text),
   expression: parseExpression,
   edit: (text) => replaceText(Buffer.from(text), text.slice(0, text.length / 4), 'b', true),
-  'edit with a line longer than those of the file': (text) =>
-    replaceText(Buffer.from(`${text}${'b\n'.repeat(text.length)}`), 'c'.repeat(text.length), 'b', false),
+  // The text to replace is an argument of a call, a quarter as long as the largest file.
+  'edit with a line longer than those of the file': (text) => {
+    const lines = `${text.slice(0, text.length / 2)}${'b\n'.repeat(text.length / 4)}`;
+    return replaceText(Buffer.from(lines), 'c'.repeat(text.length / 4), 'b', false);
+  },
   'edit that fits nowhere': (text) =>
-    replaceText(Buffer.from(text), `${text.slice(0, text.length / 2)}\0`, 'b', false),
+    replaceText(Buffer.from(text), `${text.slice(0, text.length / 4)}\0`, 'b', false),
 };
-
-/** Positions in a workflow into which `checkText` inserts a text. */
-const PLACES = 8;
 
 /** The root of a checkout whose `.git` has a file with the text. */
 function checkoutWith(name: string, text: string): string {
@@ -216,34 +220,41 @@ function checkoutWith(name: string, text: string): string {
 /** Characters of an entry in a transcript without any text. */
 const SHORTEST_ENTRY = 100;
 
-/** Splits a text into parts of equal length. */
-function partsOf(text: string, count: number): readonly string[] {
-  const length = Math.ceil(text.length / count);
-  return Array.from({ length: count }, (_, at) => text.slice(at * length, (at + 1) * length));
+/**
+ * Checks a workflow as long as a text, with a half of the text in each of two places, and pieces of it in many steps and
+ * jobs of their own.
+ */
+function checkTextIn(one: string, other: string): Reader {
+  return (text) => {
+    const half = text.slice(0, text.length / 2);
+    return checkParts((place) => (place === one || place === other ? half : 'a'), half);
+  };
 }
 
-/** A workflow as long as a text, with its beginning in all places, and pieces of it in many steps and jobs of their own. */
-async function checkText(whole: string): Promise<unknown> {
-  const text = whole.slice(0, whole.length / PLACES);
-  const judge = { uses: 'o/judge@v1', id: 'judge', with: { prompt: text, schema: 'verdict', gate: text } };
+async function checkParts(at: (place: string) => string, text: string): Promise<unknown> {
+  const inputs = { prompt: at('prompt'), schema: 'verdict', gate: at('gate') };
   const pieces = (text.match(/[\s\S]{1,100}/gu) ?? []).slice(0, 100);
   const steps = pieces.map((piece) => ({
     if: piece,
     run: `echo \${{ steps.judge.outputs.passed }} ${piece}`,
   }));
-  const jobs = pieces.map((piece, at) => [
-    `j${at}`,
-    { needs: ['a', `j${at - 1}`], if: piece, steps: [{ run: piece }] },
+  const jobs = pieces.map((piece, index) => [
+    `j${index}`,
+    { needs: ['a', `j${index - 1}`], if: piece, steps: [{ run: piece }] },
   ]);
   const a = {
     'runs-on': 'x',
-    if: text,
-    strategy: { matrix: { a: pieces, b: text } },
-    steps: [judge, { if: text, run: text, env: { A: text } }, ...steps],
+    if: at('job'),
+    strategy: { matrix: { a: pieces, b: at('matrix') } },
+    steps: [
+      { uses: 'o/judge@v1', id: 'judge', with: inputs },
+      { if: at('step'), run: at('run'), env: { A: at('env') } },
+      ...steps,
+    ],
   };
   const yaml = await readYaml(
     'ci.yml',
-    JSON.stringify({ on: { push: text }, jobs: { a, ...Object.fromEntries(jobs) } }),
+    JSON.stringify({ on: { push: at('push') }, jobs: { a, ...Object.fromEntries(jobs) } }),
   );
   if (!yaml.ok) throw new Error(yaml.problem);
   const workflow = readWorkflow(yaml.file, { names: ['o/judge'], localPart: () => null });
@@ -312,10 +323,14 @@ const text: Limit = { file: 'agent/agent.ts', name: 'JSON_TEXT.prose', most: JSO
 /** By reader; one without a limit here is measured with 10 MB. */
 export const LIMITS: Readonly<Record<string, Limit>> = {
   YAML: workflow,
-  'rules of check': workflow,
+  'check of conditions': workflow,
+  'check of inputs': workflow,
+  'check of commands': workflow,
+  'check of events': workflow,
   expression: workflow,
   edit: edited,
   'edit that fits nowhere': edited,
+  'edit with a line longer than those of the file': edited,
   'strict JSON': call,
   'JSON with inexact numbers': call,
   'JSON in a string': call,
@@ -346,6 +361,7 @@ export const LIMITS: Readonly<Record<string, Limit>> = {
   fence: text,
   HTML: text,
   transcript: text,
+  'target in a transcript': text,
   'lines of a transcript': text,
   'arguments in a report': call,
   'context of a pull request': {

@@ -78,10 +78,11 @@ export interface ProgramResult extends HelperResult {
 }
 
 /**
- * Runs a program to its end, and kills it with everything it started as soon as the signal is aborted. Unlike
- * `runHelper`, it starts the program before it returns.
+ * Runs a program to its end, and kills its process group as soon as the signal is aborted; a program of root, or one in
+ * a session of its own, is then still awaited while it holds the output. Unlike `runHelper`, it starts the program
+ * before it returns.
  * @param file an absolute path, or the name of a program in `/usr/bin` or `/bin`.
- * @returns the first 64 KiB of its output.
+ * @returns the beginning of its output, at least 64 KiB.
  * @throws the signal's reason; Error if it cannot be started.
  */
 export async function runProgram(
@@ -98,18 +99,20 @@ export async function runProgram(
     // A process group of its own, so that everything it starts can be killed, too.
     detached: true,
   });
-  // A program that exits before it has read all its input reports that by its exit code.
-  child.stdin.on('error', () => undefined).end(input);
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  // Without a free descriptor there are no streams. A program that exits before it has read all its input reports that
+  // by its exit code.
+  child.stdin?.on('error', () => undefined).end(input);
   const stop = () => {
     if (child.pid !== undefined) killOne(-child.pid);
   };
   signal.addEventListener('abort', stop, { once: true });
   try {
     const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
-    const exitCode = await new Promise<number | null>((resolve, reject) => {
-      child.once('error', reject);
-      child.once('close', resolve);
-    });
+    const exitCode = await ended;
     signal.throwIfAborted();
     return { exitCode, stdout: stdout(), stderr: stderr() };
   } finally {
@@ -117,13 +120,15 @@ export async function runProgram(
   }
 }
 
-/** Returns the first 64 KiB of a stream. */
-function collect(stream: Readable): () => string {
-  let text = '';
-  stream.on('data', (chunk: Buffer) => {
-    if (text.length < 65_536) text += chunk.toString('utf8');
+/** Keeps the beginning of a stream, at least 64 KiB, and reads the rest. */
+function collect(stream: Readable | null): () => string {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  stream?.on('data', (chunk: Buffer) => {
+    if (size < 65_536) chunks.push(chunk);
+    size += chunk.length;
   });
-  return () => text;
+  return () => Buffer.concat(chunks).toString('utf8');
 }
 
 /** Kills a process, or a process group if the number is negative. Ignores processes that are already dead. */

@@ -149,7 +149,7 @@ async function complaintOf(
 ): Promise<string | null> {
   const over = AbortSignal.any([signal, AbortSignal.timeout(WAIT.helper)]);
   try {
-    // What hangs in the kernel cannot be killed, and is not awaited.
+    // What hangs in the kernel, or runs through sudo, cannot be killed, and is not awaited.
     const { exitCode, stderr } = await race(runProgram(file, args, over), over);
     return exitCode === 0 || exitCode === null ? null : stderr.trim().slice(0, DISPLAY.cell);
   } catch (error) {

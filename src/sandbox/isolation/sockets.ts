@@ -77,7 +77,7 @@ const AT = 64;
  */
 export function boundNames(list: string): readonly string[] {
   const names = new Set<string>();
-  for (const row of list.matchAll(/^[0-9a-f]+: (?:[0-9a-f]+ +){5}\d+ /gimu)) {
+  for (const row of list.matchAll(/(?<![^\n])[0-9a-f]+: (?:[0-9a-f]+ +){5}\d+ /giu)) {
     const start = row.index + row[0].length;
     for (
       let end = endOfLine(list, start + 1);

@@ -213,22 +213,26 @@ const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];
 
 /** Returns the mount points in `/proc/self/mountinfo`. Of several mounts at one path, the last one is visible. */
 export function readMountPoints(text: string): readonly MountPoint[] {
-  const later = new Set<string>();
+  const top: Folder = new Map();
+  const later = new Set<Folder>();
   const points: MountPoint[] = [];
   for (const { at, options } of readMountInfo(text).toReversed()) {
-    if (!foldersFrom(at).some((folder) => later.has(folder))) points.push({ at, options });
-    later.add(at);
+    let folder = top;
+    let isHidden = false;
+    for (const name of at.split('/')) {
+      const inner: Folder = folder.get(name) ?? new Map();
+      folder.set(name, inner);
+      folder = inner;
+      isHidden ||= later.has(folder);
+    }
+    later.add(folder);
+    if (!isHidden) points.push({ at, options });
   }
   return points.reverse();
 }
 
-/** Returns a path and the folders above it, without the root. */
-function foldersFrom(path: string): readonly string[] {
-  const folders = [path];
-  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1))
-    folders.push(path.slice(0, end));
-  return folders;
-}
+/** The folders in a folder, by name. */
+interface Folder extends Map<string, Folder> {}
 
 /**
  * Returns a script that builds the root, enters it, prints `up` and stays until its stdin ends. It stops at any failed

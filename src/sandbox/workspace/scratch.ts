@@ -43,7 +43,7 @@ export async function copyWorkspace(
   const { bavail, bsize } = await statfs(into);
   if (bavail * bsize < FULL_DISK_BYTES) {
     // The run still has to write its result to this disk.
-    await runProgram('rm', ['-rf', '--', into], signal);
+    await runQuietly('rm', ['-rf', '--', into], signal);
     throw new SandboxError(
       'The disk of RUNNER_TEMP is full: the scratch copy of the workspace does not fit. Free some space, or set `workspace-access: in-place`.',
     );
@@ -75,8 +75,14 @@ async function runForEach(
 ): Promise<ProgramResult> {
   // Without any path, xargs would still run the line once.
   if (paths.length === 0) return { exitCode: 0, stdout: '', stderr: '' };
+  return runQuietly('xargs', ['-0', 'sh', '-c', line, 'sh', ...args], signal, paths);
+}
+
+/** Runs a program. @throws the signal's reason; SandboxError if the program cannot be started. */
+async function runQuietly(...program: Parameters<typeof runProgram>): Promise<ProgramResult> {
+  const [, , signal] = program;
   try {
-    return await runProgram('xargs', ['-0', 'sh', '-c', line, 'sh', ...args], signal, paths);
+    return await runProgram(...program);
   } catch (cause) {
     signal.throwIfAborted();
     throw new SandboxError(`The workspace could not be copied: ${messageOf(cause)}.`, { cause });
