@@ -1,7 +1,7 @@
-import { readlinkSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { InputName } from '../../src/config/inputs.ts';
 import { InputError, ReportError } from '../../src/errors.ts';
 import type { Reporter } from '../../src/reporters/report-types.ts';
@@ -329,5 +329,31 @@ describe('the sandbox', () => {
     );
     expect(report).toMatchObject({ verdict: { reason: 'sandbox', exitCode: 44 }, isolation: 'none' });
     expect(observed.published.map((each) => each.payload)).toEqual([null]);
+  });
+
+  it('that is still being detected does not delay the end after a signal', async () => {
+    const observed = nothing();
+    const helpers = await helpersWith(null);
+    const started = path.join(base, 'sudo-started');
+    const sudo = `#!/bin/sh\necho $$ > '${started}.new' && mv '${started}.new' '${started}'\nexec sleep 60\n`;
+    await writeFile(path.join(helpers, 'sudo'), sudo, { mode: 0o755 });
+    await symlink('/bin/true', path.join(helpers, 'setpriv'));
+    // sudo is only looked for by an ordinary user.
+    const getuid = vi.spyOn(process, 'getuid').mockReturnValue(1_000);
+    const pid = () => Number(readFileSync(started, 'utf8'));
+    try {
+      const listen: World['listen'] = (listener) => {
+        void vi.waitFor(pid, { timeout: 10_000 }).then(() => listener.signal('SIGTERM'));
+      };
+      const report = await run(
+        config({ sandbox: 'required' }),
+        world(observed, { listen, helperFolders: [helpers] }),
+      );
+      expect(report.verdict).toMatchObject({ reason: 'cancelled', exitCode: 130 });
+      expect(() => process.kill(pid(), 0)).not.toThrow();
+    } finally {
+      getuid.mockRestore();
+      process.kill(pid(), 'SIGKILL');
+    }
   });
 });
