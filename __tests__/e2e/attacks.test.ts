@@ -77,7 +77,7 @@ interface Setting {
   readonly inputs: Readonly<Record<string, string>>;
 }
 
-/** All attacks run on the scratch copy; those on files and permissions also in the other settings. */
+/** All attacks run in the scratch layer; those on files and permissions also in the other settings. */
 const onGround = toolRows.filter(({ id }) => /^(?:B|D01|F0[678]|X)/u.test(id) && !/^X(?:06|14|19)/u.test(id));
 const settings = attackWalls.flatMap((wall): readonly Setting[] => [
   { name: wall, wall, rows: toolRows, tries: controls, world: { runner: runnerFor(wall) }, inputs: {} },

@@ -310,7 +310,7 @@ describe('files', () => {
     expect(run.stderr).toContain(`  patch: ${path.join(folder, 'p.patch')}\n`);
     expect(run.stderr).toContain('  No SARIF was written: no payload was published.\n');
     expect(run.stderr).not.toContain('no patch');
-    const where = HAS_BWRAP ? 'in its copy; your checkout is as it was' : 'in its copy';
+    const where = HAS_BWRAP ? 'in its scratch layer; your checkout is as it was' : 'in its copy';
     expect(run.stderr).toContain(`  the agent changed 1 file ${where}\n`);
   });
 });

@@ -80,6 +80,11 @@ describe('the workspace', () => {
       });
       expect([run.exitCode, run.outputs.get('run-changed-files')]).toEqual([0, '5']);
       expect(after).toBe(before);
+      const overlay = HAS_BWRAP && !('sandbox' in inputs);
+      expect(run.envelope?.['scratch']).toBe(overlay ? 'overlay' : 'copy');
+      expect(run.log).toContain(
+        overlay ? 'The agent works in an overlay over the checkout.' : 'in a copy of the checkout, because',
+      );
       expect(
         applied.split('\n').map((line) => line.replace(/^:(\d+) (\d+) .* ([AMDT])\t/u, '$1 $2 $3 ')),
       ).toEqual([

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -330,6 +331,23 @@ describe('the sandbox', () => {
     expect(report).toMatchObject({ verdict: { reason: 'sandbox', exitCode: 44 }, isolation: 'none' });
     expect(observed.published.map((each) => each.payload)).toEqual([null]);
   });
+
+  it.runIf(process.getuid?.() === 0)(
+    'that needs a copy of a workspace too large for the disk ends the run with 52 before a model is asked',
+    async () => {
+      const runFolder = path.join(base, 'small-disk');
+      await mkdir(runFolder);
+      execFileSync('/bin/mount', ['-t', 'tmpfs', '-o', 'size=16m', 'none', runFolder]);
+      try {
+        const { report, asked } = await converse([good], { sandbox: 'off' }, { runFolder });
+        expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
+        expect(report.verdict.error).toMatch(/too little for a scratch copy.*in-place/u);
+        expect(asked).toEqual([]);
+      } finally {
+        execFileSync('/bin/umount', [runFolder]);
+      }
+    },
+  );
 
   it('that is still being detected does not delay the end after a signal', async () => {
     const observed = nothing();

@@ -15,11 +15,14 @@ afterAll(() => world.close());
 
 const isolated = shellWays.filter(({ name }) => name !== 'none');
 
-for (const way of isolated) {
-  it(`behind ${way.name}, the command and the sandbox end when the step is killed`, async () => {
-    const mark = createMark(`KILLED-${way.name}`);
-    const runName = createMark(`RUN-${way.name}`);
-    const step = spawn(process.execPath, [stepScript(way.name, mark, runName)], {
+const cases = isolated.flatMap(({ name }) =>
+  (['in-place', 'scratch'] as const).map((access) => ({ name, access })),
+);
+for (const { name, access } of cases) {
+  it(`behind ${name}, ${access}, the command and the sandbox end when the step is killed`, async () => {
+    const mark = createMark(`KILLED-${name}`);
+    const runName = createMark(`RUN-${name}`);
+    const step = spawn(process.execPath, [stepScript(name, access, mark, runName)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     step.stdout.setEncoding('utf8');
@@ -28,8 +31,10 @@ for (const way of isolated) {
     // Checks both, because a sandbox that is still starting has the text of the command in its arguments, too.
     await until(() => processes(`${mark}\x00300`).length === 2);
     expect(processes(`${mark}\x00300`)).toHaveLength(2);
+    const holders = () => processes(runName, 'mountinfo');
+    expect(holders().length).toBeGreaterThan(0);
     step.kill('SIGKILL');
-    const left = () => [...processes(mark), ...processes(runName), ...mounts()];
+    const left = () => [...processes(mark), ...processes(runName), ...holders(), ...mounts()];
     await until(() => left().length === 0);
     expect(left()).toEqual([]);
   });
@@ -57,9 +62,9 @@ it.runIf(isolated.some(({ name }) => name === UNSHARE))(
 );
 
 /** A minimal step: opens the sandbox, runs a long command and reports it. */
-function stepScript(wall: string, mark: string, runName: string): string {
+function stepScript(wall: string, access: string, mark: string, runName: string): string {
   const open = JSON.stringify(join(import.meta.dirname, '../../src/sandbox/open.ts'));
-  const file = join(world.base, `step-${wall}.mjs`);
+  const file = join(world.base, `step-${wall}-${access}.mjs`);
   writeFileSync(
     file,
     `import { mkdirSync } from 'node:fs';
@@ -68,7 +73,7 @@ function stepScript(wall: string, mark: string, runName: string): string {
      mkdirSync(runFolder, { mode: 0o700 });
      const workspace = ${JSON.stringify(world.workspace)};
      const sandbox = await openSandbox({ workspace, workingDirectory: workspace, mode: 'required', kinds: ['${wall}'],
-       access: 'in-place', shellNetwork: false, readable: [], passEnv: [], environment: process.env,
+       access: '${access}', shellNetwork: false, readable: [], passEnv: [], environment: process.env,
        home: ${JSON.stringify(world.home)}, runnerTemp: ${JSON.stringify(world.temp)}, isSecret: () => false, runFolder });
      await sandbox.ready();
      console.log('running');
@@ -108,11 +113,12 @@ function parentOf(pid: string): string {
   }
 }
 
-function processes(mark: string): readonly string[] {
+/** The pids of the processes with a text in a file of theirs (proc(5)). */
+function processes(mark: string, file = 'cmdline'): readonly string[] {
   return readdirSync('/proc').filter((name) => {
     if (!/^\d+$/u.test(name)) return false;
     try {
-      return readFileSync(`/proc/${name}/cmdline`, 'latin1').includes(mark);
+      return readFileSync(`/proc/${name}/${file}`, 'latin1').includes(mark);
     } catch {
       return false;
     }

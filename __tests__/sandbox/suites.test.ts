@@ -96,7 +96,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 for (const way of shellWays.filter(({ name }) => name !== 'none'))
-  describe(`behind ${way.name}, on a scratch copy`, () => {
+  describe(`behind ${way.name}, in a scratch layer`, () => {
     for (const suite of suites) {
       const [file, ...args] = suite.probe;
       it.runIf(spawnSync(file, args, { stdio: 'ignore' }).status === 0)(

@@ -134,6 +134,11 @@ export async function createWorld(): Promise<World> {
   };
 }
 
+/** The same sandbox as if it worked in a copy of the checkout. */
+export function asCopy(sandbox: OpenedSandbox): OpenedSandbox {
+  return { ...sandbox, scratch: () => 'copy', overlay: () => null };
+}
+
 /** Runs git in a directory with an identity for commits; returns its output without the final line break. */
 export function gitIn(folder: string, ...args: readonly string[]): string {
   const options = ['-c', 'user.name=t', '-c', 'user.email=t@example.com', '-c', 'protocol.file.allow=always'];

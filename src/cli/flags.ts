@@ -89,7 +89,7 @@ const SHAPES: Readonly<Record<Exclude<EverywhereName, 'api-key'>, Shape>> = {
   'workspace-access': {
     group: 'Tools and sandbox',
     value: 'WORD',
-    help: 'scratch (the agent works on a copy that is thrown away; --patch-file keeps what it changed), in-place (it may change the current folder) or read-only. With --sandbox off nothing holds the shell to any of them.',
+    help: 'scratch (the agent works in a layer over the current folder that is thrown away; --patch-file keeps what it changed), in-place (it may change the current folder) or read-only. With --sandbox off nothing holds the shell to any of them.',
   },
   'pass-env': { group: 'Tools and sandbox', kind: 'list', value: 'NAMES' },
   'sarif-file': { group: 'Output', value: 'FILE', help: 'Where the findings are written as SARIF 2.1.0.' },

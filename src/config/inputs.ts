@@ -90,7 +90,7 @@ export const INPUTS = [
   input('sandbox-read', 'More folders that the shell may read, one absolute path a line.'),
   input(
     'workspace-access',
-    'scratch (the agent works on a copy that is thrown away; what it changed is kept as a patch), in-place (it may change the workspace) or read-only. With sandbox: off nothing holds the shell to any of them.',
+    'scratch (the agent works in a layer over the checkout that is thrown away; what it changed is kept as a patch), in-place (it may change the workspace) or read-only. With sandbox: off nothing holds the shell to any of them.',
     'scratch',
   ),
   input(

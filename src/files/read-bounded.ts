@@ -4,7 +4,16 @@
  * ends.
  */
 
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+} from 'node:fs';
 import { sep } from 'node:path';
 import { errorCode } from '../errors.ts';
 
@@ -45,6 +54,11 @@ export interface OpenBounds {
   readonly links: 'follow' | 'refuse';
   /** Returns why the file must not be read, given its real path, or null. Called before the file is opened. */
   readonly refuse?: (realPath: string) => string | null;
+  /**
+   * The real path that the kernel must report for the opened file, if the path leads through `/proc/PID/root` into
+   * another mount namespace, whose real paths cannot be resolved in this one.
+   */
+  readonly expected?: string | undefined;
 }
 
 export interface ReadBounds extends OpenBounds {
@@ -83,19 +97,23 @@ export function openRegular(file: string, bounds: OpenBounds): OpenedFile {
   let handle: number | null = null;
   try {
     if (bounds.links === 'refuse' && lstatSync(file).isSymbolicLink()) return failed('link');
-    const realPath = realpathSync.native(file);
+    const realPath = bounds.expected ?? realpathSync.native(file);
+    // Only the kernel knows the names in another mount namespace; what it opens is checked below.
+    const path = bounds.expected === undefined ? realPath : file;
     const reason = bounds.refuse?.(realPath) ?? null;
     if (reason !== null) return failed('refused', reason);
     // Before it is opened: merely opening some devices has side effects.
-    const found = lstatSync(realPath, { bigint: true });
+    const found = lstatSync(path, { bigint: true });
     if (found.isDirectory()) return failed('folder');
     if (!found.isFile() || isKernels(realPath)) return failed('special');
     if (bounds.maxBytes !== undefined && found.size > bounds.maxBytes) return failed('too_large');
-    handle = openSync(realPath, FLAGS);
+    handle = openSync(path, FLAGS);
     // The opened file is the one that was checked, even if a parent folder was replaced in between.
     const opened = fstatSync(handle, { bigint: true });
     const isSame = opened.ino === found.ino && opened.dev === found.dev;
-    if (!isSame || realpathSync.native(realPath) !== realPath) {
+    const now =
+      bounds.expected === undefined ? realpathSync.native(path) : readlinkSync(`/proc/self/fd/${handle}`);
+    if (!isSame || now !== realPath) {
       closeSync(handle);
       return failed('other');
     }
@@ -116,8 +134,8 @@ export function readBounded(file: string, bounds: ReadBounds): BoundedRead {
 }
 
 /** Reads the first `maxBytes` bytes of a regular file that is not a link, and returns its size. */
-export function readBoundedStart(file: string, maxBytes: number): StartRead {
-  return readOpened(openRegular(file, { links: 'refuse' }), maxBytes);
+export function readBoundedStart(file: string, maxBytes: number, expected?: string): StartRead {
+  return readOpened(openRegular(file, { links: 'refuse', expected }), maxBytes);
 }
 
 /**

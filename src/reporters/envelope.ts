@@ -47,6 +47,7 @@ function facts(report: Report, error: JsonObject, mask: (text: string) => string
     ...(report.replayed === true ? { replayed: true } : {}),
     session_id: report.sessionId,
     sandbox: report.isolation,
+    ...(report.scratch == null ? {} : { scratch: report.scratch }),
     ...error,
     ...(report.lastAssistantText === null ? {} : { last_assistant_text: mask(report.lastAssistantText) }),
     subject: report.subject === null ? null : { ...report.subject },

@@ -30,7 +30,7 @@ export function spent(totals: Pick<Totals, 'usage' | 'costUsd'>): string {
 }
 
 /**
- * Describes how many files the agent changed and where (its scratch copy is not the checkout). Returns null if it
+ * Describes how many files the agent changed and where (its scratch layer is not the checkout). Returns null if it
  * changed none or the number is unknown.
  */
 export function changedFilesText({
@@ -43,5 +43,7 @@ export function changedFilesText({
   if (workspaceAccess === 'in-place') return `${what} in your checkout`;
   if (workspaceAccess !== 'scratch') return what;
   // Without a sandbox the shell can write to the checkout, so do not claim that it is unchanged.
-  return isolation === 'none' ? `${what} in its copy` : `${what} in its copy; your checkout is as it was`;
+  return isolation === 'none'
+    ? `${what} in its copy`
+    : `${what} in its scratch layer; your checkout is as it was`;
 }

@@ -97,6 +97,8 @@ export interface Report {
   /** How to show a report that is not simply an agent run; null for an agent run. */
   readonly view?: ReportView | null;
   readonly isolation: Isolation;
+  /** What the agent worked in instead of the checkout; null or absent if in the checkout itself, or if not known. */
+  readonly scratch?: 'overlay' | 'copy' | null;
   /** At most 200 characters of the model's prose, for `plain_text` only; hostile text. */
   readonly lastAssistantText: string | null;
   readonly subject: Subject | null;
@@ -109,7 +111,7 @@ export interface Report {
   readonly outputNames: readonly string[];
   /** Number of files that the agent changed in the workspace; null if unknown. */
   readonly changedFiles: number | null;
-  /** Where the agent changed them: `scratch` is a copy. Absent if the configuration could not be read. */
+  /** Where the agent changed them: `scratch` is not the checkout. Absent if the configuration could not be read. */
   readonly workspaceAccess?: 'scratch' | 'in-place' | 'read-only' | undefined;
   readonly patchFile: string | null;
   readonly resultFile: string | null;

@@ -49,7 +49,7 @@ export function isCheckedOut({
 }
 
 /**
- * Creates a locator that inspects the disk on first use: the workspace itself, not the agent's scratch copy. A path may
+ * Creates a locator that inspects the disk on first use: the workspace itself, not the agent's scratch layer. A path may
  * be absolute, or relative to the repository root, to the agent's working directory, or to the workspace, in this
  * order; if several of these files exist, one that the change touches is preferred. A path may have a diff prefix
  * (`a/`, `b/`) and backslashes. Links that lead out of the workspace and paths into `.git` are not resolved.

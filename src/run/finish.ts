@@ -63,7 +63,9 @@ export async function finish(ending: Ending, state: RunState, world: EndWorld): 
     const outOfTime = ending.kind === 'exhausted' && ending.limit === 'time';
     const changes = outOfTime || isBroken(ending) ? null : await countChanges(state, world, deadline);
     await deadline
-      .bound(state.sandbox?.close() ?? Promise.resolve())
+      .bound(
+        state.sandbox?.close() ?? state.backends?.then(({ layers }) => layers.close()) ?? Promise.resolve(),
+      )
       .catch((error: unknown) => warn(error, 'sandbox', world));
     const { checked, gate } = await check(explained(ending, state), state, world, deadline);
     // Removes what the agent may have filled the disk with before anything is written. A leftover does not change the

@@ -51,6 +51,7 @@ export function buildReport(
     reuse: state.reuse,
     evidence: evidenceOf(payload, state, world),
     isolation: state.sandbox?.isolation() ?? 'none',
+    scratch: state.sandbox?.scratch() ?? null,
     lastAssistantText: ending.kind === 'plain_text' ? preview(ending.text) : null,
     subject: world.subject,
     policy: state.policy,

@@ -53,11 +53,14 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
     {
       workspace: world.workspace,
       mode: config.sandbox,
+      access: config.workspaceAccess,
+      runFolder: world.runFolder,
       shellNetwork: config.shellNetwork,
       ...helpersOf(world),
     },
     state.stop.signal,
   );
+  state.backends = backends;
   // The probe of a backend runs while everything below is read and loaded, which keeps the event loop busy: the steps
   // before the probe would wait for it. `openSandbox` reports errors.
   await race(Promise.allSettled([backends]), state.stop.signal);
@@ -263,10 +266,13 @@ async function startSandbox(
   const remember = async () => {
     await sandbox.ready();
     // Not knowing what changed is no reason to end the run.
-    const isCopy = config.workspaceAccess === 'scratch';
     const { find, mask } = world.secrets;
     const holdsSecret = (text: string) => find(text) !== null || mask(text) !== text;
-    const remembered = rememberWorkspace(sandbox, state.stop.signal, isCopy, holdsSecret);
+    const remembered = rememberWorkspace(sandbox, state.stop.signal, {
+      repository: repositoryAround(workingDirectory, world.workspace),
+      isReadOnly: config.workspaceAccess === 'read-only' && sandbox.isolation() !== 'none',
+      holdsSecret,
+    });
     state.changes = await remembered.catch(() => null);
   };
   const place = async () => {

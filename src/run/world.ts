@@ -9,6 +9,7 @@ import type { PullRequestContext } from '../github/pull-request-context.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Report, Reporter, Reuse } from '../reporters/report-types.ts';
 import type { Locate } from '../reporters/source-locations.ts';
+import type { DetectedBackends } from '../sandbox/isolation/detect.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
 import type { TamperCheck } from '../sandbox/workspace/tamper.ts';
 import type { Changes } from '../sandbox/workspace/workspace-diff.ts';
@@ -145,6 +146,8 @@ export interface RunState {
   context: ContextStatus | null;
   /** Lets a feature on top of the core change the report; null for a plain agent run. */
   describe: ((report: Report) => Report) | null;
+  /** Set before the sandbox is opened, which then closes its layers. */
+  backends: Promise<DetectedBackends> | null;
   sandbox: OpenedSandbox | null;
   tamper: TamperCheck | null;
   changes: Changes | null;
@@ -171,6 +174,7 @@ export function createState(world: EndWorld): RunState {
     reuse: null,
     context: null,
     describe: null,
+    backends: null,
     sandbox: null,
     tamper: null,
     changes: null,

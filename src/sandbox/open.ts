@@ -17,6 +17,7 @@ import { createUnisolatedBackend } from './isolation/none.ts';
 import { buildShellOptions, startFirstBackend } from './isolation/start.ts';
 import {
   describeBackend,
+  describeLayer,
   describeOptions,
   describeRoot,
   describeStarted,
@@ -35,7 +36,7 @@ import {
 } from './workspace/path-policy.ts';
 import { protectedIn } from './workspace/protected-roots.ts';
 import { findRepositories, type Repository } from './workspace/repositories.ts';
-import { copyWorkspace } from './workspace/scratch.ts';
+import { type Layer, SCRATCH_FOLDER } from './workspace/scratch.ts';
 
 /**
  * Opens the sandbox. Resolves before the self-test has finished, except in mode `auto`, where it must first know
@@ -53,38 +54,59 @@ export async function openSandbox(
     throw new SandboxError(`The folder of the run could not be made in RUNNER_TEMP: ${why}.`, { cause });
   });
   const { mode, stop } = asked;
-  const copy = join(folders.run, 'workspace');
-  const scratch = asked.access === 'scratch';
+  const inScratch = asked.access === 'scratch';
   const mounts = mode !== 'off';
+  const source = inScratch ? join(folders.run, SCRATCH_FOLDER) : asked.workspace;
   // Without mounts the copy is a different folder, and the agent works there.
   const options = {
-    ...(scratch && !mounts ? moveTo(copy, asked) : asked),
+    ...(inScratch && !mounts ? moveTo(source, asked) : asked),
     platform: asked.platform ?? process.platform,
   };
-  const tree = scratch ? copy : asked.workspace;
   const closing = new AbortController();
   const { signal } = closing;
 
-  const { shell, candidates, started } = await (detected ?? detectBackends(options, signal));
-  const copied = scratch
-    ? copyWorkspace(asked.workspace, copy, { withGit: !mounts, signal })
-    : Promise.resolve({ missing: null });
-  const repositories = copied.then(() => findRepositories(options.workspace));
+  const { shell, candidates, layers, started } = await (detected ?? detectBackends(asked, signal));
+  const openPlain = async () => {
+    const plain = (inScratch ? null : await layers.mounted(null)) ?? (await layers.copied());
+    await plain.filled();
+    return plain;
+  };
+  const plainLayer = mounts ? null : openPlain();
+  const repositories = Promise.resolve(plainLayer).then(() => findRepositories(options.workspace));
   // Before a backend starts, because starting one may remove the credentials from a copy.
   const credentials = repositories.then(findCredentials);
   const hidden = mounts ? findHiddenPaths(options, signal) : Promise.resolve(NOTHING_HIDDEN);
   const weaknesses: string[] = [];
   const notes: string[] = [];
-  const backend = Promise.all([repositories, hidden, credentials, started]).then(async ([known, found]) => {
-    if (!mounts) return createUnisolatedBackend({ ...buildShellOptions(options, folders.tmp), shell });
-    const around = { ...options, tree, checkout: asked.workspace, hidden: found };
+  const opened = Promise.all([repositories, hidden, credentials, started]).then(async ([known, found]) => {
+    if (plainLayer !== null) {
+      const backend = createUnisolatedBackend({ ...buildShellOptions(options, folders.tmp), shell });
+      return { backend, layer: await plainLayer };
+    }
+    const around = { ...options, source, layers, hidden: found };
     const isolated = await startFirstBackend(candidates, shell, around, folders, known, signal);
     notes.push(...describeStarted(isolated, options.workspace));
-    return isolated.backend;
+    return isolated;
   });
-  const files = createFileRules(options, tree, folders, repositories, hidden, backend);
+  const backend = opened.then((one) => one.backend);
+  // File access works without a sandbox too, which `auto` allows; the reason why there is none is reported elsewhere.
+  const layer = opened.then(
+    (one) => one.layer,
+    async (error: unknown) => {
+      if (mode === 'auto' && asMissing(error)) return openPlain();
+      throw error;
+    },
+  );
+  let used: Layer | null = null;
+  const described = Promise.all([layer, credentials]).then(async ([one, held]) => {
+    used = one;
+    notes.push(...describeLayer(one, mode, layers.reasons()));
+    weaknesses.push(...describeWorkspace(held, await one.filled()));
+  });
+  const files = createFileRules(options, layer, folders, repositories, hidden, backend);
   // Each caller that awaits these promises gets the error; this keeps an unawaited rejection from crashing the process.
-  for (const promise of [repositories, hidden, credentials, files, backend]) promise.catch(() => undefined);
+  for (const promise of [repositories, hidden, credentials, files, backend, layer, described])
+    promise.catch(() => undefined);
 
   let broken: SandboxError | null = null;
   if (mode === 'auto') {
@@ -93,6 +115,7 @@ export async function openSandbox(
     const failure = repositories.then(() => backend.then(() => null, asMissing));
     broken = await (stop === undefined ? failure : race(failure, stop)).catch(async (error: unknown) => {
       closing.abort(new Error('The sandbox was not opened.'));
+      await layers.close();
       await folders.pipes.close();
       throw error;
     });
@@ -102,13 +125,10 @@ export async function openSandbox(
   const [weak, noted] = describeRoot(isIsolated, await inContainer);
   weaknesses.push(...weak);
   notes.unshift(...noted);
-  Promise.all([credentials, copied])
-    .then(([held, { missing }]) => weaknesses.push(...describeWorkspace(held, missing)))
-    .catch(() => undefined);
-  const described = Promise.all([backend, hidden]).then(([found, { complete }]) => {
+  const stands = Promise.all([backend, hidden, described]).then(([found, { complete }]) => {
     weaknesses.push(...describeBackend(found, complete));
   });
-  const ready = mode === 'auto' ? described.catch(() => undefined) : described;
+  const ready = mode === 'auto' ? Promise.all([described, stands.catch(() => undefined)]) : stands;
   ready.catch(() => undefined);
 
   let isolation: Isolation = isIsolated ? 'bwrap' : 'none';
@@ -120,10 +140,18 @@ export async function openSandbox(
       isolation = 'none';
     },
   );
+  const standing = async () => {
+    const one = await layer;
+    if (one.isMounted()) return one;
+    throw new SandboxError(
+      'The overlay over the checkout is gone: the process that holds its mount has ended.',
+    );
+  };
   const running = new Set<Promise<unknown>>();
   const execute: OpenedSandbox['exec'] = async (command, limits) => {
     refuseCommand(command);
     const { workspace, workingDirectory } = options;
+    const { tree } = await standing();
     await requireFolder(tree + workingDirectory.slice(workspace.length), workingDirectory);
     const { spillName, text, ...rest } = await runProcess(await backend, command, {
       ...limits,
@@ -140,18 +168,32 @@ export async function openSandbox(
   };
   return {
     isolation: () => isolation,
+    scratch: () => (used === null || used.kind === 'checkout' ? null : used.kind),
+    overlay() {
+      if (used === null || used.upper === null) return null;
+      return { lower: asked.workspace, upper: used.upper, merged: used.tree, real: used.source };
+    },
+    async idle() {
+      await Promise.allSettled(running);
+      await standing();
+    },
+    tmp: folders.tmp,
     workingDirectory: options.workingDirectory,
     shellOffered: isIsolated || mode !== 'auto',
     weaknesses: () => [...weaknesses],
     notes: () => [...notes],
     started: () => started,
-    ready: () => ready,
+    async ready() {
+      await ready;
+    },
     async read(path, maxBytes, intent = 'read') {
       await ready;
+      await standing();
       return readResolved(await (await files).resolve(path, intent), path, maxBytes);
     },
     async write(path, bytes) {
       await ready;
+      await standing();
       await writeResolved(await (await files).resolve(path, 'edit'), path, bytes);
     },
     exec(command, limits) {
@@ -161,7 +203,7 @@ export async function openSandbox(
     },
     async close() {
       closing.abort(new Error('The sandbox was closed.'));
-      await Promise.allSettled([...running, backend, files]);
+      await Promise.allSettled([...running, backend, files, layers.close()]);
       await backend.then((found) => found.close()).catch(() => undefined);
       await folders.pipes.close();
     },
@@ -176,7 +218,7 @@ function moveTo(folder: string, options: SandboxOptions): SandboxOptions {
 
 async function createFileRules(
   options: SandboxOptions,
-  tree: string,
+  layer: Promise<Layer>,
   folders: Folders,
   repositories: Promise<readonly Repository[]>,
   hidden: Promise<HiddenPaths>,
@@ -184,7 +226,7 @@ async function createFileRules(
 ): Promise<PathPolicy> {
   const { workspace, mode } = options;
   const found = await repositories;
-  // File access works without a sandbox too; the reason why there is none is reported elsewhere.
+  const { tree, source } = await layer;
   const runnerFolders = await hidden.then(
     ({ runners }) => runners,
     () => [],
@@ -196,10 +238,11 @@ async function createFileRules(
     );
   // Without a sandbox, commands use the host's own paths, and so do the file tools.
   const literalTmp = mode === 'off' || (mode === 'auto' && !(await hasBackend()));
-  const trees: Tree[] = [{ view: workspace, host: tree, kind: 'workspace' }];
-  if (literalTmp) trees.push({ view: folders.tmp, host: folders.tmp, kind: 'tmp' });
+  const tmp = { host: folders.tmp, real: folders.tmp, kind: 'tmp' } as const;
+  const trees: Tree[] = [{ view: workspace, host: tree, real: source, kind: 'workspace' }];
+  if (literalTmp) trees.push({ view: folders.tmp, ...tmp });
   trees.sort((a, b) => b.view.length - a.view.length);
-  trees.push({ view: '/tmp', host: folders.tmp, kind: 'tmp' });
+  trees.push({ view: '/tmp', ...tmp });
   const inTree = (path: string) =>
     isInside(path, workspace) ? [path, tree + path.slice(workspace.length)] : [path];
   const runners = [options.home, options.runnerTemp, ...runnerFolders];

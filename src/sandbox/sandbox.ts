@@ -1,6 +1,7 @@
 /** The only access of the model to this machine; `open.ts` creates the sandbox. */
 import type { Entry } from '../text/naming.ts';
 import type { Isolation } from '../types.ts';
+import type { OverlayTrees } from './workspace/overlay-changes.ts';
 
 /** A request of the model that the sandbox denies. Tools turn it into an error result; it never leaves the toolbox. */
 export class DeniedError extends Error {
@@ -83,12 +84,20 @@ export interface Sandbox {
 }
 
 export interface OpenedSandbox extends Sandbox {
+  /** Resolves once no command runs. @throws SandboxError if the files of the workspace are gone. */
+  idle(): Promise<void>;
+  /** The private /tmp, as a path for this process. */
+  readonly tmp: string;
+  /** How the checkout is kept as it was, with `workspace-access: scratch`; null with any other, and until it is known. */
+  scratch(): 'overlay' | 'copy' | null;
+  /** The trees of the overlay in which the agent works; null if it works in none. */
+  overlay(): OverlayTrees | null;
   /** Whether the shell tool may be offered; false if mode `auto` found no sandbox. */
   readonly shellOffered: boolean;
   /**
-   * Resolves once a backend is known to start, which says nothing yet about how well it isolates. Resolves immediately
-   * in the modes `auto` and `off`.
-   * @throws SandboxError if no backend can start and the mode is `required`.
+   * Resolves once a backend is known to start, which says nothing yet about how well it isolates, and the files of the
+   * workspace are mounted or known to fit in a copy. In mode `auto`, both are known when the sandbox has been opened.
+   * @throws SandboxError if no backend can start and the mode is `required`; InputError if the copy does not fit.
    */
   started(): Promise<void>;
   /** Weaknesses of the sandbox, one human-readable sentence each; complete once `ready` has settled. */

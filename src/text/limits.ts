@@ -117,8 +117,8 @@ export const READ = {
   fileList: 64 * MIB,
   /** The workspace, for its hash. A sparse file takes no disk space and may have any size. */
   workspace: 16 * GIB,
-  /** A workspace that is copied, on disk. */
-  scratchCopy: 2 * GIB,
+  /** Files that the agent changed, before and after, which are copied to compare them; a patch may hold far less. */
+  changedFiles: 256 * MIB,
   /** The patch of what the agent changed, which is searched for secrets in memory. */
   patch: 32 * MIB,
 } as const;
@@ -324,6 +324,8 @@ export const SEARCH = {
   toolchainDepth: 3,
   /** Descriptors that are examined for pipes; a machine with more has none that matters to a job. */
   descriptors: 20_000,
+  /** Files that the agent changed, for a patch; more are counted only. */
+  changedFiles: 20_000,
   /** Folders of the workspace. Walking more would delay the first tool call by seconds. */
   folders: 200_000,
   /** Entries of a listed folder; larger ones are not held in memory. */

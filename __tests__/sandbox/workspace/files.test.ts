@@ -49,7 +49,7 @@ const placeOf = (path: string) =>
   ({
     host: path,
     view: path,
-    tree: { view: world.workspace, host: world.workspace, kind: 'workspace' },
+    tree: { view: world.workspace, host: world.workspace, real: world.workspace, kind: 'workspace' },
     stats: lstatSync(path),
   }) as const;
 

@@ -174,7 +174,7 @@ describe.each(shellWays)('behind $name', ({ options }) => {
     git('add', '-A');
     git('commit', '-qm', 'second');
     const sandbox = await world.openReady({ ...options, access: 'scratch' });
-    const changes = await rememberWorkspace(sandbox, never, true);
+    const changes = await rememberWorkspace(sandbox, never, { repository: world.workspace });
     expect(await writeGitDiff(sandbox, { base: first, head: '', partial: 'write' }, never)).toBe('complete');
     const limits = { timeoutMs: 10_000, maxOutputBytes: 10_000, signal: never };
     const { output } = await sandbox.exec('cat "$TMPDIR/context/diff.patch"; echo worse > a.js', limits);

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSandbox } from '../../../src/sandbox/open.ts';
 import type { OpenedSandbox } from '../../../src/sandbox/sandbox.ts';
 import { rememberWorkspace } from '../../../src/sandbox/workspace/workspace-diff.ts';
-import { CLOSED, gitIn, hasBwrap } from '../world.ts';
+import { asCopy, CLOSED, gitIn, hasBwrap } from '../world.ts';
 
 describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
   'the changes of the agent, sandbox %s',
@@ -78,7 +78,7 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       await writeFile(path.join(fake, 'info/exclude'), '*\n');
       const other = await open(fake, 'other');
       try {
-        expect(await rememberWorkspace(other, never)).toBe(null);
+        expect(await rememberWorkspace(other, never, { repository: fake })).toBe(null);
       } finally {
         await other.close();
       }
@@ -86,13 +86,13 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
 
     it('are empty without a change, and the repository is not written to', async () => {
       const state = gitState();
-      const changes = await rememberWorkspace(sandbox, never);
+      const changes = await rememberWorkspace(sandbox, never, { repository: repo });
       expect(await changes?.compare(never)).toEqual({ changedFiles: 0, patch: null, leftOut: [] });
       expect(gitState()).toBe(state);
     });
 
     it('are counted and form a patch that git applies: edited, new, removed, binary files, modes, odd names', async () => {
-      const changes = await rememberWorkspace(sandbox, never);
+      const changes = await rememberWorkspace(sandbox, never, { repository: repo });
       await put('a.txt', 'two\r\n');
       await put('b.bin', Buffer.from([9, 0, 9]));
       await put('tab\tand é\nline.txt', 'new\n');
@@ -120,7 +120,7 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       await put('untracked before.txt');
       git('init', '-q', 'nested');
       git('-C', 'nested', 'commit', '-qm', 'x', '--allow-empty');
-      const changes = await rememberWorkspace(sandbox, never);
+      const changes = await rememberWorkspace(sandbox, never, { repository: repo });
       await put('ignored/big.txt');
       await put('nested/more.txt');
       expect(await changes?.compare(never)).toEqual({ changedFiles: 0, patch: null, leftOut: [] });
@@ -132,7 +132,7 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
         await put(`${name}/theirs.txt`);
       }
       git('-C', 'committed é\n', 'commit', '-qm', 'x', '--allow-empty');
-      const changes = await rememberWorkspace(sandbox, never);
+      const changes = await rememberWorkspace(sandbox, never, { repository: repo });
       git('init', '-q', 'later');
       await put('later/theirs.txt');
       await put('empty/more.txt');
@@ -146,7 +146,7 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       const file = path.join(repo, 'a.txt');
       execFileSync('touch', ['-d', '2001-01-01', file]);
       git('update-index', '--refresh');
-      const changes = await rememberWorkspace(sandbox, never);
+      const changes = await rememberWorkspace(sandbox, never, { repository: repo });
       // git stores modification times in whole seconds.
       await sleep(1_100);
       await writeFile(file, 'two\n');
@@ -158,7 +158,7 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       const file = path.join(repo, 'a.txt');
       execFileSync('touch', ['-d', '2001-01-01', file]);
       git('update-index', '--refresh');
-      const changes = await rememberWorkspace(sandbox, never, true);
+      const changes = await rememberWorkspace(asCopy(sandbox), never, { repository: repo });
       expect(await countOf(changes)).toBe(0);
       const edit = "printf 'two\\n' > a.txt; touch -d 2001-01-01 a.txt; chmod 400 a.txt";
       await run(`${edit}; ln -sfn ./a.txt b.txt`);
@@ -170,7 +170,7 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       await put('cache/.gitignore', '*\n');
       await put('cache/old');
       await sleep(200);
-      const changes = await rememberWorkspace(sandbox, never, true);
+      const changes = await rememberWorkspace(asCopy(sandbox), never, { repository: repo });
       expect(await countOf(changes)).toBe(0);
       const script = [
         'mkdir -p "new folder" ignored nested; echo "*" > "new folder/.gitignore"; echo x > "new folder/hidden"',
@@ -194,7 +194,9 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
         await put('.gitattributes', '*.txt -diff\n*.js binary\n');
         commit();
         await sleep(200);
-        const changes = await rememberWorkspace(sandbox, never, isCopy);
+        const changes = await rememberWorkspace(isCopy ? asCopy(sandbox) : sandbox, never, {
+          repository: repo,
+        });
         await run('echo two > a.txt; echo evil > new.js; printf "a\\0b" > b.bin');
         const after = await changes?.compare(never);
         expect(String(after?.patch).match(/^(?:\+(?!\+).*|GIT binary.*)$/gmu)).toEqual([
@@ -212,7 +214,7 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       await put('id.sh', '# $Id: harmless $\n');
       commit();
       await sleep(200);
-      const changes = await rememberWorkspace(sandbox, never, true);
+      const changes = await rememberWorkspace(asCopy(sandbox), never, { repository: repo });
       const script = [
         'echo "* ident text -diff" >> .gitattributes; echo "* -text" > crlf/.gitattributes',
         "echo '# $Id: evil $' > id.sh; printf 'one\\r\\n' > a.txt; printf 'y\\r\\n' > crlf/old.txt",
@@ -230,7 +232,7 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
     });
 
     it('are counted but not in the patch for a workflow and a link out of the repository', async () => {
-      const changes = await rememberWorkspace(sandbox, never);
+      const changes = await rememberWorkspace(sandbox, never, { repository: repo });
       await symlink('/etc/passwd', path.join(repo, 'link'));
       await put('action.yml');
       await put('a.txt', 'two\n');
@@ -241,7 +243,7 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
 
     it('are found when the agent forges the object of the earlier tree', async () => {
       await put('dirty.txt');
-      const changes = await rememberWorkspace(sandbox, never);
+      const changes = await rememberWorkspace(sandbox, never, { repository: repo });
       expect(await countOf(changes)).toBe(0);
       const forge = `
 echo two > a.txt
@@ -256,7 +258,7 @@ rm -f "$(place $before)"; cp "$(place $after)" "$(place $before)"; git diff-tree
     it('are found when the agent creates a repository in a directory of known files', async () => {
       await put('src/known.txt', 'one\n');
       commit();
-      const changes = await rememberWorkspace(sandbox, never);
+      const changes = await rememberWorkspace(sandbox, never, { repository: repo });
       git('init', '-q', 'src');
       await put('src/known.txt', 'two\n');
       await put('src/new.txt', 'new\n');
@@ -265,7 +267,7 @@ rm -f "$(place $before)"; cp "$(place $after)" "$(place $before)"; git diff-tree
     });
 
     it('are found despite ignore rules, attributes and filters in the home of the agent', async () => {
-      const changes = await rememberWorkspace(sandbox, never);
+      const changes = await rememberWorkspace(sandbox, never, { repository: repo });
       const hide = `mkdir -p ~/.config/git && echo '*' > ~/.config/git/ignore && git config --global core.attributesFile ~/attributes && echo '* filter=h' > ~/attributes && git config --global filter.h.clean 'echo one' && echo new > new.txt && echo changed > a.txt`;
       expect((await run(hide)).exitCode).toBe(0);
       expect(await countOf(changes)).toBe(2);
@@ -285,7 +287,7 @@ rm -f "$(place $before)"; cp "$(place $after)" "$(place $before)"; git diff-tree
     ])('are unknown or counted with %s', async (_, command) => {
       await put('sub/known', 'one\n');
       commit();
-      const changes = await rememberWorkspace(sandbox, never);
+      const changes = await rememberWorkspace(sandbox, never, { repository: repo });
       expect(changes).not.toBeNull();
       expect((await run(command)).exitCode).toBe(0);
       const found = await changes?.compare(never);
@@ -298,7 +300,7 @@ rm -f "$(place $before)"; cp "$(place $after)" "$(place $before)"; git diff-tree
       const plain = path.join(base, 'plain');
       await mkdir(plain);
       const other = await open(plain, 'other');
-      expect(await rememberWorkspace(other, never)).toBeNull();
+      expect(await rememberWorkspace(other, never, { repository: repo })).toBeNull();
       await other.close();
     });
 
@@ -322,7 +324,7 @@ rm -f "$(place $before)"; cp "$(place $after)" "$(place $before)"; git diff-tree
       git('-C', 'nested', 'config', 'core.fsmonitor', filter);
       await put('nested/.gitattributes', '* filter=evil\n');
       await put('nested/x');
-      const changes = await rememberWorkspace(sandbox, never);
+      const changes = await rememberWorkspace(sandbox, never, { repository: repo });
       await put('.gitattributes', '* filter=evil diff=evil\n');
       await put('a.txt', 'three\n');
       await changes?.compare(never);

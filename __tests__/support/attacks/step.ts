@@ -65,8 +65,9 @@ function coverFor(wall: AttackWall, world: AttackWorld): string | null {
   else {
     const real = path.join(world.base, 'bwrap');
     writeFileSync(real, readFileSync(BWRAP), { mode: 0o755 });
+    // Not the root of a user namespace of that user either.
     const refusal =
-      '[ "$(id -u)" = 0 ] || { echo \'No permissions to create a new namespace\' >&2; exit 1; }';
+      'read -r _ outside _ < /proc/self/uid_map; [ "$(id -u)$outside" = 00 ] || { echo \'No permissions to create a new namespace\' >&2; exit 1; }';
     writeFileSync(cover, `#!/bin/sh\n${refusal}\nexec ${quote(real)} "$@"\n`, { mode: 0o755 });
   }
   return cover;

@@ -89,6 +89,10 @@ export function reporter(name: string, steps: string[], more: Partial<Reporter> 
 export function sandbox(onClose: () => void): OpenedSandbox {
   return {
     isolation: () => 'bwrap',
+    scratch: () => null,
+    overlay: () => null,
+    tmp: '/tmp',
+    idle: () => never(),
     workingDirectory: '/workspace',
     shellOffered: true,
     weaknesses: () => ['the network is on'],

@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Isolation } from '../../types.ts';
 import type { ShellOptions } from '../exec/shell-line.ts';
+import type { Layer } from '../workspace/scratch.ts';
 
 export interface Launch {
   /** An absolute path. */
@@ -67,6 +68,7 @@ export interface BackendOptions extends ShellOptions {
   readonly mounts: readonly Mount[];
   readonly shellNetwork: boolean;
   readonly runFolder: string;
+  readonly layer: Pick<Layer, 'enter' | 'mappedUser'>;
 }
 
 /** One mount. A nested mount is created after, and thus hides part of, the one that contains it. */

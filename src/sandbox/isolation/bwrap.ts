@@ -40,7 +40,7 @@ export function createBwrapBackend(options: BwrapOptions): IsolationBackend {
   const watch = byRoot === null ? null : startWatch(byRoot.privilege, randomBytes(16).toString('hex'));
   // Computed for each command: a service that exited has removed its socket, and a mount over a missing path fails.
   const isolation = () => [
-    ...namespaceArguments(options),
+    ...namespaceArguments(options, options.layer.mappedUser),
     ...mountArguments(withoutGone(options.mounts), byRoot !== null),
     ...(options.filter === null ? [] : ['--seccomp', '5']),
   ];
@@ -76,7 +76,7 @@ export function bwrapProbe(
   options: Pick<BwrapOptions, 'shell' | 'shellNetwork' | 'byRoot'>,
 ): readonly string[] {
   return [
-    ...namespaceArguments({ ...options, workingDirectory: '/' }),
+    ...namespaceArguments({ ...options, workingDirectory: '/' }, null),
     ...mountArguments([], options.byRoot !== null),
     ...['--', options.shell, '-c', ':'],
   ];
@@ -84,7 +84,16 @@ export function bwrapProbe(
 
 function launchDirectly(options: BwrapOptions, isolation: readonly string[], command: string): Launch {
   const shell = [options.shell, ...shellArguments(options, command)];
-  const words = [options.bwrap, '--args', '3', '--json-status-fd', '4', '--', ...shell];
+  const words = [
+    ...options.layer.enter,
+    options.bwrap,
+    '--args',
+    '3',
+    '--json-status-fd',
+    '4',
+    '--',
+    ...shell,
+  ];
   const [file = '', ...args] = closeDescriptors(options.shell, words, options.filter);
   return {
     file,
@@ -107,7 +116,7 @@ function launchByRoot(
 ): Launch {
   const [file = '', ...args] = [...byRoot.privilege.prefix, '/bin/sh', '-s'];
   const flags = isolation.map(quote).join(' ');
-  const bwrap = [options.bwrap, '--args', '4', '--json-status-fd', '3', '--'];
+  const bwrap = [...options.layer.enter, options.bwrap, '--args', '4', '--json-status-fd', '3', '--'];
   const words = closeDescriptors(
     options.shell,
     [...bwrap, ...dropPrivileges({ ...options, ...byRoot }, command)],
@@ -119,10 +128,15 @@ function launchByRoot(
 
 function namespaceArguments(
   options: Pick<BwrapOptions, 'shellNetwork' | 'byRoot' | 'workingDirectory'>,
+  mappedUser: Identity | null,
 ): readonly string[] {
+  // As root without user namespaces, the other namespaces still isolate: no capability is left either way.
+  const user =
+    mappedUser === null
+      ? ['--unshare-user-try']
+      : ['--unshare-user', '--uid', String(mappedUser.uid), '--gid', String(mappedUser.gid)];
   return [
-    // As root without user namespaces, the other namespaces still isolate: no capability is left either way.
-    ...(options.byRoot === null ? ['--unshare-user-try'] : []),
+    ...(options.byRoot === null ? user : []),
     '--unshare-pid',
     '--unshare-ipc',
     '--unshare-uts',

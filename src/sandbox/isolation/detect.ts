@@ -8,6 +8,8 @@ import type { Isolation } from '../../types.ts';
 import { findHelper, HELPER_FOLDERS, runProgram } from '../exec/host-program.ts';
 import type { Identity } from '../exec/shell-line.ts';
 import type { SandboxOptions } from '../sandbox.ts';
+import type { Mounter } from '../workspace/overlay.ts';
+import { createLayers, type Layer, type Layers } from '../workspace/scratch.ts';
 import type { BackendOptions, IsolationBackend } from './backend.ts';
 import { type ByRoot, bwrapProbe, createBwrapBackend } from './bwrap.ts';
 import { describeBrokenSandbox, describeMissingSandbox, findPrivilege, isContainer } from './host.ts';
@@ -21,6 +23,8 @@ export interface Candidate {
    * backend cannot start; its success proves nothing more. It contains no data of this run, so that sudo may log it.
    */
   readonly probe: readonly string[];
+  /** How an overlay is mounted for it; null if that cannot be done. */
+  readonly mounter: Mounter | null;
   start(options: BackendOptions): Promise<IsolationBackend>;
 }
 
@@ -41,11 +45,18 @@ export async function findCandidates(
   );
   const filters = await kernelFilters();
   const identity = await agentOf(workspace);
-  const isSelf = identity.uid === process.getuid?.();
+  const own = process.getuid?.();
+  const isSelf = identity.uid === own;
+  const mounterBy = (byRoot: Mounter['byRoot']): Mounter | null =>
+    unshare == null || nsenter == null || setpriv == null
+      ? null
+      : { unshare, nsenter, setpriv, byRoot, identity };
+  const ownMounter = mounterBy(own === 0 ? [] : null);
   const candidates: Candidate[] = [];
-  const addBwrap = (program: string, isolation: Isolation, byRoot: ByRoot | null) =>
+  const addBwrap = (program: string, isolation: Isolation, byRoot: ByRoot | null, mounter: Mounter | null) =>
     candidates.push({
       isolation,
+      mounter,
       probe: [...(byRoot?.privilege.prefix ?? []), program, ...bwrapProbe({ ...probed, byRoot })],
       start: async (options) => {
         const filter = filters ? systemCallFilter(process.arch) : null;
@@ -54,15 +65,18 @@ export async function findCandidates(
         return createBwrapBackend({ ...options, bwrap: program, byRoot, filter: file });
       },
     });
-  if (bwrap != null && isSelf) addBwrap(bwrap, 'bwrap', null);
+  if (bwrap != null && isSelf) addBwrap(bwrap, 'bwrap', null, ownMounter);
   const privilege = setpriv == null ? null : await findPrivilege(sudo ?? null);
   if (setpriv == null || privilege === null) return candidates;
   const byRoot: ByRoot = { privilege, setpriv, identity };
   const viaSudo = privilege.prefix.length > 0;
-  if (bwrap != null && (viaSudo || !isSelf)) addBwrap(bwrap, viaSudo ? 'sudo-bwrap' : 'bwrap', byRoot);
+  const mounter = viaSudo ? mounterBy(privilege.prefix) : ownMounter;
+  if (bwrap != null && (viaSudo || !isSelf))
+    addBwrap(bwrap, viaSudo ? 'sudo-bwrap' : 'bwrap', byRoot, mounter);
   if (unshare != null && nsenter != null) {
     candidates.push({
       isolation: viaSudo ? 'sudo-unshare' : 'unshare',
+      mounter,
       probe: [...privilege.prefix, unshare, ...unshareProbe(probed)],
       start: (options) => {
         const filtered = filters && perl != null ? filteredByPerl(perl, process.arch) : [];
@@ -94,10 +108,12 @@ export interface DetectedBackends {
   readonly shell: string;
   /** In the order in which they are tried; empty in mode `off`. */
   readonly candidates: readonly Candidate[];
+  /** The files in which the agent works; the caller must close them. */
+  readonly layers: Layers;
   /**
-   * Resolves once one of them is known to start; immediately in the modes `auto` and `off`. Rejections are handled, so
-   * callers need not await it.
-   * @throws SandboxError as `requireStart` does.
+   * Resolves once one of the backends is known to start, and an overlay is mounted or a copy known to fit; in mode
+   * `auto`, immediately. Rejections are handled, so callers need not await it.
+   * @throws SandboxError as `requireStart` does; InputError if the workspace can be neither covered nor copied.
    */
   readonly started: Promise<void>;
 }
@@ -106,7 +122,7 @@ export interface DetectedBackends {
 export async function detectBackends(
   options: Pick<
     SandboxOptions,
-    'workspace' | 'mode' | 'shellNetwork' | 'kinds' | 'helperFolders' | 'platform'
+    'workspace' | 'mode' | 'access' | 'runFolder' | 'shellNetwork' | 'kinds' | 'helperFolders' | 'platform'
   >,
   signal: AbortSignal,
 ): Promise<DetectedBackends> {
@@ -117,9 +133,40 @@ export async function detectBackends(
       ? []
       : await findCandidates(options.workspace, helperFolders, platform, { shell, shellNetwork });
   const candidates = found.filter(({ isolation }) => kinds?.includes(isolation) ?? true);
-  const started = mode === 'required' ? requireStart(candidates, platform, signal) : Promise.resolve();
+  const layers = createLayers({ ...options, withGit: mode === 'off' });
+  const started =
+    mode === 'required'
+      ? requireStart(candidates, layers, platform, signal)
+      : mode === 'off' && options.access === 'scratch'
+        ? layers.copied().then(() => undefined)
+        : Promise.resolve();
   started.catch(() => undefined);
-  return { shell, candidates, started };
+  return { shell, candidates, layers, started };
+}
+
+/** A backend to try, and the files over which it is started. */
+export interface Attempt {
+  readonly candidate: Candidate;
+  readonly layer: Layer;
+}
+
+/**
+ * Returns the candidates with their layers: in their order, but those for which no overlay can be mounted last, over
+ * a copy.
+ */
+export async function* planAttempts(
+  candidates: readonly Candidate[],
+  layers: Layers,
+): AsyncGenerator<Attempt> {
+  const left: Candidate[] = [];
+  for (const candidate of candidates) {
+    const layer = await layers.mounted(candidate.mounter);
+    if (layer === null) left.push(candidate);
+    else yield { candidate, layer };
+  }
+  if (left.length === 0) return;
+  const layer = await layers.copied();
+  for (const candidate of left) yield { candidate, layer };
 }
 
 /**
@@ -128,14 +175,19 @@ export async function detectBackends(
  */
 async function requireStart(
   candidates: readonly Candidate[],
+  layers: Layers,
   platform: NodeJS.Platform,
   signal: AbortSignal,
 ): Promise<void> {
   if (candidates.length === 0) throw new SandboxError(describeMissingSandbox(platform, await isContainer()));
   const problems: string[] = [];
-  for (const { isolation, probe } of candidates) {
+  // The first is nearly always the one: its overlay is mounted while it is probed.
+  const probed = complaintOf(candidates[0]?.probe ?? [], signal);
+  for await (const { candidate } of planAttempts(candidates, layers)) {
+    const { isolation, probe } = candidate;
+    const first = await (candidate === candidates[0] ? probed : complaintOf(probe, signal));
     // Twice, because a mount of the host may be removed while the new root is assembled from all of them.
-    const complaint = (await complaintOf(probe, signal)) === null ? null : await complaintOf(probe, signal);
+    const complaint = first === null ? null : await complaintOf(probe, signal);
     if (complaint === null) return;
     problems.push(`${isolation}: The sandbox did not come up: ${complaint || 'no reason was given'}`);
   }

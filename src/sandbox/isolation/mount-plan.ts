@@ -42,11 +42,11 @@ export interface MountPlan {
 }
 
 /**
- * Plans the mounts, with the files of the workspace at `tree`. Writes the files that are mounted to `mounts` in the
+ * Plans the mounts, with the files of the workspace at `source`. Writes the files that are mounted to `mounts` in the
  * run's folder.
  */
 export async function planMounts(
-  options: SandboxOptions & { readonly tree: string; readonly hidden: HiddenPaths },
+  options: SandboxOptions & { readonly source: string; readonly hidden: HiddenPaths },
   repositories: readonly Repository[],
   signal: AbortSignal,
 ): Promise<MountPlan> {
@@ -88,8 +88,8 @@ export async function planMounts(
     });
   }
 
-  const content = await planContent(workspace, options.tree, repositories, blank, sources);
-  const ways = access === 'read-only' ? [] : waysTo(repositories, content.mounts, workspace, options.tree);
+  const content = await planContent(workspace, options.source, repositories, blank, sources);
+  const ways = access === 'read-only' ? [] : waysTo(repositories, content.mounts, workspace, options.source);
   const forContent = [...ways, ...content.mounts];
   if (forContent.length > MOUNTS.workspace) {
     const first = repositories.find(({ root }) => root !== workspace)?.dotGit ?? workspace;
@@ -110,7 +110,7 @@ export async function planMounts(
     ...visibleOnes.flatMap(({ credentials }) =>
       credentials.map(({ path, kind }) => fleeting(kind === 'directory' ? empty(path) : mask(blank, path))),
     ),
-    { kind: access === 'read-only' ? 'read-only' : 'read-write', from: options.tree, at: workspace },
+    { kind: access === 'read-only' ? 'read-only' : 'read-write', from: options.source, at: workspace },
     ...forContent,
     // Lists the keys of this machine, which no namespace isolates.
     ...(existsSync('/proc/keys') ? [mask(blank, '/proc/keys')] : []),
@@ -145,7 +145,7 @@ function waysTo(
   repositories: readonly Repository[],
   content: readonly Mount[],
   workspace: string,
-  tree: string,
+  source: string,
 ): readonly Mount[] {
   const ways = new Set<string>();
   for (const folder of [
@@ -158,7 +158,7 @@ function waysTo(
   }
   // Nothing inside a read-only mount, such as a git folder or .github, is mounted writable.
   const open = [...ways].filter((way) => !content.some(({ at }) => isInside(workspace + way, at)));
-  return open.map((way) => ({ kind: 'read-write', from: tree + way, at: workspace + way }));
+  return open.map((way) => ({ kind: 'read-write', from: source + way, at: workspace + way }));
 }
 
 /**
@@ -166,7 +166,7 @@ function waysTo(
  */
 async function planContent(
   workspace: string,
-  tree: string,
+  source: string,
   repositories: readonly Repository[],
   blank: string,
   sources: string,
@@ -174,8 +174,8 @@ async function planContent(
   const mounts: Mount[] = [];
   const hiddenInWorkspace: string[] = [];
   for (const { path, isSecret } of await protectedAtTops(workspace, repositories)) {
-    // A scratch copy has its own file, which no other process removes.
-    const masked = tree === workspace ? fleeting(mask(blank, path)) : mask(blank, path);
+    // A scratch layer has its own file, which no other process removes.
+    const masked = source === workspace ? fleeting(mask(blank, path)) : mask(blank, path);
     mounts.push(isSecret ? masked : readOnly(path));
     if (isSecret) hiddenInWorkspace.push(path);
   }

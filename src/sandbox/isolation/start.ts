@@ -10,8 +10,9 @@ import { readsStartFile, START_FILE, startFile } from '../exec/shell-line.ts';
 import type { Folders } from '../run-folder.ts';
 import type { SandboxOptions } from '../sandbox.ts';
 import type { Repository } from '../workspace/repositories.ts';
+import type { Layer, Layers } from '../workspace/scratch.ts';
 import { type IsolationBackend, type Mount, sorted } from './backend.ts';
-import type { Candidate } from './detect.ts';
+import { type Attempt, type Candidate, planAttempts } from './detect.ts';
 import type { HiddenPaths } from './hidden-paths.ts';
 import { describeBrokenSandbox, describeMissingSandbox, isContainer } from './host.ts';
 import { type MountPlan, planMounts } from './mount-plan.ts';
@@ -24,16 +25,16 @@ import { runSelfTest, VisiblePathError } from './self-test.ts';
 const MAX_TRIES = 3;
 
 export interface StartOptions extends SandboxOptions {
-  /** The host folder with the files of the workspace. */
-  readonly tree: string;
-  /** The workspace that a scratch copy was made of, or the workspace itself. */
-  readonly checkout: string;
+  /** The folder with the files of the workspace, as a path in the namespace in which a backend starts. */
+  readonly source: string;
+  readonly layers: Layers;
   readonly hidden: HiddenPaths;
   readonly platform: NodeJS.Platform;
 }
 
 export interface StartedBackend {
   readonly backend: IsolationBackend;
+  readonly layer: Layer;
   /** Files and folders of the workspace that are hidden, and configs that are shown without their credentials. */
   readonly hiddenInWorkspace: readonly string[];
   /** Files in toolchain folders that are hidden because only their owner may read them. */
@@ -65,20 +66,22 @@ export async function startFirstBackend(
     throw new SandboxError(`The sandbox could not be prepared: ${messageOf(cause)}.`, { cause });
   });
   const configs = repositories.flatMap((repository) => repository.configs);
-  const startWith = (candidate: Candidate, mounts: readonly Mount[], tried: readonly string[]) =>
-    startBackend(candidate, { ...plan, mounts }, shell, options, folders, tried, signal);
+  const startWith = (attempt: Attempt, mounts: readonly Mount[], tried: readonly string[]) =>
+    startBackend(attempt, { ...plan, mounts }, shell, options, folders, tried, signal);
   const problems: string[] = [];
-  for (const candidate of candidates) {
+  for await (const attempt of planAttempts(candidates, options.layers)) {
+    const { candidate, layer } = attempt;
+    await layer.filled();
     try {
-      const backend = await startAgain(() => startWith(candidate, plan.mounts, configs));
-      return { ...plan, backend, failures: problems };
+      const backend = await startAgain(() => startWith(attempt, plan.mounts, configs));
+      return { ...plan, backend, layer, failures: problems };
     } catch (error) {
       if (!(error instanceof SandboxError) || signal.aborted) throw error;
       problems.push(`${candidate.isolation}: ${error.message}`);
     }
   }
-  for (const candidate of candidates) {
-    const startsWith = (mounts: readonly Mount[]) => canStart(startWith(candidate, mounts, []), signal);
+  for await (const attempt of planAttempts(candidates, options.layers)) {
+    const startsWith = (mounts: readonly Mount[]) => canStart(startWith(attempt, mounts, []), signal);
     const breaker = await findBreaker(plan, startsWith);
     if (breaker !== null) throw new WorkspaceError(brokenByWorkspace(breaker, problems.join('; ')));
   }
@@ -163,7 +166,7 @@ async function handOver(tmp: string, workspace: string): Promise<void> {
 }
 
 async function startBackend(
-  candidate: Candidate,
+  { candidate, layer }: Attempt,
   plan: MountPlan,
   shell: string,
   options: StartOptions,
@@ -181,6 +184,7 @@ async function startBackend(
     mounts: [...plan.mounts, ...start.mounts],
     shellNetwork,
     runFolder: folders.run,
+    layer,
   });
   const limits = { timeoutMs: WAIT.selfTest, maxOutputBytes: 4096, signal };
   try {

@@ -2,14 +2,12 @@
  * The util-linux backend, for machines without bubblewrap: one mount, PID, IPC, UTS and network namespace for the run,
  * created once as root, and in it a PID and mount namespace for each command, which runs as the ordinary user.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { SandboxError } from '../../errors.ts';
+import { messageOf, SandboxError } from '../../errors.ts';
 import { KERNEL_FOLDERS } from '../../files/protected-names.ts';
-import { WAIT } from '../../text/limits.ts';
+import { type Holder, startHolder } from '../exec/holder.ts';
 import { dropPrivileges, quote } from '../exec/shell-line.ts';
 import { type BackendOptions, byDepth, type IsolationBackend, type Mount, sorted } from './backend.ts';
 import type { ByRoot } from './bwrap.ts';
@@ -22,13 +20,6 @@ interface UnshareOptions extends BackendOptions {
   readonly byRoot: ByRoot;
   /** Words that start a program with the system call filter; empty if there is none. */
   readonly filtered: readonly string[];
-}
-
-/** How a command finds and verifies the namespace of the run. */
-interface Holder {
-  readonly target: number;
-  /** A unique file name in its /dev. */
-  readonly mark: string;
 }
 
 /**
@@ -44,14 +35,16 @@ export async function startUnshareBackend(options: UnshareOptions): Promise<Isol
   const mountPoints = readMountPoints(await readFile('/proc/self/mountinfo', 'utf8'));
   const mark = `sandbox-${randomBytes(8).toString('hex')}`;
   const script = rootScript({ mounts: options.mounts, root, mountPoints, shellNetwork, mark });
-  const [file = '', ...args] = [
+  const words = [
     ...privilege.prefix,
+    ...options.layer.enter,
     options.unshare,
     ...namespaceArguments(shellNetwork),
-    ...['--', '/bin/sh', '-s'],
   ];
-  const holder = spawn(file, args, { cwd: '/', env: {}, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
-  return createUnshareBackend(options, holder, { target: await whenUp(holder, script), mark });
+  const holder = await startHolder([...words, '--', '/bin/sh', '-s'], script).catch((cause: unknown) => {
+    throw new SandboxError(`The sandbox did not come up: ${messageOf(cause)}`, { cause });
+  });
+  return createUnshareBackend(options, holder, mark);
 }
 
 function namespaceArguments(shellNetwork: boolean): readonly string[] {
@@ -66,43 +59,7 @@ export function unshareProbe({ shell, shellNetwork }: Pick<UnshareOptions, 'shel
   return [...namespaceArguments(shellNetwork), '--mount-proc', '--', shell, '-c', ':'];
 }
 
-/**
- * Sends the script to the holder and waits until it reports `up`. The script keeps reading, so its stdin stays open.
- */
-function whenUp(holder: ChildProcess, script: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    let said = '';
-    let complaint = '';
-    const fail = (why: string) => {
-      holder.stdin?.destroy();
-      reject(new SandboxError(`The sandbox did not come up: ${why.trim() || 'no reason was given'}`));
-    };
-    const timer = setTimeout(() => fail('its mounts took too long'), WAIT.mounts);
-    holder.stdin?.on('error', () => undefined);
-    holder.stdin?.write(`{\n${script}\n}; exit\n`);
-    holder.stdout?.on('data', (chunk: Buffer) => {
-      said += chunk.toString('latin1');
-      const pid = /^up (\d+)$/mu.exec(said)?.[1];
-      if (pid === undefined) return;
-      clearTimeout(timer);
-      resolve(Number(pid));
-    });
-    holder.stderr?.on('data', (chunk: Buffer) => {
-      if (complaint.length < 1_000) complaint += chunk.toString('latin1');
-    });
-    holder.once('error', (error) => fail(error.message));
-    holder.once('exit', () => {
-      clearTimeout(timer);
-      fail(complaint);
-    });
-  });
-}
-
-function createUnshareBackend(
-  options: UnshareOptions,
-  holder: ChildProcess,
-  place: Holder,
-): IsolationBackend {
+function createUnshareBackend(options: UnshareOptions, holder: Holder, mark: string): IsolationBackend {
   const { privilege } = options.byRoot;
   return {
     name: privilege.prefix.length === 0 ? 'unshare' : 'sudo-unshare',
@@ -115,7 +72,7 @@ function createUnshareBackend(
         cwd: '/',
         environment: {},
         // Passed by stdin rather than arguments, which sudo writes to the system log.
-        instructions: { text: enterScript(options, place, command), channel: 'standard' },
+        instructions: { text: enterScript(options, holder.pid, mark, command), channel: 'standard' },
       };
     },
     hasRun: (status) => /^in$/mu.test(status),
@@ -130,18 +87,17 @@ function createUnshareBackend(
       if (pid !== undefined) all.push(pid);
       await killAll(all, privilege);
     },
-    async close() {
-      holder.stdin?.end();
-      await Promise.race([new Promise((resolve) => holder.once('exit', resolve)), sleep(2_000)]);
-    },
+    close: holder.close,
   };
 }
 
 /**
  * Returns the script with which a command enters the sandbox. The command's output goes to that of the first process;
  * the output of this script goes to the status channel.
+ * @param target the pid of the process that holds the namespace of the run.
+ * @param mark the unique name of a file in its /dev.
  */
-function enterScript(options: UnshareOptions, { target, mark }: Holder, command: string): string {
+function enterScript(options: UnshareOptions, target: number, mark: string, command: string): string {
   const { byRoot, shellNetwork } = options;
   const inside = [
     // If the holder has died, its pid may have been reused by another process on this machine.

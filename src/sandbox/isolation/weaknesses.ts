@@ -10,6 +10,7 @@ import type { SandboxOptions } from '../sandbox.ts';
 import { hasCredentials } from '../workspace/git-config.ts';
 import { isInside } from '../workspace/path-policy.ts';
 import type { Repository } from '../workspace/repositories.ts';
+import type { Layer } from '../workspace/scratch.ts';
 import type { IsolationBackend } from './backend.ts';
 import type { StartedBackend } from './start.ts';
 
@@ -116,6 +117,24 @@ export function describeWorkspace(credentials: Credentials, missing: string | nu
   if (credentials.held)
     list.push('.git/config holds credentials. Fix: `persist-credentials: false` for actions/checkout.');
   return list;
+}
+
+/** Describes how the checkout is kept as it was, as a sentence for the log. */
+export function describeLayer(
+  { kind, inMemory }: Pick<Layer, 'kind' | 'inMemory'>,
+  mode: SandboxOptions['mode'],
+  reasons: readonly string[],
+): readonly string[] {
+  if (kind === 'checkout') return [];
+  if (kind === 'overlay')
+    return [
+      inMemory
+        ? 'workspace-access: scratch. The agent works in an overlay over the checkout; what it writes is kept in memory, at most a quarter of it, because RUNNER_TEMP is on an overlay itself.'
+        : 'workspace-access: scratch. The agent works in an overlay over the checkout.',
+    ];
+  const known = reasons.length === 0 ? '' : ` (${quote([...new Set(reasons)].join('; '))})`;
+  const why = mode === 'off' ? 'nothing is mounted with sandbox: off' : `no overlay could be mounted${known}`;
+  return [`workspace-access: scratch. The agent works in a copy of the checkout, because ${why}.`];
 }
 
 /** Groups that give access to devices or sudo, which have no effect in a sandbox. */

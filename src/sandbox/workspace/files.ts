@@ -1,7 +1,18 @@
 /** Reads and writes at paths that the path rules have resolved. */
 import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, opendir, realpath, rename, rm } from 'node:fs/promises';
+import {
+  type FileHandle,
+  lchown,
+  lstat,
+  mkdir,
+  open,
+  opendir,
+  readlink,
+  realpath,
+  rename,
+  rm,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../../errors.ts';
 import { readBoundedStart, type StartRead } from '../../files/read-bounded.ts';
@@ -9,7 +20,7 @@ import { SEARCH } from '../../text/limits.ts';
 import type { DirectoryEntry, FileView } from '../sandbox.ts';
 import { deny, type ResolvedPath } from './path-policy.ts';
 
-const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
 const NOT_REGULAR = 'it is neither a regular file nor a folder (a pipe, a socket or a device)';
 const CHANGED = 'it changed while it was opened';
 
@@ -29,9 +40,10 @@ export async function readResolved(
     if (place.stats?.isDirectory())
       return { kind: 'directory', entries: await list(place.host, asked, maxEntries) };
     // If the file was replaced since the rules resolved the path, it has another real path or is not a regular file.
-    const read = readBoundedStart(place.host, maxBytes);
+    const real = realPathOf(place);
+    const read = readBoundedStart(place.host, maxBytes, real === place.host ? undefined : real);
     if (!read.ok) return refuseRead(asked, read);
-    if (read.realPath !== place.host) deny(asked, CHANGED);
+    if (read.realPath !== real) deny(asked, CHANGED);
     // The file may have grown since its size was read.
     const size = Math.max(read.size, read.bytes.length);
     return { kind: 'file', bytes: read.bytes, size, truncated: read.bytes.length < size };
@@ -48,8 +60,9 @@ export async function writeResolved(place: ResolvedPath, asked: string, bytes: B
   if (place.stats !== null) refuseSpecial(place.stats, asked);
   const folder = dirname(place.host);
   await spoken(asked, async () => {
-    await mkdir(folder, { recursive: true });
-    if ((await realpath(folder)) !== folder) deny(asked, 'its folder changed while it was written');
+    await makeFolder(folder);
+    if ((await realFolder(folder)) !== dirname(realPathOf(place)))
+      deny(asked, 'its folder changed while it was written');
     const owner = place.stats ?? (await lstat(folder));
     const temporary = join(folder, `.structured-agent-${randomBytes(8).toString('hex')}`);
     try {
@@ -60,6 +73,29 @@ export async function writeResolved(place: ResolvedPath, asked: string, bytes: B
       throw error;
     }
   });
+}
+
+function realPathOf({ host, tree }: ResolvedPath): string {
+  return tree.real + host.slice(tree.host.length);
+}
+
+/** Creates missing folders. As root, they get the owner of the folder around them, who runs the commands. */
+async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true });
+  if (first === undefined || process.getuid?.() !== 0) return;
+  const { uid, gid } = await lstat(dirname(first));
+  for (let path = folder; path.length >= first.length; path = dirname(path)) await lchown(path, uid, gid);
+}
+
+/** Returns the real path of a folder, which may be mounted in another mount namespace only. */
+async function realFolder(folder: string): Promise<string> {
+  if (!folder.startsWith('/proc/')) return realpath(folder);
+  const handle = await open(folder, O_RDONLY | O_DIRECTORY);
+  try {
+    return await readlink(`/proc/self/fd/${handle.fd}`);
+  } finally {
+    await handle.close();
+  }
 }
 
 async function writeNew(path: string, bytes: Buffer, mode: number | null, owner: Stats): Promise<void> {

@@ -9,10 +9,14 @@ import { SEARCH } from '../../text/limits.ts';
 import { quote } from '../../text/messages.ts';
 import { DeniedError } from '../sandbox.ts';
 
-/** A tree that the model sees: its path as seen by the model and its path on the host. Both are absolute and real. */
+/** A tree that the model sees. All paths are absolute. */
 export interface Tree {
+  /** Its path as seen by the model; real. */
   readonly view: string;
+  /** Its path for this process; leads through `/proc` if the tree is mounted in another mount namespace. */
   readonly host: string;
+  /** The name by which the kernel lists what was opened there (`/proc/self/fd`); `host` if that is real. */
+  readonly real: string;
   readonly kind: 'workspace' | 'tmp';
 }
 

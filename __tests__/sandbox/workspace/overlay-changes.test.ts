@@ -1,0 +1,309 @@
+/** The changes in an overlay: those that git finds between the checkout and a copy of it with the same edits. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { OpenedSandbox } from '../../../src/sandbox/sandbox.ts';
+import { rememberWorkspace } from '../../../src/sandbox/workspace/workspace-diff.ts';
+import { createWorld, exec, gitIn, shellWays, type World } from '../world.ts';
+
+const isolated = shellWays.filter(({ name }) => name !== 'none');
+const never = new AbortController().signal;
+
+const FILES = [
+  'a.txt',
+  'b.bin',
+  'dir/c.txt',
+  'dir/deep/d.txt',
+  'other/e.txt',
+  'other/ü "q"\t.txt',
+  'run.sh',
+  'x',
+];
+const FOLDERS = ['dir', 'dir/deep', 'other', 'new', 'new/er'];
+
+/** Makes a repository with files, links, ignore rules and attributes. */
+function makeRepository(folder: string): void {
+  for (const name of FILES) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), name === 'b.bin' ? Buffer.from([0, 1, 2]) : `${name}\nsecond\n`);
+  }
+  chmodSync(join(folder, 'run.sh'), 0o755);
+  symlinkSync('a.txt', join(folder, 'link'));
+  writeFileSync(join(folder, '.gitignore'), 'ignored/\n*.log\n/top\n');
+  writeFileSync(join(folder, 'dir', '.gitignore'), '!keep.log\n');
+  writeFileSync(join(folder, '.gitattributes'), '*.txt text eol=crlf ident\n*.bin -diff\n');
+  writeFileSync(join(folder, 'tracked.log'), 'tracked\n');
+  gitIn(folder, 'init', '-q');
+  gitIn(folder, 'add', '-A');
+  gitIn(folder, 'add', '-f', 'tracked.log');
+  gitIn(folder, 'commit', '-qm', 'first');
+  writeFileSync(join(folder, 'untracked'), 'before\n');
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+const file = fc.constantFrom(...FILES, 'link', 'new/f.txt', 'dir/keep.txt', 'untracked').map(quoted);
+const folder = fc.constantFrom(...FOLDERS).map(quoted);
+const edit = fc.oneof(
+  fc
+    .tuple(file, fc.constantFrom('new', 'one\\ntwo\\n', '', 'caf\\303\\251', '\\0\\1'))
+    .map(([name, text]) => `mkdir -p "$(dirname ${name})"; rm -rf ${name}; printf '${text}' > ${name}`),
+  file.map((name) => `printf 'more\\n' >> ${name}`),
+  // The same size and the same time.
+  file.map((name) => `cp -p ${name} /tmp/t && tr 'a-y' 'b-z' < /tmp/t > ${name}; touch -r /tmp/t ${name}`),
+  file.map((name) => `touch ${name}`),
+  file.map((name) => `rm -rf ${name}`),
+  file.map((name) => `chmod u+x ${name}`),
+  file.map((name) => `chmod 0640 ${name}`),
+  fc.tuple(file, file).map(([from, to]) => `mv -T ${from} ${to}`),
+  fc.tuple(file, file).map(([from, to]) => `ln -f ${from} ${to}`),
+  file.map((name) => `ln -sfn 'some where' ${name}`),
+  file.map((name) => `rm -rf ${name}; mkdir -p ${name}/in; echo x > ${name}/in/y`),
+  folder.map((name) => `rm -rf ${name}`),
+  folder.map((name) => `rm -rf ${name}; mkdir -p ${name}; echo again > ${name}/again`),
+  folder.map((name) => `rm -rf ${name}; echo x > ${name}`),
+  folder.map((name) => `mv -T ${name} moved`),
+  folder.map((name) => `mkdir -p ${name}; mkfifo ${name}/pipe`),
+);
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+});
+afterAll(() => world.close());
+
+describe.each(isolated)('behind $name, the changes in an overlay', ({ options }) => {
+  const open = async (workspace: string) => {
+    const runFolder = mkdtempSync(join(world.temp, 'run-'));
+    const own = { access: 'scratch', workspace, workingDirectory: workspace, runFolder } as const;
+    const sandbox = await world.openReady({ ...options, ...own });
+    expect(sandbox.scratch()).toBe('overlay');
+    return sandbox;
+  };
+  const start = async () => {
+    const base = mkdtempSync(join(world.base, 'changes-'));
+    const workspace = join(base, 'repository');
+    mkdirSync(workspace);
+    makeRepository(workspace);
+    const sandbox = await open(workspace);
+    const changes = await rememberWorkspace(sandbox, never, { repository: workspace });
+    return { base, workspace, sandbox, compare: async () => changes?.compare(never) };
+  };
+
+  it('are those of git diff --no-index between the checkout and a copy with the same edits', async () => {
+    const { base, workspace, sandbox: first } = await start();
+    await first.close();
+    let found = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 12 }), async (edits) => {
+        const sandbox = await open(workspace);
+        try {
+          const changes = await rememberWorkspace(sandbox, never, { repository: workspace });
+          const script = edits.map((line) => `{ ${line}; } 2>/dev/null`).join('\n');
+          await exec(sandbox, `${script}\ntrue`);
+          const expected = diffOfCopy(base, workspace, script);
+          const compared = await changes?.compare(never);
+          expect(compared?.changedFiles).toBe(expected.files);
+          expect(String(compared?.patch ?? '')).toBe(expected.patch);
+          found += expected.files;
+        } finally {
+          await sandbox.close();
+        }
+      }),
+      { numRuns: 12 },
+    );
+    expect(found).toBeGreaterThan(10);
+  });
+
+  it('exclude ignored files by the rules of the checkout, and nested repositories', async () => {
+    const { sandbox, compare } = await start();
+    const script = [
+      'mkdir ignored; echo x > ignored/x; echo x > a.log; echo x > dir/keep.log; echo more >> tracked.log',
+      "echo '*' > .gitignore; echo '*.txt' > dir/.gitignore; echo x > dir/new.txt; mkdir new; echo '*' > new/.gitignore",
+      'git init -q nested; echo x > nested/x; git init -q dir; echo x > hidden.js; rm -rf dir/deep',
+    ];
+    await exec(sandbox, script.join('\n'));
+    const compared = await compare();
+    const names = String(compared?.patch).match(/(?<=^diff --git a\/)\S+/gmu);
+    expect(names).toEqual(
+      ['.gitignore', 'dir/.gitignore', 'dir/deep/d.txt', 'dir/keep.log', 'dir/new.txt', 'hidden.js'].concat(
+        'new/.gitignore',
+        'tracked.log',
+      ),
+    );
+    expect(compared?.changedFiles).toBe(8);
+  });
+
+  it('are none without a change of contents, and unknown outside of a repository', async () => {
+    const { sandbox, compare, base } = await start();
+    await exec(
+      sandbox,
+      'touch a.txt; chmod 0600 x; cp run.sh /tmp/r; rm run.sh; cp -p /tmp/r run.sh; mkdir empty',
+    );
+    expect(await compare()).toEqual({ changedFiles: 0, patch: null, leftOut: [] });
+    const plain = join(base, 'plain');
+    mkdirSync(plain);
+    expect(await rememberWorkspace(await open(plain), never, { repository: null })).toBeNull();
+  });
+
+  it('are unknown when the agent closed a folder with changes', async () => {
+    if (process.getuid?.() === 0) return;
+    const { sandbox, compare } = await start();
+    await exec(sandbox, 'echo x > dir/new; chmod 0 dir');
+    expect(await compare().catch(() => null)).toBeNull();
+    await exec(sandbox, 'chmod 755 dir');
+  });
+
+  it('form a patch without protected names, which git applies to the checkout', async () => {
+    const { workspace, sandbox, compare, base } = await start();
+    await exec(
+      sandbox,
+      'echo new > a.txt; mkdir -p .GitHub; echo x > .GitHub/x.yml; printf "\\0\\1" > b.bin; rm x',
+    );
+    const compared = await compare();
+    expect(compared?.changedFiles).toBe(4);
+    expect(compared?.leftOut).toEqual([{ name: '.GitHub/x.yml', why: 'protected' }]);
+    const patch = join(base, 'patch');
+    writeFileSync(patch, compared?.patch ?? '');
+    gitIn(workspace, 'apply', patch);
+    expect(readFileSync(join(workspace, 'a.txt'), 'utf8')).toBe('new\r\n');
+    expect(readFileSync(join(workspace, 'b.bin'))).toEqual(Buffer.from([0, 1]));
+  });
+
+  it('are counted without a patch when they are huge, and take no disk space', async () => {
+    const { sandbox, compare } = await start();
+    await exec(sandbox, 'truncate -s 4G a.txt; echo x > new');
+    expect(await compare()).toEqual({ changedFiles: 2, patch: null, leftOut: [] });
+  });
+
+  it('hold nothing of this machine when the agent replaces folders while git runs', async () => {
+    const { base, workspace, sandbox, compare } = await start();
+    const outside = join(base, 'outside');
+    mkdirSync(outside);
+    writeFileSync(join(outside, 'key'), 'SECRET OF THIS MACHINE\n');
+    // A program of the agent that runs where git does.
+    const swap = `cd ${workspace}; mv new old 2>/dev/null && ln -s ${outside} new; for f in /tmp/.changes-*; do mv $f $f.x; ln -s ${workspace} $f; done`;
+    const changing = { ...sandbox, exec: hijacked(sandbox, swap) };
+    await exec(sandbox, 'mkdir new; echo x > new/key');
+    const changes = await rememberWorkspace(changing, never, { repository: workspace });
+    const compared = await changes?.compare(never).catch(() => null);
+    expect(String(compared?.patch ?? '')).not.toContain('SECRET');
+    expect(gitIn(workspace, 'status', '--porcelain')).toBe('?? untracked');
+    await sandbox.close();
+    expect(await compare().catch(() => null)).toBeNull();
+  });
+
+  it('are asked of the git of the system, not of one that the agent put on PATH', async () => {
+    const { workspace, sandbox, compare } = await start();
+    await exec(sandbox, 'mkdir bin; printf "#!/bin/sh\\ntouch /tmp/ran\\n" > bin/git; chmod +x bin/git');
+    expect(sandbox.workingDirectory).toBe(workspace);
+    expect((await compare())?.changedFiles).toBe(1);
+    expect((await exec(sandbox, 'ls /tmp/ran')).exitCode).not.toBe(0);
+  });
+
+  it.each([
+    [
+      'are unknown with a name that git takes for its own',
+      'mkdir n; echo x > n/.GIT; echo evil >> a.txt',
+      null,
+    ],
+    [
+      'include a folder with an empty .git',
+      'mkdir n; touch n/.git; echo x > n/x; mkdir -p m/.git; echo x > m/x',
+      2,
+    ],
+    [
+      'are the same after git init in a folder of the checkout',
+      'echo evil > dir/c.txt; cd dir; git init -q; git -c user.name=t -c user.email=t@t commit -q --allow-empty -m x',
+      1,
+    ],
+    [
+      'include names that begin with a colon',
+      "mkdir ':'; echo x > ':(x)'; mkdir ':/top'; echo x > ':/top/x'",
+      2,
+    ],
+    [
+      'hold carriage returns whatever the attributes say',
+      'echo "* text=auto" > .gitattributes; printf "x\\r\\n" > x',
+      2,
+    ],
+    ['include files in the folder of a submodule that is not there', 'echo x > module/x; echo x > new', 2],
+  ])('%s', async (_, script, count) => {
+    const { workspace, sandbox: first } = await start();
+    await first.close();
+    mkdirSync(join(workspace, 'module'));
+    gitIn(workspace, 'update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},module`);
+    const sandbox = await open(workspace);
+    const changes = await rememberWorkspace(sandbox, never, { repository: workspace });
+    await exec(sandbox, script);
+    const compared = (await changes?.compare(never)) ?? null;
+    expect(compared?.changedFiles ?? null).toBe(count);
+    if (script.includes('\\r')) expect(String(compared?.patch)).toContain('\n+x\r\n');
+  });
+
+  it('do not list the files of an ignored new folder', async () => {
+    const { sandbox, compare } = await start();
+    await exec(
+      sandbox,
+      'mkdir -p ignored/a; for i in $(seq 2000); do echo x > ignored/a/$i; done; echo x > n',
+    );
+    expect((await compare())?.changedFiles).toBe(1);
+  });
+
+  it('run nothing that the agent put into attributes, configs or filters', async () => {
+    const { sandbox, compare } = await start();
+    gitIn(join(sandbox.workingDirectory), 'config', 'filter.evil.clean', 'touch /tmp/ran; cat');
+    await exec(sandbox, 'echo "* filter=evil diff=evil" > .gitattributes; echo x > a.txt');
+    expect((await compare())?.changedFiles).toBe(2);
+    expect((await exec(sandbox, 'ls /tmp/ran')).exitCode).not.toBe(0);
+  });
+});
+
+/** The commands of a sandbox, each followed by another one in the same process. */
+function hijacked(sandbox: OpenedSandbox, command: string): OpenedSandbox['exec'] {
+  return (script, limits) =>
+    sandbox.exec(
+      `( ${script}
+); status=$?; ( ${command} ) >/dev/null 2>&1; exit $status`,
+      limits,
+    );
+}
+
+/** What git says of a copy of the checkout in which a script ran, without ignored files. */
+function diffOfCopy(base: string, workspace: string, script: string) {
+  const folder = mkdtempSync(join(base, 'copy-'));
+  for (const name of ['a', 'b']) {
+    cpSync(workspace, join(folder, name), {
+      recursive: true,
+      verbatimSymlinks: true,
+      preserveTimestamps: true,
+    });
+    execFileSync('rm', ['-rf', join(folder, name, '.git')]);
+  }
+  spawnSync('bash', ['-c', script.replaceAll('/tmp/t', `${folder}/t`)], { cwd: join(folder, 'b') });
+  // Git refuses to compare pipes.
+  execFileSync('find', [folder, '-type', 'p', '-delete']);
+  const diff = (...args: string[]) =>
+    spawnSync(
+      'git',
+      ['-c', 'core.attributesFile=/dev/null', 'diff', '--no-index', '--no-renames', ...args, 'a', 'b'],
+      {
+        cwd: folder,
+        encoding: 'utf8',
+        env: {
+          PATH: process.env['PATH'],
+          GIT_CONFIG_GLOBAL: '/dev/null',
+          GIT_CONFIG_NOSYSTEM: '1',
+          GIT_DIR: '/nonexistent',
+        },
+      },
+    ).stdout;
+  const names = diff('--name-only', '-z').split('\0').filter(Boolean);
+  const patch = diff('--binary', '--full-index', '--no-prefix', '-p')
+    // A new file has the prefix of the new folder twice, and a removed one that of the old folder.
+    .replace(/^diff --git ("?)[ab]\/(.*?)"? "?[ab]\/.*$/gmu, (line, mark: string, name: string) =>
+      line === '' ? '' : `diff --git ${mark}a/${name}${mark} ${mark}b/${name}${mark}`,
+    );
+  return { files: names.length, patch };
+}

@@ -1,0 +1,319 @@
+/** The scratch layer: an overlay over the checkout, or a copy where none can be mounted. */
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { SandboxError } from '../../../src/errors.ts';
+import { removeFolder } from '../../../src/sandbox/run-folder.ts';
+import type { OpenedSandbox } from '../../../src/sandbox/sandbox.ts';
+import { readResolved, writeResolved } from '../../../src/sandbox/workspace/files.ts';
+import { type Mounter, mountOverlay, type Overlay } from '../../../src/sandbox/workspace/overlay.ts';
+import type { ResolvedPath } from '../../../src/sandbox/workspace/path-policy.ts';
+import { createWorld, exec, manifest, shellWays, until, type World } from '../world.ts';
+
+const isRoot = process.getuid?.() === 0;
+const isolated = shellWays.filter(({ name }) => name !== 'none');
+const FILES = 10_000;
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+});
+afterAll(() => world.close());
+
+async function textOf(sandbox: OpenedSandbox, path: string): Promise<string> {
+  const view = await sandbox.read(path, 10_000);
+  return view.kind === 'file' ? view.bytes.toString() : view.entries.map(({ name }) => name).join(' ');
+}
+
+describe.each(isolated)('behind $name, a scratch layer', ({ options }) => {
+  it('shows commands and file tools the same tree, and leaves the checkout as it was', async () => {
+    const workspace = join(world.base, `ws, ${options.kinds?.[0]}: \\`);
+    mkdirSync(join(workspace, '.github'), { recursive: true });
+    for (let n = 0; n < FILES; n += 1) {
+      const folder = join(workspace, `folder-${n % 100}`);
+      if (n < 100) mkdirSync(folder);
+      writeFileSync(join(folder, `file-${n}`), `lower ${n}`);
+    }
+    chmodSync(join(workspace, 'folder-1', 'file-1'), 0o755);
+    symlinkSync('folder-1/file-1', join(workspace, 'link'));
+    writeFileSync(join(workspace, '.github', 'x.yml'), 'lower');
+    execFileSync('git', ['init', '-q', workspace]);
+    const before = manifest(workspace, () => false);
+    const sandbox = await world.openReady({
+      ...options,
+      access: 'scratch',
+      workspace,
+      workingDirectory: workspace,
+    });
+    expect(sandbox.scratch()).toBe('overlay');
+    expect(sandbox.notes().join('\n')).toContain('an overlay over the checkout');
+
+    expect((await exec(sandbox, 'cat link; ls | wc -l')).output).toBe('lower 1101\n');
+    const changes = [
+      'rm -r folder-0 folder-2; mkdir folder-2; ls -A folder-2',
+      ': > folder-3/file-3; truncate -s 1 folder-4/file-4; chmod 0400 folder-5/file-5; touch -d @0 folder-6/*',
+      'mv folder-7/file-7 folder-7/moved; ln -f folder-8/file-8 folder-8/hard; sed -i s/lower/upper/ folder-9/*',
+      'echo upper > link; echo new > new',
+      'git add new 2>/dev/null && echo staged; echo x > .github/x.yml',
+    ].join('\n');
+    expect((await exec(sandbox, `( ${changes} ) 2>/dev/null`)).output).toBe('');
+    await sandbox.write('folder-10/file-10', Buffer.from('edited'));
+    await sandbox.write('deep/er/file', Buffer.from('made'));
+    expect(await textOf(sandbox, 'folder-1/file-1')).toBe('upper\n');
+    expect(await textOf(sandbox, 'folder-2')).toBe('');
+    expect(await textOf(sandbox, 'folder-9/file-9')).toBe('upper 9');
+    await expect(sandbox.read('folder-0', 10)).rejects.toMatchObject({ missing: true });
+    await expect(sandbox.write('.github/x.yml', Buffer.from('x'))).rejects.toThrow('refused');
+    await expect(sandbox.read('.git/config', 10)).rejects.toThrow('refused');
+    const seen = 'cat folder-10/file-10 deep/er/file new; rm folder-10/file-10';
+    expect((await exec(sandbox, seen)).output).toBe('editedmadenew\n');
+    await expect(sandbox.read('folder-10/file-10', 10)).rejects.toMatchObject({ missing: true });
+
+    await sandbox.close();
+    expect(manifest(workspace, () => false)).toEqual(before);
+  });
+
+  it('has no capability in it, and neither sees nor changes where the layer is kept', async () => {
+    const runFolder = mkdtempSync(join(world.temp, 'run-'));
+    const sandbox = await world.openReady({ ...options, access: 'scratch', runFolder });
+    const { output } = await exec(
+      sandbox,
+      `grep -E 'Cap(Inh|Prm|Eff|Amb)' /proc/self/status | grep -v 0000000000000000; ls ${runFolder}; umount "$PWD" && echo unmounted; mount -t tmpfs none /mnt && echo mounted`,
+    );
+    expect(output).not.toMatch(/Cap|layer|mounts\b|unmounted|^mounted/mu);
+    await sandbox.close();
+    await removeFolder(runFolder);
+    expect(existsSync(runFolder)).toBe(false);
+  });
+
+  it('runs no command and reads nothing after its holder was killed', async () => {
+    const runFolder = mkdtempSync(join(world.temp, 'run-'));
+    const sandbox = await world.openReady({ ...options, access: 'scratch', runFolder });
+    const holders = readdirSync('/proc').filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/mountinfo`, 'latin1').includes(`${runFolder}/scratch/workspace `);
+      } catch {
+        return false;
+      }
+    });
+    expect(holders.length).toBeGreaterThan(0);
+    const kill = ['/bin/kill', '-KILL', ...holders];
+    execFileSync(isRoot ? '/bin/kill' : '/usr/bin/sudo', isRoot ? kill.slice(1) : ['-n', ...kill]);
+    await until(() => holders.every((pid) => !existsSync(`/proc/${pid}/mountinfo`)));
+    await expect(exec(sandbox, 'touch outside')).rejects.toBeInstanceOf(SandboxError);
+    await expect(sandbox.read('README.md', 10)).rejects.toBeInstanceOf(SandboxError);
+    await expect(sandbox.write('outside', Buffer.from('x'))).rejects.toThrow('is gone');
+    expect(existsSync(join(world.workspace, 'outside'))).toBe(false);
+  });
+});
+
+describe.runIf(isRoot && isolated.length > 0)('on an unusual machine', () => {
+  let base: string;
+  const mounted: string[] = [];
+  beforeEach(() => {
+    base = mkdtempSync(join(world.base, 'machine-'));
+  });
+  afterEach(() => {
+    for (const path of mounted.splice(0).reverse()) execFileSync('/bin/umount', [path]);
+  });
+  const mount = (at: string, ...args: string[]) => {
+    mkdirSync(at, { recursive: true });
+    execFileSync('/bin/mount', [...args, at]);
+    mounted.push(at);
+  };
+  const makeWorkspace = () => {
+    const workspace = join(base, 'workspace');
+    mkdirSync(join(workspace, 'folder'), { recursive: true });
+    writeFileSync(join(workspace, 'folder', 'file'), 'lower');
+    return workspace;
+  };
+  /** Removes a folder of the checkout and makes it again, behind each sandbox. */
+  const check = async (workspace: string, runnerTemp: string, kind: 'overlay' | 'copy') => {
+    for (const { options } of isolated) {
+      const runFolder = mkdtempSync(join(runnerTemp, 'run-'));
+      const own = {
+        workspace,
+        workingDirectory: workspace,
+        runnerTemp,
+        runFolder,
+        access: 'scratch' as const,
+      };
+      const sandbox = await world.openReady({ ...options, ...own });
+      expect(sandbox.scratch()).toBe(kind);
+      const command = 'cat folder/file; rm -r folder && mkdir folder && ls -A folder; echo x > new; cat new';
+      expect((await exec(sandbox, command)).output).toBe('lowerx\n');
+      expect(await textOf(sandbox, '.')).toBe('folder new');
+      await sandbox.close();
+      expect(readFileSync(join(workspace, 'folder', 'file'), 'utf8')).toBe('lower');
+      expect(readdirSync(workspace)).toEqual(['folder']);
+      await removeFolder(runFolder);
+      expect(existsSync(runFolder)).toBe(false);
+      if (kind === 'copy') return sandbox.notes().join('\n');
+    }
+    return '';
+  };
+
+  it('with a checkout on a read-only file system, the layer is an overlay', async () => {
+    const workspace = makeWorkspace();
+    mount(workspace, '--bind', workspace);
+    execFileSync('/bin/mount', ['-o', 'remount,bind,ro', workspace]);
+    await check(workspace, world.temp, 'overlay');
+  });
+
+  it('with a checkout and a RUNNER_TEMP that are overlays themselves, the layer is an overlay in memory', async () => {
+    makeWorkspace();
+    for (const name of ['temp', 'upper', 'work']) mkdirSync(join(base, name));
+    const container = join(base, 'container');
+    mkdirSync(container);
+    const layers = `lowerdir=${base},upperdir=${base}/upper,workdir=${base}/work`;
+    mount(container, '-t', 'overlay', '-o', layers, 'none');
+    await check(join(container, 'workspace'), join(container, 'temp'), 'overlay');
+  });
+
+  it('with a checkout of another user, that user owns what the tools write', async () => {
+    const workspace = makeWorkspace();
+    execFileSync('chown', ['-R', '65533:65532', workspace]);
+    for (const { options } of isolated) {
+      const runFolder = mkdtempSync(join(world.temp, 'run-'));
+      const own = { workspace, workingDirectory: workspace, runFolder, access: 'scratch' as const };
+      const sandbox = await world.openReady({ ...options, ...own });
+      await sandbox.write('new/folder/file', Buffer.from('x'));
+      await sandbox.write('folder/file', Buffer.from('x'));
+      const command = 'stat -c %u:%g new new/folder new/folder/file folder/file && echo y > new/folder/other';
+      const { exitCode, output } = await exec(sandbox, command);
+      expect([exitCode, output]).toEqual([0, '65533:65532\n'.repeat(4)]);
+      await sandbox.close();
+    }
+  });
+
+  it('with another file system mounted in the checkout, the layer is a copy, and the log says why', async () => {
+    const workspace = makeWorkspace();
+    mount(join(workspace, 'folder'), '-t', 'tmpfs', 'none');
+    writeFileSync(join(workspace, 'folder', 'file'), 'lower');
+    expect(await check(workspace, world.temp, 'copy')).toContain(
+      'a copy of the checkout, because no overlay could be mounted ("another file system is mounted in the checkout")',
+    );
+  });
+
+  it('with a full RUNNER_TEMP, the writes of a command fail, and reading goes on', async () => {
+    const workspace = makeWorkspace();
+    mount(join(base, 'temp'), '-t', 'tmpfs', '-o', 'size=8m', 'none');
+    const runFolder = mkdtempSync(join(base, 'temp', 'run-'));
+    const own = { workspace, workingDirectory: workspace, runnerTemp: join(base, 'temp'), runFolder };
+    const sandbox = await world.openReady({ ...isolated[0]?.options, ...own, access: 'scratch' });
+    expect(sandbox.scratch()).toBe('overlay');
+    const { exitCode, output } = await exec(sandbox, 'head -c 20000000 /dev/zero > large');
+    expect([exitCode === 0, output]).toEqual([false, expect.stringContaining('No space left on device')]);
+    await expect(sandbox.write('file', Buffer.alloc(100_000))).rejects.toThrow('ENOSPC');
+    expect(await textOf(sandbox, 'folder/file')).toBe('lower');
+    expect((await exec(sandbox, 'rm large; echo x > folder/file; cat folder/file')).output).toBe('x\n');
+    await sandbox.close();
+  });
+});
+
+describe.runIf(existsSync('/usr/bin/unshare') && isolated.length > 0)('an overlay', () => {
+  const uid = process.getuid?.() ?? 0;
+  const programs = { unshare: '/usr/bin/unshare', nsenter: '/usr/bin/nsenter', setpriv: '/usr/bin/setpriv' };
+  const identity = { uid, gid: process.getgid?.() ?? 0 };
+  const inUserNamespace: Mounter = { ...programs, byRoot: null, identity };
+  const mounter: Mounter = isRoot ? { ...programs, byRoot: [], identity } : inUserNamespace;
+  let base: string;
+  let checkout: string;
+  let at: string;
+  let overlay: Overlay | null = null;
+  beforeEach(() => {
+    base = realpathSync(mkdtempSync(join(tmpdir(), 'overlay-')));
+    checkout = join(base, 'checkout');
+    at = join(base, 'scratch', 'workspace');
+    mkdirSync(join(checkout, 'folder'), { recursive: true });
+    writeFileSync(join(checkout, 'folder', 'file'), 'lower');
+  });
+  afterEach(async () => {
+    await overlay?.close();
+    overlay = null;
+    await removeFolder(base);
+    expect(existsSync(base)).toBe(false);
+  });
+  const open = async (by = mounter) => {
+    overlay = await mountOverlay({ checkout, at, folder: join(base, 'layer'), mounter: by });
+    return overlay;
+  };
+
+  it('is not mounted by a user who could not change files of others in it', async () => {
+    if (!isRoot) return;
+    chownSync(join(checkout, 'folder', 'file'), 65_534, 65_534);
+    await expect(open(inUserNamespace)).rejects.toThrow('holds files of another user or group');
+    rmSync(join(base, 'layer'), { recursive: true });
+    await open();
+  });
+
+  it('leads nowhere after it was closed', async () => {
+    const { tree, isMounted, close } = await open();
+    expect(isMounted()).toBe(true);
+    expect(readdirSync(tree)).toEqual(['folder']);
+    await close();
+    await until(() => !existsSync(tree));
+    expect(isMounted()).toBe(false);
+    expect(readdirSync(at)).toEqual([]);
+  });
+
+  describe('read and written by the file tools', () => {
+    const place = (tree: string, name: string): ResolvedPath => {
+      const host = join(tree, name);
+      const stats = existsSync(host) ? lstatSync(host) : null;
+      return {
+        host,
+        view: `/ws/${name}`,
+        tree: { view: '/ws', host: tree, real: at, kind: 'workspace' },
+        stats,
+      };
+    };
+
+    it.each([
+      ['a link to a file of this machine', (path: string) => symlinkSync('/etc/passwd', path)],
+      ['a link to a file of the tree', (path: string) => symlinkSync('other', path)],
+      ['a pipe', (path: string) => void execFileSync('mkfifo', [path])],
+    ])('denies %s that replaced a file after the path check', async (_, put) => {
+      const { tree } = await open();
+      writeFileSync(join(tree, 'folder', 'other'), 'other');
+      const checked = place(tree, 'folder/file');
+      rmSync(checked.host);
+      put(checked.host);
+      await expect(readResolved(checked, 'folder/file', 10)).rejects.toMatchObject({ name: 'DeniedError' });
+    });
+
+    it('denies a folder that was replaced by a link after the path check', async () => {
+      const { tree } = await open();
+      mkdirSync(join(base, 'elsewhere'));
+      writeFileSync(join(base, 'elsewhere', 'file'), 'elsewhere');
+      const checked = place(tree, 'folder/file');
+      const added = place(tree, 'folder/new');
+      renameSync(join(tree, 'folder', 'file'), join(tree, 'file'));
+      rmSync(join(tree, 'folder'), { recursive: true });
+      symlinkSync(join(base, 'elsewhere'), join(tree, 'folder'));
+      await expect(readResolved(checked, 'folder/file', 10)).rejects.toThrow(
+        'it changed while it was opened',
+      );
+      for (const one of [checked, added])
+        await expect(writeResolved(one, 'folder/x', Buffer.from('x'))).rejects.toThrow('its folder changed');
+      expect(readdirSync(join(base, 'elsewhere'))).toEqual(['file']);
+      expect(readFileSync(join(base, 'elsewhere', 'file'), 'utf8')).toBe('elsewhere');
+    });
+  });
+});
