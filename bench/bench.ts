@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: the committed bundle beside a bare Node client that does the same exchange with the same server, in
  * one run. Prints each figure beside its target; always ends 0, for a figure is no test. `-- --sandbox` measures the sandbox
- * alone, as the user who runs it; `-- --merge` the merge alone; `-- --large` the scratch copy alone, of large workspaces too (2 GB of disk, some minutes);
+ * alone, as the user who runs it; `-- --merge` the merge alone; `-- --large` the scratch layer alone, on large checkouts (8 GB of disk, some minutes);
  * `-- --readers` the readers of hostile text alone, or those whose names hold one of the words after it (some minutes).
  */
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,9 +14,10 @@ import { PROVIDERS } from '../src/providers/registry.ts';
 import { measureAdapter } from './adapters.ts';
 import { type Bench, type Format, type Run, runBare, runBundle, runCli, timeCheck } from './clients.ts';
 import { bundleFiles, loadedSdks } from './dist.ts';
+import { endMs, firstResultMs, makeCheckouts, measureLarge, type Way } from './large.ts';
 import { measureMerge } from './merge.ts';
 import { measureReaders } from './readers.ts';
-import { makeGigabyte, makeManyFiles, measureBackends, measureCopy } from './sandbox.ts';
+import { measureBackends } from './sandbox.ts';
 import { type Exchange, startBenchServer } from './server.ts';
 
 const RUNS = 15;
@@ -43,15 +44,17 @@ async function main(): Promise<void> {
     const sandbox = hasBubblewrap() ? 'required' : 'off';
     const bench: Bench = { server, workspace, sha, folder, sandbox };
     console.log(`node ${process.version}, sandbox ${sandbox}, ${RUNS} runs of each, medians\n`);
-    if (!process.argv.includes('--large')) {
-      await compare(bench);
-      await commandLine(bench);
-      await size(bench);
-      await long(bench);
-      await adapters();
-      await merges(folder);
-      await backends();
+    if (process.argv.includes('--large')) {
+      await large(bench);
+      return;
     }
+    await compare(bench);
+    await commandLine(bench);
+    await size(bench);
+    await long(bench);
+    await adapters();
+    await merges(folder);
+    await backends();
     await scratch(bench);
   } finally {
     server.close();
@@ -223,41 +226,41 @@ async function merges(folder: string): Promise<void> {
   line('findings', `${first.found.toLocaleString('en')}, told once: ${first.told.toLocaleString('en')}`);
 }
 
-/** The time to the first request, with a copy to make beside it and without; and what the copy of a large one takes. */
+/** The time to the first request, with a scratch layer and without. */
 async function scratch(bench: Bench): Promise<void> {
-  await firstRequest(bench, 'demo repository', RUNS);
-  if (!process.argv.includes('--large')) return;
-  const many = path.join(bench.folder, 'many');
-  makeManyFiles(many);
-  const large = path.join(bench.folder, 'large');
-  makeGigabyte(large);
-  for (const [name, folder] of [['100,000 files', many] as const, ['1 GB', large] as const]) {
-    const { ours, byHand, overlay } = await measureCopy(name, folder);
-    const mount = overlay === null ? '' : `; an overlay mount ${overlay.toFixed(2)} s`;
-    line(
-      `scratch copy of ${name}`,
-      `${(ours / byHand).toFixed(2)}× cp -a (${ours.toFixed(1)} s, by hand ${byHand.toFixed(1)} s${mount})`,
-    );
-  }
-  // Last: a run removes its copy.
-  await firstRequest({ ...bench, workspace: many }, '100,000 files', 7, { reads: 0, file: '' });
-}
-
-async function firstRequest(
-  bench: Bench,
-  name: string,
-  runs: number,
-  exchange: Exchange = SHORT,
-): Promise<void> {
   const times = { scratch: [] as number[], 'read-only': [] as number[] };
-  for (let run = 0; run < runs; run++) {
+  for (let run = 0; run < RUNS; run++) {
     for (const access of ['scratch', 'read-only'] as const) {
       const extra = { 'INPUT_WORKSPACE-ACCESS': access };
-      times[access].push(startMs(await runBundle(bench, exchange, 'openai-compatible', extra)));
+      times[access].push(startMs(await runBundle(bench, SHORT, 'openai-compatible', extra)));
     }
   }
-  console.log(`process start to first request, ${name}`);
-  ratio('scratch beside read-only', median(times.scratch), median(times['read-only']), 'ms', 1.05);
+  console.log('process start to first request');
+  ratio(
+    'scratch beside read-only',
+    median(times.scratch),
+    median(times['read-only']),
+    'ms',
+    1.05,
+    'read-only',
+  );
+}
+
+/** The scratch layer on large checkouts. */
+async function large(bench: Bench): Promise<void> {
+  for (const { name, workspace } of makeCheckouts(bench.folder)) {
+    const figure = await measureLarge({ ...bench, workspace }, 7);
+    const of = (way: Way, measure: (run: Run) => number) => median(figure[way].map(measure));
+    const beside = (title: string, measure: (run: Run) => number, unit: string, most: number) =>
+      ratio(title, of('scratch', measure), of('read-only', measure), unit, most, 'read-only');
+    console.log(`${name}, user ${process.getuid?.()}`);
+    beside('process start to first request', startMs, 'ms', 1.3);
+    beside('first request to first tool result', firstResultMs, 'ms', 1.3);
+    beside('verdict to exit', endMs, 'ms', 1.3);
+    beside('peak memory', peakMb, 'MB', 1.1);
+    const copied = [firstResultMs, endMs].map((measure) => `${(of('copy', measure) / 1_000).toFixed(1)} s`);
+    line('a copy (sandbox: off)', copied.join(' to the first tool result, and to exit '));
+  }
 }
 
 function startMs(run: Run): number {
@@ -291,11 +294,11 @@ function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
-function ratio(name: string, ours: number, bare: number, unit: string, most: number): void {
-  const times = ours / bare;
+function ratio(name: string, ours: number, base: number, unit: string, most: number, other = 'bare'): void {
+  const times = ours / base;
   line(
     name,
-    `${times.toFixed(2)}× (${ours.toFixed(1)} ${unit}, bare ${bare.toFixed(1)})`,
+    `${times.toFixed(2)}× (${ours.toFixed(1)} ${unit}, ${other} ${base.toFixed(1)})`,
     `≤ ${most}×`,
     times <= most,
   );

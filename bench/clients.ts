@@ -21,6 +21,7 @@ export interface Bench {
 /** One run as it was seen, with the moment the process was started. */
 export interface Run extends Observation {
   readonly startedAt: number;
+  readonly endedAt: number;
 }
 
 /** Runs the bare client. */
@@ -35,8 +36,9 @@ export async function runBare(bench: Bench, exchange: Exchange): Promise<Run> {
   child.stdout.resume();
   if (child.pid !== undefined) watched.watch(child.pid);
   const exitCode = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  const endedAt = performance.now();
   if (exitCode !== 0) throw new Error(`The bare client ended with ${exitCode}.`);
-  return { startedAt, ...watched.end() };
+  return { startedAt, endedAt, ...watched.end() };
 }
 
 /** The wire formats the bundle is measured with. */
@@ -62,8 +64,9 @@ export async function runCli(bench: Bench, exchange: Exchange): Promise<Run> {
   child.stdout.resume();
   if (child.pid !== undefined) watched.watch(child.pid);
   const exitCode = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  const endedAt = performance.now();
   if (exitCode !== 0) throw new Error(`The command line ended with ${exitCode}.`);
-  return { startedAt, ...watched.end() };
+  return { startedAt, endedAt, ...watched.end() };
 }
 
 /** Milliseconds of `structured-agent check` on the examples; null where it failed. */
@@ -114,7 +117,8 @@ export async function runBundle(
   });
   if (step.pid !== undefined) watched.watch(step.pid);
   const { exitCode } = await step.done;
+  const endedAt = performance.now();
   rmSync(folder, { recursive: true, force: true });
   if (exitCode !== 0) throw new Error(`The bundle ended with ${exitCode}.\n${log.join('\n')}`);
-  return { startedAt, ...watched.end() };
+  return { startedAt, endedAt, ...watched.end() };
 }

@@ -1,13 +1,12 @@
-/** What the sandbox costs: per command beside a plain spawn, and the scratch copy beside `cp -a` by hand. */
-import { execFileSync, spawn } from 'node:child_process';
+/** What a command costs behind each isolation backend beside a plain spawn. */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { openSandbox } from '../src/sandbox/open.ts';
 import { removeFolder } from '../src/sandbox/run-folder.ts';
 import type { OpenedSandbox } from '../src/sandbox/sandbox.ts';
-import { copyWorkspace } from '../src/sandbox/workspace/scratch.ts';
 import type { Isolation } from '../src/types.ts';
 
 /** An isolation backend, and what a command in it costs. */
@@ -81,67 +80,6 @@ async function runPlain(): Promise<void> {
 async function runBehind(sandbox: OpenedSandbox): Promise<void> {
   const signal = new AbortController().signal;
   await sandbox.exec('true', { timeoutMs: 20_000, maxOutputBytes: 1_000, signal });
-}
-
-/** A repository to copy, and how long it took. */
-export interface CopyFigure {
-  readonly name: string;
-  /** Seconds that each way took. */
-  readonly ours: number;
-  readonly byHand: number;
-  /** Just the mount, as root; null where it cannot be made. */
-  readonly overlay: number | null;
-}
-
-/** Makes a workspace of 100,000 files. */
-export function makeManyFiles(folder: string): void {
-  for (let at = 0; at < 100_000; at++) {
-    const place = path.join(folder, `d${Math.floor(at / 1_000)}`, `e${Math.floor(at / 100) % 10}`);
-    if (at % 100 === 0) mkdirSync(place, { recursive: true });
-    writeFileSync(path.join(place, `file-${at}.txt`), `${at}\n`);
-  }
-}
-
-/** Makes a workspace of 1 GB in 200 files. */
-export function makeGigabyte(folder: string): void {
-  mkdirSync(folder, { recursive: true });
-  const block = Buffer.alloc(5_000_000, 'x');
-  for (let at = 0; at < 200; at++) writeFileSync(path.join(folder, `large-${at}.bin`), block);
-}
-
-/**
- * Copies a workspace as a run does, and by hand, and leaves both copies: for minutes after many files were removed, ext4
- * takes ten times as long to make new ones. What is in the disk's cache is so for both: it was just written.
- */
-export async function measureCopy(name: string, workspace: string): Promise<CopyFigure> {
-  const into = (copy: string) => `${workspace}-${copy}`;
-  const signal = new AbortController().signal;
-  const byHand = await timed(async () => {
-    execFileSync('/bin/cp', ['-a', '--', workspace, into('by-hand')]);
-  });
-  const ours = await timed(() => copyWorkspace(workspace, into('ours'), { withGit: false, signal }));
-  return { name, ours: ours / 1_000, byHand: byHand / 1_000, overlay: await timeOverlay(workspace) };
-}
-
-async function timeOverlay(workspace: string): Promise<number | null> {
-  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/unshare')) return null;
-  const at = `${workspace}-overlay`;
-  for (const name of ['upper', 'work', 'at']) mkdirSync(path.join(at, name), { recursive: true });
-  const options = `lowerdir=${workspace},upperdir=${at}/upper,workdir=${at}/work`;
-  try {
-    const ms = await timed(async () => {
-      execFileSync(
-        '/usr/bin/unshare',
-        ['--mount', '--', 'mount', '-t', 'overlay', '-o', options, 'none', `${at}/at`],
-        { stdio: 'ignore' },
-      );
-    });
-    return ms / 1_000;
-  } catch {
-    return null;
-  } finally {
-    rmSync(at, { recursive: true, force: true });
-  }
 }
 
 /** Milliseconds. */
