@@ -52,7 +52,7 @@ describe('the documents', () => {
     const accepted = Object.keys(envelope(sampleReport(), (text) => text));
     for (const field of accepted) expect(documented).toContain(field);
     const others = documented.filter((field) => !accepted.includes(field ?? '')).toSorted();
-    expect(others.join(' ')).toBe('error evidence last_assistant_text merged replayed signature');
+    expect(others.join(' ')).toBe('error evidence last_assistant_text merged replayed scratch signature');
   });
 
   it('no document refers to ../shared', () => {

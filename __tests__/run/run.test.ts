@@ -332,14 +332,14 @@ describe('the sandbox', () => {
     expect(observed.published.map((each) => each.payload)).toEqual([null]);
   });
 
-  it.runIf(process.getuid?.() === 0)(
-    'that needs a copy of a workspace too large for the disk ends the run with 52 before a model is asked',
-    async () => {
+  it.runIf(process.getuid?.() === 0).each(['off', 'auto'])(
+    'that needs a copy of a workspace too large for the disk ends the run with 52 before a model is asked, %s',
+    async (sandbox) => {
       const runFolder = path.join(base, 'small-disk');
       await mkdir(runFolder);
       execFileSync('/bin/mount', ['-t', 'tmpfs', '-o', 'size=16m', 'none', runFolder]);
       try {
-        const { report, asked } = await converse([good], { sandbox: 'off' }, { runFolder });
+        const { report, asked } = await converse([good], { sandbox }, { runFolder, helperFolders: [base] });
         expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
         expect(report.verdict.error).toMatch(/too little for a scratch copy.*in-place/u);
         expect(asked).toEqual([]);

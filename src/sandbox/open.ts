@@ -182,7 +182,8 @@ export async function openSandbox(
     shellOffered: isIsolated || mode !== 'auto',
     weaknesses: () => [...weaknesses],
     notes: () => [...notes],
-    started: () => started,
+    // Without a backend, which `auto` allows, the files are copied.
+    started: () => (broken !== null && inScratch ? layers.copied().then(() => undefined) : started),
     async ready() {
       await ready;
     },
