@@ -113,8 +113,13 @@ describe.each(isolated)('behind $name, a scratch layer', ({ options }) => {
       }
     });
     expect(holders.length).toBeGreaterThan(0);
-    const kill = ['/bin/kill', '-KILL', ...holders];
-    execFileSync(isRoot ? '/bin/kill' : '/usr/bin/sudo', isRoot ? kill.slice(1) : ['-n', ...kill]);
+    for (const pid of holders) {
+      try {
+        process.kill(Number(pid), 'SIGKILL');
+      } catch {
+        execFileSync('/usr/bin/sudo', ['-n', '/bin/kill', '-KILL', pid]);
+      }
+    }
     await until(() => holders.every((pid) => !existsSync(`/proc/${pid}/mountinfo`)));
     await expect(exec(sandbox, 'touch outside')).rejects.toBeInstanceOf(SandboxError);
     await expect(sandbox.read('README.md', 10)).rejects.toBeInstanceOf(SandboxError);
