@@ -96,7 +96,7 @@ export interface OpenedSandbox extends Sandbox {
   readonly shellOffered: boolean;
   /**
    * Resolves once a backend is known to start, which says nothing yet about how well it isolates, and the files of the
-   * workspace are mounted or known to fit in a copy. In mode `auto`, both are known when the sandbox has been opened.
+   * workspace are mounted or known to fit in a copy.
    * @throws SandboxError if no backend can start and the mode is `required`; InputError if the copy does not fit.
    */
   started(): Promise<void>;

@@ -1,6 +1,15 @@
 /** The changes in an overlay: those that git finds between the checkout and a copy of it with the same edits. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -177,18 +186,24 @@ describe.each(isolated)('behind $name, the changes in an overlay', ({ options })
     expect(await compare()).toEqual({ changedFiles: 2, patch: null, leftOut: [] });
   });
 
-  it('hold nothing of this machine when the agent replaces folders while git runs', async () => {
+  it.each([
+    ['of its own', (outside: string) => `mv new old && ln -s ${outside} new`],
+    [
+      'of the comparison',
+      (outside: string) => `for f in /tmp/.changes-*; do mv $f $f.x; ln -s ${outside} $f; done`,
+    ],
+  ])('hold nothing of this machine when the agent replaces folders %s while git runs', async (_, swap) => {
     const { base, workspace, sandbox, compare } = await start();
     const outside = join(base, 'outside');
     mkdirSync(outside);
     writeFileSync(join(outside, 'key'), 'SECRET OF THIS MACHINE\n');
-    // A program of the agent that runs where git does.
-    const swap = `cd ${workspace}; mv new old 2>/dev/null && ln -s ${outside} new; for f in /tmp/.changes-*; do mv $f $f.x; ln -s ${workspace} $f; done`;
-    const changing = { ...sandbox, exec: hijacked(sandbox, swap) };
     await exec(sandbox, 'mkdir new; echo x > new/key');
+    // A program of the agent that runs where git does.
+    const changing = { ...sandbox, exec: hijacked(sandbox, `cd ${workspace}; ${swap(outside)}`) };
     const changes = await rememberWorkspace(changing, never, { repository: workspace });
     const compared = await changes?.compare(never).catch(() => null);
     expect(String(compared?.patch ?? '')).not.toContain('SECRET');
+    expect(readdirSync(outside)).toEqual(['key']);
     expect(gitIn(workspace, 'status', '--porcelain')).toBe('?? untracked');
     await sandbox.close();
     expect(await compare().catch(() => null)).toBeNull();

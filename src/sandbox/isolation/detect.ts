@@ -112,7 +112,7 @@ export interface DetectedBackends {
   readonly layers: Layers;
   /**
    * Resolves once one of the backends is known to start, and an overlay is mounted or a copy known to fit; in mode
-   * `auto`, immediately. Rejections are handled, so callers need not await it.
+   * `auto`, immediately, because `openSandbox` waits for a backend there. Rejections are handled, so callers need not await it.
    * @throws SandboxError as `requireStart` does; InputError if the workspace can be neither covered nor copied.
    */
   readonly started: Promise<void>;
