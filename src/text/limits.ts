@@ -176,6 +176,8 @@ export const WAIT = {
   redraw: 250,
   /** A helper program of the host. */
   helper: 5_000,
+  /** The look for files of other users in a checkout, on a slow disk. */
+  foreignFiles: 5_000,
   /** `mkfifo`, on a stalled machine. */
   mkfifo: 60_000,
   /** The mounts of `unshare`. */

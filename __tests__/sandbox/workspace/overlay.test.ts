@@ -2,7 +2,6 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
-  chownSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -250,7 +249,7 @@ describe.runIf(existsSync('/usr/bin/unshare') && isolated.length > 0)('an overla
     writeFileSync(join(checkout, 'folder', 'file'), 'lower');
   });
   afterEach(async () => {
-    await overlay?.close();
+    overlay?.close();
     overlay = null;
     await removeFolder(base);
     expect(existsSync(base)).toBe(false);
@@ -260,19 +259,11 @@ describe.runIf(existsSync('/usr/bin/unshare') && isolated.length > 0)('an overla
     return overlay;
   };
 
-  it('is not mounted by a user who could not change files of others in it', async () => {
-    if (!isRoot) return;
-    chownSync(join(checkout, 'folder', 'file'), 65_534, 65_534);
-    await expect(open(inUserNamespace)).rejects.toThrow('holds files of another user or group');
-    rmSync(join(base, 'layer'), { recursive: true });
-    await open();
-  });
-
   it('leads nowhere after it was closed', async () => {
     const { tree, isMounted, close } = await open();
     expect(isMounted()).toBe(true);
     expect(readdirSync(tree)).toEqual(['folder']);
-    await close();
+    close();
     await until(() => !existsSync(tree));
     expect(isMounted()).toBe(false);
     expect(readdirSync(at)).toEqual([]);

@@ -15,8 +15,9 @@ import {
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InputError } from '../../../src/errors.ts';
+import type { Mounter } from '../../../src/sandbox/workspace/overlay.ts';
 import { createLayers, type Layer } from '../../../src/sandbox/workspace/scratch.ts';
 import { copySources } from '../../support/open-sources.ts';
 
@@ -163,6 +164,48 @@ it('copies where an overlay cannot be mounted, and keeps the reason', async () =
   expect(await readdir(copy)).toEqual(['a']);
   expect((await lstat(copy)).mode & 0o777).toBe((await lstat(workspace)).mode & 0o777);
   await layers.close();
+});
+
+describe.runIf(isRoot)('with files of another user in the checkout', () => {
+  const programs = { unshare: '/usr/bin/unshare', nsenter: '/usr/bin/nsenter', setpriv: '/usr/bin/setpriv' };
+  const inUserNamespace: Mounter = { ...programs, byRoot: null, identity: { uid: 0, gid: 0 } };
+  const reason = 'the checkout holds files of another user or group';
+  const kindWith = async (mounter: Mounter) => {
+    mkdirSync(run, { recursive: true });
+    const layers = layersIn(run);
+    const kind = (await layers.mounted(mounter))?.kind ?? null;
+    await layers.close();
+    rmSync(run, { recursive: true });
+    return kind ?? layers.reasons();
+  };
+
+  it.each([
+    ['user', '65534:0'],
+    ['group', '0:65534'],
+  ])('copies where a file of another %s could not be changed', async (_, owner) => {
+    mkdirSync(join(workspace, 'folder'));
+    writeFileSync(join(workspace, 'folder', 'file'), '');
+    expect(await kindWith(inUserNamespace)).toBe('overlay');
+    execFileSync('chown', [owner, join(workspace, 'folder', 'file')]);
+    expect(await kindWith(inUserNamespace)).toEqual([reason]);
+    expect(await kindWith({ ...inUserNamespace, byRoot: [] })).toBe('overlay');
+  });
+
+  it.each([
+    ['before the model is asked if a copy might not fit', true, null],
+    ['beside the first request otherwise', false, 'overlay'],
+  ])('knows it %s', async (_, isSmall, quick) => {
+    await onDisk('size=300m', async (disk) => {
+      const [from, into] = isSmall ? [workspace, disk] : [disk, run];
+      writeFileSync(join(from, 'file'), '');
+      execFileSync('chown', ['65534', join(from, 'file')]);
+      const layers = createLayers({ workspace: from, access: 'scratch', runFolder: into, withGit: false });
+      expect((await layers.mounted(inUserNamespace, true))?.kind ?? null).toBe(quick);
+      expect(await layers.mounted(inUserNamespace)).toBeNull();
+      expect(layers.reasons()).toEqual([reason]);
+      await layers.close();
+    });
+  });
 });
 
 it('copies where an overlay does not work as one', async () => {

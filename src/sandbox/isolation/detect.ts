@@ -153,14 +153,16 @@ export interface Attempt {
 /**
  * Returns the candidates with their layers: in their order, but those for which no overlay can be mounted last, over
  * a copy.
+ * @param isQuick see `Layers`.
  */
 export async function* planAttempts(
   candidates: readonly Candidate[],
   layers: Layers,
+  isQuick = false,
 ): AsyncGenerator<Attempt> {
   const left: Candidate[] = [];
   for (const candidate of candidates) {
-    const layer = await layers.mounted(candidate.mounter);
+    const layer = await layers.mounted(candidate.mounter, isQuick);
     if (layer === null) left.push(candidate);
     else yield { candidate, layer };
   }
@@ -183,7 +185,7 @@ async function requireStart(
   const problems: string[] = [];
   // The first is nearly always the one: its overlay is mounted while it is probed.
   const probed = complaintOf(candidates[0]?.probe ?? [], signal);
-  for await (const { candidate } of planAttempts(candidates, layers)) {
+  for await (const { candidate } of planAttempts(candidates, layers, true)) {
     const { isolation, probe } = candidate;
     const first = await (candidate === candidates[0] ? probed : complaintOf(probe, signal));
     // Twice, because a mount of the host may be removed while the new root is assembled from all of them.

@@ -87,7 +87,7 @@ function createUnshareBackend(options: UnshareOptions, holder: Holder, mark: str
       if (pid !== undefined) all.push(pid);
       await killAll(all, privilege);
     },
-    close: holder.close,
+    close: async () => holder.close(),
   };
 }
 
@@ -263,7 +263,7 @@ function mountLine(mount: Mount, at: (path: string) => string): string {
   switch (mount.kind) {
     case 'empty':
       return mount.fleeting === true
-        ? `[ ! -d ${at(mount.at)} ] || { empty ${at(mount.at)}; mount -o remount,ro,nosuid,nodev ${at(mount.at)}; }`
+        ? `[ ! -d ${at(mount.at)} ] || { empty ${at(mount.at)} && mount -o remount,ro,nosuid,nodev ${at(mount.at)}; } || [ ! -d ${at(mount.at)} ]`
         : `empty ${at(mount.at)}`;
     case 'read-only':
       return mount.fleeting === true

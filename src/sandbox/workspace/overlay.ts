@@ -20,7 +20,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { SandboxError } from '../../errors.ts';
+import { WAIT } from '../../text/limits.ts';
 import { startHolder } from '../exec/holder.ts';
+import { runProgram } from '../exec/host-program.ts';
 import { type Identity, quote } from '../exec/shell-line.ts';
 import { readMountInfo } from '../isolation/host.ts';
 import { isInside } from './path-policy.ts';
@@ -50,7 +52,7 @@ export interface Overlay {
   /** Whether the tree is still that of this mount. */
   isMounted(): boolean;
   /** Unmounts the tree. */
-  close(): Promise<void>;
+  close(): void;
 }
 
 interface OverlayOptions {
@@ -65,9 +67,6 @@ interface OverlayOptions {
 
 /** The most that the changes may hold in memory, for machines whose RUNNER_TEMP is itself an overlay. */
 const MEMORY_SIZE = '25%';
-
-/** How long files of other users are looked for, which takes a quarter of a second for 100,000 files in the cache. */
-const LOOK_SECONDS = 5;
 
 /**
  * Mounts the overlay and checks that it works as one. Starts the mount before it returns: while a run is being loaded, a
@@ -96,7 +95,7 @@ export async function mountOverlay(options: OverlayOptions): Promise<Overlay> {
     if (!worksAsOverlay(tree, checkout, trial))
       throw new SandboxError('an overlay here does not work as one');
   } catch (error) {
-    await holder.close();
+    holder.close();
     throw error;
   }
   const joined = byRoot === null ? ['--user', '--mount', '--preserve-credentials'] : ['--mount'];
@@ -149,6 +148,29 @@ function worksAsOverlay(tree: string, checkout: string, trial: string): boolean 
   return isEmpty && isApart && names(tree) === names(checkout);
 }
 
+/**
+ * Whether the checkout holds files that would be closed to this user in an overlay: in a user namespace of one user, files
+ * of others can be neither changed nor removed; with sudo they could be copied into the layer, which this user could then
+ * not remove. Takes a quarter of a second for 100,000 files in the cache; on a slow disk, the look is cut short.
+ */
+export async function holdsForeignFiles(
+  checkout: string,
+  { byRoot }: Mounter,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const [uid, gid] = [String(process.getuid?.() ?? 0), String(process.getgid?.() ?? 0)];
+  if (byRoot !== null && uid === '0') return false;
+  const others = byRoot === null ? ['(', '!', '-uid', uid, '-o', '!', '-gid', gid, ')'] : ['!', '-uid', uid];
+  const over = AbortSignal.any([signal, AbortSignal.timeout(WAIT.foreignFiles)]);
+  try {
+    const { stdout } = await runProgram('find', [checkout, '-xdev', ...others, '-print', '-quit'], over);
+    return stdout !== '';
+  } catch (error) {
+    if (over.aborted) return false;
+    throw error;
+  }
+}
+
 /** Returns a script that mounts the overlay, prints `up` and stays until its stdin ends; it stops at a failed step. */
 function mountScript({ at, folder, mounter }: OverlayOptions): string {
   const { byRoot, identity, setpriv } = mounter;
@@ -175,14 +197,6 @@ function mountScript({ at, folder, mounter }: OverlayOptions): string {
     `${overlay} 2>/dev/null || { ${inMemory.join(' && ')}; }`,
     // What the kernel made for its own use belongs to root, who is gone at the end of the run.
     ...(byRoot === null || byRoot.length === 0 ? [] : [`chown -R ${owner} data/work`]),
-    // Files of others can be neither changed nor removed in a user namespace of one user. With sudo they could be copied
-    // into the layer, which the user of this run could then not remove. On a slow disk, the look is cut short.
-    ...(uid === 0 && !isUser
-      ? []
-      : [
-          `foreign="$(timeout ${LOOK_SECONDS} find lower/ -xdev ${isUser ? "'(' ! -uid 0 -o ! -gid 0 ')'" : `! -uid ${uid}`} -print -quit 2>/dev/null)" || :`,
-          '[ -z "$foreign" ] || { echo "the checkout holds files of another user or group" >&2; exit 1; }',
-        ]),
     isUser || uid === 0
       ? `exec ${stay}`
       : `exec ${quote(setpriv)} --reuid ${uid} --regid ${gid} --clear-groups --no-new-privs -- ${stay}`,

@@ -5,11 +5,11 @@
 import { realpathSync } from 'node:fs';
 import { chmod, chown, mkdir, readdir, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { InputError, messageOf, WorkspaceError } from '../../errors.ts';
+import { InputError, messageOf, SandboxError, WorkspaceError } from '../../errors.ts';
 import { findHelper, type ProgramResult, runHelper, runProgram } from '../exec/host-program.ts';
 import type { Identity } from '../exec/shell-line.ts';
 import type { WorkspaceAccess } from '../sandbox.ts';
-import { type Mounter, mountOverlay } from './overlay.ts';
+import { holdsForeignFiles, type Mounter, mountOverlay, type Overlay } from './overlay.ts';
 
 /** The files in which the agent works. */
 export interface Layer {
@@ -34,8 +34,12 @@ export interface Layer {
 
 /** The layers of a run; at most one is used. */
 export interface Layers {
-  /** The checkout, or an overlay over it; null if none can be mounted in this way. */
-  mounted(mounter: Mounter | null): Promise<Layer | null>;
+  /**
+   * The checkout, or an overlay over it; null if none can be used in this way.
+   * @param isQuick whether to resolve before the checkout has been searched for files of other users, if a copy is sure to
+   *   fit in case there are any.
+   */
+  mounted(mounter: Mounter | null, isQuick?: boolean): Promise<Layer | null>;
   /**
    * The copy; resolves once it is known to fit, before anything is copied.
    * @throws InputError if it is too large for the disk, WorkspaceError if its size cannot be determined.
@@ -45,6 +49,12 @@ export interface Layers {
   reasons(): readonly string[];
   /** Unmounts the overlays and stops copying. */
   close(): Promise<void>;
+}
+
+interface Mounted {
+  readonly overlay: Promise<Overlay>;
+  /** Whether the checkout holds files that could not be changed in the overlay. */
+  readonly foreign: Promise<boolean>;
 }
 
 export interface LayerOptions {
@@ -67,8 +77,8 @@ const RESERVED_BYTES = 256 * 1024 ** 2;
 export function createLayers({ workspace, access, runFolder, withGit }: LayerOptions): Layers {
   const closing = new AbortController();
   const { signal } = closing;
-  const overlays = new Map<Mounter, ReturnType<typeof mountOverlay>>();
-  const reasons: string[] = [];
+  const overlays = new Map<Mounter, Mounted>();
+  const reasons = new Set<string>();
   const checkout: Layer = {
     kind: 'checkout',
     tree: workspace,
@@ -81,9 +91,12 @@ export function createLayers({ workspace, access, runFolder, withGit }: LayerOpt
     filled: async () => null,
   };
   const place = () => join(realpathSync(runFolder), SCRATCH_FOLDER);
-  const mount = async (mounter: Mounter) => {
+  const mount = (mounter: Mounter): Mounted => {
     const folder = join(realpathSync(runFolder), `layer-${overlays.size}`);
-    return mountOverlay({ checkout: workspace, at: place(), folder, mounter });
+    const overlay = mountOverlay({ checkout: workspace, at: place(), folder, mounter });
+    const foreign = holdsForeignFiles(workspace, mounter, signal);
+    foreign.catch(() => undefined);
+    return { overlay, foreign };
   };
   let copying: Promise<string | null> | null = null;
   const makeCopy = async (): Promise<Layer> => {
@@ -99,20 +112,20 @@ export function createLayers({ workspace, access, runFolder, withGit }: LayerOpt
   };
   let copy: Promise<Layer> | null = null;
   return {
-    async mounted(mounter) {
+    async mounted(mounter, isQuick = false) {
       if (access !== 'scratch') return checkout;
-      if (mounter === null) {
-        reasons.push('unshare, nsenter and setpriv of util-linux are not installed');
-        return null;
-      }
       signal.throwIfAborted();
-      const known = overlays.get(mounter);
-      const mounting = known ?? mount(mounter);
-      if (known === undefined) overlays.set(mounter, mounting);
       try {
-        return { ...checkout, ...(await mounting), kind: 'overlay', source: place() };
+        if (mounter === null)
+          throw new SandboxError('unshare, nsenter and setpriv of util-linux are not installed');
+        const mounting = overlays.get(mounter) ?? mount(mounter);
+        overlays.set(mounter, mounting);
+        const overlay = await mounting.overlay;
+        if (!(isQuick && (await isSureToFit(workspace, runFolder))) && (await mounting.foreign))
+          throw new SandboxError('the checkout holds files of another user or group');
+        return { ...checkout, ...overlay, kind: 'overlay', source: place() };
       } catch (error) {
-        if (known === undefined) reasons.push(messageOf(error));
+        reasons.add(messageOf(error));
         return null;
       }
     },
@@ -120,11 +133,12 @@ export function createLayers({ workspace, access, runFolder, withGit }: LayerOpt
       copy ??= makeCopy();
       return copy;
     },
-    reasons: () => reasons,
+    reasons: () => [...reasons],
     async close() {
       closing.abort(new Error('The sandbox was closed.'));
-      const mounted = [...overlays.values()].map((overlay) => overlay.then(({ close }) => close()));
-      await Promise.allSettled([...mounted, copying]);
+      const mounted = [...overlays.values()];
+      const unmounted = mounted.map(({ overlay }) => overlay.then(({ close }) => close()));
+      await Promise.allSettled([...unmounted, ...mounted.map(({ foreign }) => foreign), copying]);
     },
   };
 }
@@ -138,6 +152,12 @@ async function namesOf(workspace: string, withGit: boolean): Promise<Buffer> {
   const isCopied = (name: Buffer) => withGit || !name.equals(Buffer.from('.git'));
   const parts = names.filter(isCopied).flatMap((name) => [Buffer.from(`${workspace}/`), name, Buffer.of(0)]);
   return Buffer.concat(parts);
+}
+
+/** Whether the disk of the folder has room for everything that is on the disk of the workspace. */
+async function isSureToFit(workspace: string, folder: string): Promise<boolean> {
+  const [from, into] = await Promise.all([statfs(workspace), statfs(folder)]);
+  return (from.blocks - from.bfree) * from.bsize + RESERVED_BYTES <= into.bavail * into.bsize;
 }
 
 /** @throws InputError if the paths need more space than the disk of the folder has. */
