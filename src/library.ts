@@ -44,6 +44,10 @@ export interface RunOptions<Payload> {
    * property, or `none` (the default).
    */
   readonly gate?: JsonSchema | string;
+  /** A share of changed files from 0 to 1, `lines:SHARE`, `off`, or `auto` (the default). */
+  readonly minCoverage?: number | string;
+  readonly grounding?: 'auto' | 'off' | 'mark' | 'require';
+  readonly gateFindings?: 'all' | 'proven';
   readonly model: string;
   readonly provider?: 'openai' | 'anthropic' | 'gemini' | 'azure-openai' | 'openai-compatible';
   readonly apiKey?: string;
@@ -74,6 +78,11 @@ export interface RunOptions<Payload> {
   readonly workspace?: string;
   /** The folder that the agent starts in, inside the workspace. */
   readonly workingDirectory?: string;
+  /**
+   * A branch, tag or commit that the change is judged against. The agent gets the diff since the merge base with it,
+   * including what is uncommitted, but not untracked files.
+   */
+  readonly base?: string;
   /** A recording to replay instead of calling the model: no key, no tokens. */
   readonly replay?: string;
   /** Cancels the run as a signal would, with reason `cancelled`. */

@@ -90,7 +90,7 @@ export interface Issue {
   readonly path: string;
   /**
    * The JSON Schema keyword that failed, or one of `arguments`, `precision`, `deadline`, `validator`, `validate`,
-   * `transform`, `present`.
+   * `transform`, `present`, `coverage`, `quote`, `missing`.
    */
   readonly keyword: string;
   /** One sentence for the model: what is wrong, and the value found. */
@@ -135,6 +135,8 @@ export type Outcome =
       readonly truncated: boolean;
     }
   | { readonly kind: 'refused'; readonly text: string }
+  /** A valid payload that rests on too little; `text` is a sentence for people. */
+  | { readonly kind: 'weak'; readonly reason: 'unread' | 'ungrounded'; readonly text: string }
   | { readonly kind: 'exhausted'; readonly limit: Limit; readonly lastIssues: readonly RedactedIssue[] }
   | { readonly kind: 'cancelled'; readonly signal: string };
 
@@ -143,6 +145,51 @@ export type Outcome =
  * obtained, `truncated` when parts were left out, `none` when it was not requested or there is no pull request.
  */
 export type ContextStatus = 'complete' | 'truncated' | 'missing' | 'none';
+
+/** How much of the change under review was shown to the model in tool results. */
+export interface Coverage {
+  /** `partial` if parts of the change or of the results are not known; `unknown` if there is no known change. */
+  readonly status: 'measured' | 'partial' | 'unknown';
+  /** One sentence for people: why it is not `measured`; null if it is. */
+  readonly why: string | null;
+  readonly files: {
+    readonly changed: number;
+    /** Changed files that must be seen: all but those of `notRequired`. */
+    readonly required: number;
+    /** Required files of which every hunk has a shown line. */
+    readonly shown: number;
+    /** The required files that are not shown, in the order of the change; at most 200. */
+    readonly unseen: readonly UnseenFile[];
+    /** The other changed files; at most 200. */
+    readonly notRequired: readonly { readonly path: string; readonly why: NotRequired }[];
+  };
+  /** Added and removed lines of the required files. */
+  readonly lines: { readonly changed: number; readonly shown: number };
+}
+
+/** The share that `min-coverage` requires; `auto` follows from the schema and from what is known about the change. */
+export type MinCoverage = 'auto' | 'off' | { readonly of: 'files' | 'lines'; readonly share: number };
+
+/** A required file of which not every hunk was shown; its path is hostile. */
+export interface UnseenFile {
+  /** Relative to the repository root. */
+  readonly path: string;
+  /** 0 if its lines are not known. */
+  readonly hunks: number;
+  readonly shownHunks: number;
+}
+
+/** Why a changed file does not have to be seen. */
+export type NotRequired = 'lock_file' | 'binary' | 'generated' | 'vendored' | 'not_in_subject_paths';
+
+/** How a finding was checked against the files: `exact` and `moved` are proven. */
+export type GroundingStatus = 'exact' | 'moved' | 'unproven' | 'ambiguous' | 'ungrounded' | 'refuted';
+
+/** Where a proven finding is, seen from the change; `near` is within 3 lines of it. */
+export type GroundingLabel = 'in_change' | 'near' | 'same_file' | 'elsewhere';
+
+/** How many findings have each status, and how many exact ones named a wrong line. */
+export type GroundingCounts = Readonly<Record<GroundingStatus | 'corrected_lines', number>>;
 
 /** The result of a run: one of three conclusions, or `skipped`. */
 export type Conclusion = 'success' | 'failure' | 'inconclusive' | 'skipped';
@@ -170,7 +217,9 @@ export type Reason =
   | 'max_cost'
   | 'cancelled'
   | 'missing_key'
-  | 'undecided';
+  | 'undecided'
+  | 'unread'
+  | 'ungrounded';
 
 /** The `subtype` field of the envelope: one per row of the endings table. */
 export type Subtype =
@@ -188,6 +237,7 @@ export type Subtype =
   | 'error_budget'
   | 'error_cancelled'
   | 'error_undecided'
+  | 'error_evidence'
   | 'skipped';
 
 /** A row of the endings table. */

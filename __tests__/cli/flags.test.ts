@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { FLAGS, REFUSED } from '../../src/cli/flags.ts';
-import { INPUTS } from '../../src/config/inputs.ts';
+import { INPUTS, LOCAL_INPUTS } from '../../src/config/inputs.ts';
 
 describe('the flags', () => {
   it('are every input that applies off GitHub except api-key, and no other input', () => {
-    const wanted = INPUTS.filter(({ where, name }) => where === 'everywhere' && name !== 'api-key');
+    const wanted = [...INPUTS, ...LOCAL_INPUTS].filter(
+      ({ where, name }) => where !== 'github' && name !== 'api-key',
+    );
     expect(FLAGS.flatMap(({ input }) => (input === null ? [] : [input]))).toEqual(
       wanted.map(({ name }) => name),
     );

@@ -1,6 +1,6 @@
 /** The flags of the command line: the inputs that apply outside GitHub, and the flags that exist only here. */
 import type { FlagSpec } from '../commands/parse-flags.ts';
-import { type EverywhereName, INPUTS, type InputName } from '../config/inputs.ts';
+import { INPUTS, type InputName, LOCAL_INPUTS, type LocalName } from '../config/inputs.ts';
 
 /** The environment variable for headers, one `Name: value` per line. */
 export const HEADERS_VARIABLE = 'STRUCTURED_AGENT_HEADERS';
@@ -27,7 +27,7 @@ export interface Flag extends FlagSpec {
 type Shape = Pick<Flag, 'group' | 'value'> & Partial<Pick<Flag, 'kind' | 'short' | 'aliases' | 'help'>>;
 
 /** `help` is set only where the description of the input mentions the runner. */
-const SHAPES: Readonly<Record<Exclude<EverywhereName, 'api-key'>, Shape>> = {
+const SHAPES: Readonly<Record<Exclude<LocalName, 'api-key'>, Shape>> = {
   prompt: {
     group: 'Task',
     value: 'TEXT',
@@ -41,6 +41,11 @@ const SHAPES: Readonly<Record<Exclude<EverywhereName, 'api-key'>, Shape>> = {
     value: 'FOLDER',
     help: 'The folder where the agent starts, inside the current one.',
   },
+  base: {
+    group: 'Task',
+    value: 'REF',
+    help: 'A branch, tag or commit: the agent gets the diff of what changed since the merge base with it, with what is uncommitted, without untracked files (git add -N makes git see them).',
+  },
   schema: {
     group: 'Verdict',
     value: 'SCHEMA',
@@ -51,6 +56,9 @@ const SHAPES: Readonly<Record<Exclude<EverywhereName, 'api-key'>, Shape>> = {
     value: 'GATE',
     help: "What must hold for exit code 0: a JSON Schema for the payload (inline or a path), the name of a boolean property, none, or auto (the preset's own gate, no gate for a schema of your own).",
   },
+  'min-coverage': { group: 'Verdict', value: 'SHARE' },
+  grounding: { group: 'Verdict', value: 'WORD' },
+  'gate-findings': { group: 'Verdict', value: 'WORD' },
   'force-output': { group: 'Verdict', kind: 'boolean', value: '' },
   model: {
     group: 'Model',
@@ -144,7 +152,10 @@ const OWN: readonly Flag[] = [
 ];
 
 /** All flags, in the order of the table of inputs. */
-export const FLAGS: readonly Flag[] = [...INPUTS.flatMap((input) => fromInput(input)), ...OWN];
+export const FLAGS: readonly Flag[] = [
+  ...[...INPUTS, ...LOCAL_INPUTS].flatMap((input) => fromInput(input)),
+  ...OWN,
+];
 
 /** Flags of related tools, and secrets, that are not accepted here, with the reason; each follows "NAME: ". */
 export const REFUSED: ReadonlyMap<string, string> = new Map([
@@ -176,7 +187,7 @@ export const REFUSED: ReadonlyMap<string, string> = new Map([
   ['max-wall-time', 'the limit of time is --timeout-minutes, in minutes. Write that.'],
 ]);
 
-function fromInput(input: (typeof INPUTS)[number]): readonly Flag[] {
+function fromInput(input: (typeof INPUTS | typeof LOCAL_INPUTS)[number]): readonly Flag[] {
   const { name, where } = input;
   if (where === 'github' || name === 'api-key') return [];
   return [

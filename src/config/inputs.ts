@@ -7,11 +7,14 @@ export interface Input {
   readonly default: string;
   /** One sentence for action.yml and docs/reference.md. */
   readonly description: string;
-  /** Whether the input also applies outside GitHub; if so, it is also a flag of the command line. */
-  readonly where: 'everywhere' | 'github';
+  /**
+   * Whether the input applies on GitHub, elsewhere (`local`), or both. Those that apply elsewhere are flags of the command
+   * line and options of the library.
+   */
+  readonly where: 'everywhere' | 'github' | 'local';
 }
 
-/** All inputs, in the order of the documentation. An input without an effect is not listed. */
+/** All inputs of the action, in the order of the documentation. An input without an effect is not listed. */
 export const INPUTS = [
   input('prompt', 'The task for the agent. Exactly one of prompt and prompt-file is required.'),
   input('prompt-file', 'A file in the workspace that holds the task.'),
@@ -24,6 +27,21 @@ export const INPUTS = [
     'gate',
     "What must hold for the step to succeed: a JSON Schema for the payload (inline, a path or @owner/repo/path@ref, as for schema), the name of a boolean property, none, or auto (the preset's own gate, no gate for a schema of your own).",
     'auto',
+  ),
+  input(
+    'min-coverage',
+    'How much of the change must have been shown to the model before a payload that meets the gate is taken: a share of the changed files (1, 0.9), lines:SHARE for changed lines, off, or auto (1 for code-review and security-review where the change is known, else off). Below it the run ends with the reason unread.',
+    'auto',
+  ),
+  input(
+    'grounding',
+    'Whether findings are looked up in the files: off, mark (findings that are not proven are marked), require (they go back to the model first, at most twice), or auto (require for verdict, code-review and security-review, mark for a schema of your own whose findings have path and quote).',
+    'auto',
+  ),
+  input(
+    'gate-findings',
+    'all, or proven: a gate that fails only because of findings that are not proven ends the run with the reason ungrounded instead of a verdict.',
+    'all',
   ),
   input('system-prompt', 'Text added to the built-in system prompt.'),
   input(
@@ -100,7 +118,7 @@ export const INPUTS = [
   input('working-directory', 'The folder where the agent starts, inside the workspace.'),
   gitHubInput(
     'context',
-    'On pull requests, whether title, description, changed files and diff are given to the agent as files in /tmp/context: auto or none.',
+    'On pull requests, merge groups and pushes, whether changed files and diff (of a pull request also title and description) are given to the agent as files in /tmp/context: auto or none.',
     'auto',
   ),
   gitHubInput(
@@ -185,10 +203,20 @@ export const INPUTS = [
   ),
 ] as const satisfies readonly Input[];
 
-export type InputName = (typeof INPUTS)[number]['name'];
+/** Inputs of the command line and the library only: on GitHub, the event knows their value. */
+export const LOCAL_INPUTS = [
+  localInput(
+    'base',
+    'A branch, tag or commit that the change is judged against. The change is what `git diff --merge-base` shows for it: the commits since the merge base and what is uncommitted, without untracked files (`git add -N` makes git see them).',
+  ),
+] as const satisfies readonly Input[];
 
-/** The names of the inputs that also apply outside GitHub. */
-export type EverywhereName = Extract<(typeof INPUTS)[number], { readonly where: 'everywhere' }>['name'];
+export type InputName = (typeof INPUTS)[number]['name'] | (typeof LOCAL_INPUTS)[number]['name'];
+
+/** The names of the inputs that apply outside GitHub. */
+export type LocalName =
+  | Extract<(typeof INPUTS)[number], { readonly where: 'everywhere' }>['name']
+  | (typeof LOCAL_INPUTS)[number]['name'];
 
 /** The given value of each input, trimmed; absent when blank. */
 export type RawInputs = ReadonlyMap<InputName, string>;
@@ -232,4 +260,9 @@ function input<const N extends string>(name: N, description: string, defaultValu
 /** An input that applies only to workflows, pull requests or runners, and so is not a flag. */
 function gitHubInput<const N extends string>(name: N, description: string, defaultValue = '') {
   return { name, description, default: defaultValue, where: 'github' } as const;
+}
+
+/** An input whose value is known from the event on GitHub. */
+function localInput<const N extends string>(name: N, description: string) {
+  return { name, description, default: '', where: 'local' } as const;
 }

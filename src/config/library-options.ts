@@ -6,7 +6,7 @@ import { DISPLAY } from '../text/limits.ts';
 import { quote, suggest } from '../text/messages.ts';
 import { namingFor } from '../text/naming.ts';
 import { cleanText, singleLine } from '../text/sanitize.ts';
-import { INPUTS, type InputName, meantInputs } from './inputs.ts';
+import { INPUTS, type InputName, LOCAL_INPUTS, meantInputs } from './inputs.ts';
 
 /** Returns the options that may hold secrets, under the names of the action's variables. */
 export function secretOptions(options: {
@@ -34,7 +34,7 @@ export function inputsOf(options: object): {
     const value: unknown = Reflect.get(options, key);
     if (OWN.has(key) || value === undefined) continue;
     const kebab = key.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`);
-    const name = INPUTS.find((input) => input.name === kebab)?.name;
+    const name = [...INPUTS, ...LOCAL_INPUTS].find((input) => input.name === kebab)?.name;
     if (name === undefined) {
       problems.push(unknownOption(key, kebab));
       continue;
@@ -53,7 +53,9 @@ export function inputsOf(options: object): {
 }
 
 function unknownOption(key: string, kebab: string): InputError {
-  const names = INPUTS.filter(({ where }) => where === 'everywhere').map(({ name }) => name);
+  const names = [...INPUTS, ...LOCAL_INPUTS]
+    .filter(({ where }) => where !== 'github')
+    .map(({ name }) => name);
   const inputs = meantInputs(kebab, names).map((name) => namingFor('library').name(name));
   const near = inputs.length > 0 ? inputs : suggest(key, [...OWN], 1);
   const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;

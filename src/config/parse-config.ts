@@ -3,6 +3,7 @@ import path from 'node:path';
 import { InputError } from '../errors.ts';
 import { DISPLAY, MERGE } from '../text/limits.ts';
 import { quote } from '../text/messages.ts';
+import type { MinCoverage } from '../types.ts';
 import type { InputName, RawInputs } from './inputs.ts';
 import { type ConfigWorld, type ModelConfig, parseModel } from './model.ts';
 import { type Reporting, readReporting } from './reporting.ts';
@@ -15,6 +16,9 @@ export interface Config extends Reporting {
   readonly schema: string;
   /** As typed: `auto`, `none`, a property, inline JSON or a path. */
   readonly gate: string;
+  readonly minCoverage: MinCoverage;
+  readonly grounding: 'auto' | 'off' | 'mark' | 'require';
+  readonly gateFindings: 'all' | 'proven';
   readonly systemPrompt: string | null;
   readonly model: ModelConfig;
   readonly maxTurns: number | null;
@@ -36,6 +40,8 @@ export interface Config extends Reporting {
   /** Relative to the workspace; `.` for the workspace itself. */
   readonly workingDirectory: string;
   readonly context: 'auto' | 'none';
+  /** The branch, tag or commit that the change is based on, as typed; null where GitHub's event knows it, or nobody. */
+  readonly base: string | null;
   /** The name of this leg and of this vote; null when the workflow sets none. */
   readonly leg: string | null;
   readonly vote: string | null;
@@ -61,6 +67,9 @@ export function parseConfig(raw: RawInputs, world: ConfigWorld): Parsed<Config> 
     prompt: parsePrompt(reader),
     schema: reader.text('schema') ?? 'verdict',
     gate: reader.text('gate') ?? 'auto',
+    minCoverage: reader.attempt(() => parseMinCoverage(reader), 'auto'),
+    grounding: reader.choice('grounding', ['auto', 'off', 'mark', 'require'], 'auto'),
+    gateFindings: reader.choice('gate-findings', ['all', 'proven'], 'all'),
     systemPrompt: reader.text('system-prompt'),
     model: parseModel(reader, world),
     ...parseLimits(reader),
@@ -76,6 +85,7 @@ export function parseConfig(raw: RawInputs, world: ConfigWorld): Parsed<Config> 
     passEnv: reader.attempt(() => parsePassEnv(reader), []),
     workingDirectory: reader.text('working-directory') ?? '.',
     context: reader.choice('context', ['auto', 'none'], 'auto'),
+    base: reader.attempt(() => parseBase(reader), null),
     leg: reader.line('leg', MERGE.name),
     vote: reader.line('vote', MERGE.name),
     signingKey: readSigningKey(reader),
@@ -115,6 +125,19 @@ function parsePrompt(reader: Reader): Config['prompt'] {
   return { text: text ?? '' };
 }
 
+/** @throws InputError for a text that is no share */
+function parseMinCoverage(reader: Reader): MinCoverage {
+  const text = (reader.text('min-coverage') ?? 'auto').toLowerCase();
+  if (text === 'auto' || text === 'off') return text;
+  const [, of = 'files:', number] = /^(files:|lines:)?(\d(?:\.\d{0,9})?|\.\d{1,9})$/u.exec(text) ?? [];
+  const share = Number(number ?? Number.NaN);
+  if (share >= 0 && share <= 1) return { of: of === 'lines:' ? 'lines' : 'files', share };
+  throw createInputError(
+    'min-coverage',
+    `is ${quote(text, DISPLAY.name)}. Use auto, off, a share of the changed files from 0 to 1 such as 0.9, or lines:0.9 for changed lines.`,
+  );
+}
+
 function parseLimits(
   reader: Reader,
 ): Pick<Config, 'maxTurns' | 'timeoutMs' | 'maxTotalTokens' | 'maxCostUsd'> {
@@ -126,6 +149,17 @@ function parseLimits(
     maxTotalTokens: reader.integer('max-total-tokens', { min: 1 }, null),
     maxCostUsd: reader.number('max-cost-usd', { above: 0 }, null),
   };
+}
+
+/** @throws InputError for what git could take for an option, or for several lines */
+function parseBase(reader: Reader): string | null {
+  const base = reader.text('base');
+  if (base === null || (base.length <= DISPLAY.wholePath && /^[^-\p{Cc}][^\p{Cc}]*$/u.test(base)))
+    return base;
+  throw createInputError(
+    'base',
+    `is ${quote(base, DISPLAY.name)}, which is no branch, tag or commit. Use one that git knows, for example main.`,
+  );
 }
 
 const TOOL_NAMES = ['read_file', 'edit', 'shell'] as const;

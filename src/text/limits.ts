@@ -113,6 +113,8 @@ export const READ = {
   hashedFile: 8 * MIB,
   /** The same for all of them, because a protected folder may be as large as the disk. */
   hashedFiles: 128 * MIB,
+  /** A `.gitattributes`: git tries each of its rules on each changed file. */
+  attributes: MIB,
   /** git's list of the files of the workspace, enough for about half a million. */
   fileList: 64 * MIB,
   /** The workspace, for its hash. A sparse file takes no disk space and may have any size. */
@@ -132,12 +134,30 @@ export const WIRE = {
   lastText: 200,
   /** The path of a finding, in `evidence.findings` of the envelope. */
   findingPath: 4_096,
+  /** Files in each list of `evidence.coverage`: an envelope holds some hundred kilobytes of paths at most. */
+  coverageFiles: 200,
+  /** The sentence of `evidence.coverage.why`. */
+  coverageWhy: 500,
+  /** The line of a finding, in `evidence.findings`. */
+  findingLine: 1_000_000_000,
   /** A name in a recording. */
   recordedName: 200,
   /** The id of a SARIF rule. */
   ruleId: 80,
   /** The category of a SARIF log. */
   category: 200,
+} as const;
+
+/** How often a payload is sent back because of what it rests on. */
+export const EVIDENCE = {
+  /** Rejections for files that were not shown, each of which must have shown at least one more. */
+  coverageRounds: 5,
+  /** Rejections for findings that are not in the files. */
+  groundingRounds: 2,
+  /** Files named in such a rejection. */
+  listedFiles: 20,
+  /** Findings named in such a rejection. */
+  listedFindings: 20,
 } as const;
 
 /** How long something may take, in milliseconds. */
@@ -264,6 +284,9 @@ export const GITHUB = {
   sarif: 9_000_000,
   /** Files that are listed for a pull request. */
   changedFiles: 3_000,
+  /** Bytes of a file without a patch that is read to see whether it is binary, and of all such files. */
+  binaryFile: 8 * MIB,
+  binaryFiles: 64 * MIB,
   /** Characters of the description of a pull request. */
   body: 65_536,
   /** Characters of the diff of a pull request; bytes where git makes it. */
@@ -286,6 +309,8 @@ export const MERGE = {
   weight: 100_000,
   /** Findings of one run; the run's own envelope has all of them. */
   findingsOfRun: 300,
+  /** Characters of the text that proves a finding: a quote is no longer. */
+  proof: 1_000,
   /** Findings of the merge; more than a reader would go through. */
   findings: 2_000,
   /** Characters of them as JSON; a step output holds as many as fit beside the legs. */
