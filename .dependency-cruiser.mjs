@@ -29,9 +29,10 @@ export default {
     },
     {
       name: '2-pure-layers',
-      comment: 'contract, providers and agent touch no file, process, environment or clock of their own',
+      comment:
+        'contract, providers, agent and evidence touch no file, process, environment or clock of their own',
       severity: 'error',
-      from: { path: '^src/(contract|providers|agent)/' },
+      from: { path: '^src/(contract|providers|agent|evidence)/' },
       to: { path: [MACHINE, FILES] },
     },
     {
@@ -88,6 +89,7 @@ export default {
           '^src/providers/provider\\.ts$',
           '^src/tools/toolbox\\.ts$',
           '^src/contract/contract\\.ts$',
+          '^src/evidence/review\\.ts$',
           LEAVES,
         ],
       },
@@ -131,13 +133,14 @@ export default {
           '^src/$1/',
           LEAVES,
           FILES,
-          '^src/(providers/(provider|registry)|tools/toolbox|contract/contract|sandbox/sandbox)\\.ts$',
+          '^src/(providers/(provider|registry)|tools/toolbox|contract/contract|sandbox/sandbox|evidence/(share|review))\\.ts$',
         ],
       },
     },
     {
       name: '5-the-page-says-it-as-the-reporters-do',
-      comment: 'a transcript, an envelope, numbers, severities and warnings are what they are in reporters/',
+      comment:
+        'a transcript, an envelope, numbers, severities, proofs and warnings are what they are for the others',
       severity: 'error',
       from: { path: '^src/commands/report/' },
       to: {
@@ -145,7 +148,7 @@ export default {
         pathNot: [
           '^src/commands/(report/|parse-flags\\.ts$)',
           FILES,
-          '^src/reporters/(transcript|envelope|verdict-text|format|findings)\\.ts$',
+          '^src/(reporters/(transcript|envelope|verdict-text|format|findings|grounding)|evidence/share|envelope/view)\\.ts$',
           LEAVES,
         ],
       },

@@ -1,0 +1,134 @@
+/** Coverage as it is in the envelope: written, and read back from files of other jobs. */
+import type { Coverage, Json, JsonObject, NotRequired, UnseenFile } from '../types.ts';
+import { findObject, readCount, readObject, readObjects, readText } from './json-fields.ts';
+import { WIRE } from './limits.ts';
+import { truncate } from './messages.ts';
+
+/** The counts of a coverage, without its lists of files. */
+export interface CoverageCounts {
+  readonly status: Coverage['status'];
+  readonly files: Pick<Coverage['files'], 'required' | 'shown'>;
+  readonly lines: Coverage['lines'];
+}
+
+export const COVERAGE_STATUSES: Readonly<Record<Coverage['status'], true>> = {
+  measured: true,
+  partial: true,
+  unknown: true,
+};
+
+export const NOT_REQUIRED: Readonly<Record<NotRequired, true>> = {
+  lock_file: true,
+  binary: true,
+  generated: true,
+  vendored: true,
+  not_in_subject_paths: true,
+};
+
+/** Returns a coverage as `evidence.coverage` of the envelope; paths are masked, and cut to the schema's length. */
+export function coverageJson({ status, why, files, lines }: Coverage, mask: (text: string) => string): Json {
+  const { changed, required, shown, unseen, notRequired } = files;
+  const cut = (text: string) => truncate(mask(text), WIRE.findingPath);
+  return {
+    status,
+    why: why === null ? null : truncate(mask(why), WIRE.coverageWhy),
+    files: {
+      changed,
+      required,
+      shown,
+      unseen: unseen.slice(0, WIRE.coverageFiles).map(({ path, hunks, shownHunks }) => ({
+        path: cut(path),
+        hunks,
+        shown_hunks: shownHunks,
+      })),
+      not_required: notRequired
+        .slice(0, WIRE.coverageFiles)
+        .map(({ path, why }) => ({ path: cut(path), why })),
+    },
+    lines: { changed: lines.changed, shown: lines.shown },
+  };
+}
+
+/** Returns the counts of a coverage as a merge writes them for each vote. */
+export function coverageCountsJson({ status, files, lines }: CoverageCounts): JsonObject {
+  return {
+    status,
+    files: { required: files.required, shown: files.shown },
+    lines: { changed: lines.changed, shown: lines.shown },
+  };
+}
+
+/**
+ * Reads `coverage` of the evidence in an envelope, whose strings are hostile; undefined if it is absent, null or not of
+ * the documented form. Whether the counts fit each other is for `hasPlausibleCounts`.
+ */
+export function readCoverage(evidence: JsonObject): Coverage | undefined {
+  const value = findObject(evidence, 'coverage');
+  const status = value === null ? null : readText(value, 'status');
+  if (value === null || status === null || !isStatus(status)) return undefined;
+  const [files, lines] = [readObject(value, 'files'), readObject(value, 'lines')];
+  const counts = [
+    readInteger(files, 'changed'),
+    readInteger(files, 'required'),
+    readInteger(files, 'shown'),
+    readInteger(lines, 'changed'),
+    readInteger(lines, 'shown'),
+  ] as const;
+  const [changed, required, shown, changedLines, shownLines] = counts;
+  if (changed === null || required === null || shown === null) return undefined;
+  if (changedLines === null || shownLines === null) return undefined;
+  const why = readText(value, 'why');
+  return {
+    status,
+    why: why === null ? null : truncate(why, WIRE.coverageWhy),
+    files: {
+      changed,
+      required,
+      shown,
+      unseen: readObjects(files, 'unseen').slice(0, WIRE.coverageFiles).flatMap(readUnseen),
+      notRequired: readObjects(files, 'not_required').slice(0, WIRE.coverageFiles).flatMap(readNotRequired),
+    },
+    lines: { changed: changedLines, shown: shownLines },
+  };
+}
+
+/** Whether no count is larger than the one that it is a part of. Envelopes of this program always are so. */
+export function hasPlausibleCounts({ files, lines }: Coverage): boolean {
+  const { changed, required, shown, unseen, notRequired } = files;
+  return (
+    shown <= required &&
+    required <= changed &&
+    unseen.length <= required - shown &&
+    notRequired.length <= changed - required &&
+    unseen.every(({ hunks, shownHunks }) => shownHunks <= hunks) &&
+    lines.shown <= lines.changed
+  );
+}
+
+function readUnseen(file: JsonObject): readonly UnseenFile[] {
+  const path = readText(file, 'path');
+  const [hunks, shownHunks] = [readInteger(file, 'hunks'), readInteger(file, 'shown_hunks')];
+  return path === null || hunks === null || shownHunks === null
+    ? []
+    : [{ path: truncate(path, WIRE.findingPath), hunks, shownHunks }];
+}
+
+function readNotRequired(file: JsonObject): Coverage['files']['notRequired'] {
+  const [path, why] = [readText(file, 'path'), readText(file, 'why')];
+  return path === null || why === null || !isNotRequired(why)
+    ? []
+    : [{ path: truncate(path, WIRE.findingPath), why }];
+}
+
+function readInteger(object: JsonObject, name: string): number | null {
+  const count = readCount(object, name);
+  return Number.isInteger(count) ? count : null;
+}
+
+function isStatus(word: string): word is Coverage['status'] {
+  return Object.hasOwn(COVERAGE_STATUSES, word);
+}
+
+function isNotRequired(word: string): word is NotRequired {
+  return Object.hasOwn(NOT_REQUIRED, word);
+}
