@@ -1,0 +1,263 @@
+/**
+ * Whether findings are there: compares what each one quotes with the files as they were before the agent, and with the
+ * lines that the change removed. A quote proves where a text is, not that the finding about it is right.
+ */
+import { DISPLAY } from '../text/limits.ts';
+import { truncate } from '../text/messages.ts';
+import type { GroundingCounts, GroundingLabel, GroundingStatus, Issue } from '../types.ts';
+import type { Change } from './change.ts';
+import type { Claim } from './claims.ts';
+import { type Library, openLibrary, type Shelf, type SourceTexts } from './library.ts';
+import { normalizeLine, type QuoteForm, readQuote, splitLines } from './normalize.ts';
+import {
+  choosePlace,
+  containsLine,
+  findFragment,
+  findWholeLines,
+  linesOfPlace,
+  type Place,
+  type Places,
+} from './places.ts';
+import type { LineIds } from './sources.ts';
+
+export interface Grounded {
+  readonly path: string | null;
+  /** The proven line or, without a proof, the claimed one; from 1. */
+  readonly line: number | null;
+  /** Within the proven lines and greater than `line`; null otherwise. */
+  readonly endLine: number | null;
+  /** The claimed line if the quote stands elsewhere; null otherwise. */
+  readonly lineWas: number | null;
+  /** null for a finding about no file, which is exempt. */
+  readonly status: GroundingStatus | null;
+  /** null unless the place is proven and the change is known. */
+  readonly label: GroundingLabel | null;
+  /** The normalized text that proves the place, for fingerprints; null if it is not proven, and for secrets. */
+  readonly matched: string | null;
+  /** For `ambiguous` where the quote stands, for `refuted` where the missing text is; at most 5. */
+  readonly lines: readonly number[];
+  /** The whole lines that are exactly the quote, which alone a replacement may replace; null otherwise. */
+  readonly exactLines: { readonly first: number; readonly last: number } | null;
+}
+
+/** Lines and characters of a claimed secret that are tried, so that a key of several lines is seen as a whole. */
+const SECRET = { lines: 100, characters: 16_384 } as const;
+/** Characters of a missing text that is searched for. */
+const MAX_MISSING = 1_000;
+const MAX_LISTED = 5;
+const MAX_REPLACEMENT_LINES = 20;
+
+/**
+ * Checks each finding; the result has the order of the claims. The work of a run is bounded: a finding behind that is
+ * `unproven`.
+ */
+export async function groundFindings(
+  claims: readonly Claim[],
+  files: SourceTexts,
+  change: Change | null,
+): Promise<readonly Grounded[]> {
+  const quotes = claims.map(({ quote }) => (quote === null ? [] : readQuote(quote)));
+  const ids = numberLines(quotes.flat());
+  const run: Search = { files, ids, library: openLibrary(files, change, ids) };
+  // Before all other changed files, of which a run may not hold every one.
+  for (const { path } of claims) if (path !== null) run.library.find(path);
+  // The same quote is looked for once: a model that repeats itself must not use up the work of a run.
+  const known = new Map<string, Promise<Grounded>>();
+  const grounded: Grounded[] = [];
+  for (const [at, claim] of claims.entries()) {
+    const key = JSON.stringify(claim);
+    const result = known.get(key) ?? groundClaim(claim, quotes[at] ?? [], run);
+    known.set(key, result);
+    grounded.push(await result);
+  }
+  return grounded;
+}
+
+interface Search {
+  readonly files: SourceTexts;
+  readonly library: Library;
+  readonly ids: LineIds;
+}
+
+function numberLines(forms: readonly QuoteForm[]): LineIds {
+  const ids = new Map<string, number>();
+  for (const { lines } of forms) for (const line of lines) if (!ids.has(line)) ids.set(line, ids.size + 1);
+  return ids;
+}
+
+async function groundClaim(claim: Claim, forms: readonly QuoteForm[], search: Search): Promise<Grounded> {
+  const refuted = refute(claim, search);
+  if (refuted !== null) return refuted;
+  if (!claim.namesFile) return unproven(claim, null);
+  if (claim.isSecret) return groundSecret(claim, search);
+  // Too short a quote proves nothing, wherever it stands.
+  if (forms.length === 0 || search.library.isExhausted()) return unproven(claim, 'unproven');
+  const { library } = search;
+  const own = claim.path === null ? [] : library.find(claim.path);
+  const here = findQuote(forms, own, claim.line, search);
+  const found = here ?? findQuote(forms, library.findElsewhere(claim.path), null, search);
+  // A search that broke off may have found the first of two places.
+  if (library.isExhausted()) return unproven(claim, 'unproven');
+  if (here !== null) {
+    const place = choosePlace(here);
+    if (place !== null) return proven(claim, place, 'exact', library);
+    const lines = here.first.flatMap((each) => linesOfPlace(each).line ?? []);
+    return { ...unproven(claim, 'ambiguous'), lines };
+  }
+  const [other] = found?.count === 1 ? found.first : [];
+  if (other !== undefined) return proven(claim, other, 'moved', library);
+  const isKnown = claim.path === null || library.isKnown(claim.path);
+  return unproven(claim, isKnown ? 'ungrounded' : 'unproven');
+}
+
+/** Returns the places of a quote in the first way to read it in which it is there; null if there is none. */
+function findQuote(
+  forms: readonly QuoteForm[],
+  shelves: readonly Shelf[],
+  line: number | null,
+  { ids }: Search,
+): Places | null {
+  const files = shelves.filter(({ old }) => old === null);
+  const removed = shelves.filter(({ old }) => old !== null);
+  for (const find of [findWholeLines, findFragment]) {
+    for (const form of forms) {
+      for (const texts of [files, removed]) {
+        const places = find(form, texts, line, ids);
+        if (places.count > 0) return places;
+      }
+    }
+  }
+  return null;
+}
+
+function proven(claim: Claim, place: Place, status: 'exact' | 'moved', library: Library): Grounded {
+  const { line: first, endLine: last } = linesOfPlace(place);
+  const isClaimed = status === 'exact' && claim.line !== null && containsLine(place, claim.line);
+  const line = isClaimed && place.shelf.old === null ? claim.line : first;
+  const end = isClaimed ? Math.min(claim.endLine ?? 0, last) : last;
+  return {
+    path: place.shelf.path,
+    line,
+    endLine: line !== null && end > line ? end : null,
+    lineWas: claim.line === null || isClaimed || overlaps(claim, first, last) ? null : claim.line,
+    status,
+    label: library.labelOf(place.shelf, place.run),
+    matched: place.matched,
+    lines: [],
+    exactLines: place.isWritten && place.shelf.old === null && first !== null ? { first, last } : null,
+  };
+}
+
+/** Whether the claimed lines contain one of the proven ones: the claim was too wide, but not wrong. */
+function overlaps({ line, endLine }: Claim, first: number | null, last: number): boolean {
+  return line !== null && endLine !== null && first !== null && line <= last && first <= endLine;
+}
+
+function unproven(claim: Claim, status: Exclude<GroundingStatus, 'exact' | 'moved'> | null): Grounded {
+  const { path, line, endLine } = claim;
+  return {
+    path,
+    line,
+    endLine,
+    lineWas: null,
+    status,
+    label: null,
+    matched: null,
+    lines: [],
+    exactLines: null,
+  };
+}
+
+/** A secret must not be quoted: the claimed lines must hold one. */
+async function groundSecret(claim: Claim, { files, library }: Search): Promise<Grounded> {
+  const { path, line } = claim;
+  const shelf = path === null ? undefined : library.find(path).find(({ old }) => old === null);
+  if (line === null || shelf === undefined) return unproven(claim, 'unproven');
+  const last = Math.min(claim.endLine ?? line, line + SECRET.lines - 1);
+  const text = shelf.source
+    .lines({ first: line - 1, last: last - 1 })
+    .join('\n')
+    .slice(0, SECRET.characters);
+  if (text === '' || !(await files.holdsSecret(text))) return unproven(claim, 'unproven');
+  const label = library.labelOf(shelf, { first: line - 1, last: last - 1 });
+  return { ...unproven(claim, null), status: 'exact', label, endLine: last > line ? last : null };
+}
+
+/** Checks a claimed absence; null if it may be true, which proves nothing: anyone can name what no one ever wrote. */
+function refute(claim: Claim, { files, library }: Search): Grounded | null {
+  if (claim.missing === null) return null;
+  const { path, text } = claim.missing;
+  if (text === null) return path !== null && files.exists(path) ? unproven(claim, 'refuted') : null;
+  const normalized = splitLines(text.trim().slice(0, MAX_MISSING + 1))
+    .map(normalizeLine)
+    .join('\n');
+  if (normalized === '' || normalized.length > MAX_MISSING) return null;
+  const place = path ?? claim.path;
+  for (const { source, old } of place === null ? library.findElsewhere(null) : library.find(place)) {
+    if (old !== null) continue;
+    const lines: number[] = [];
+    source.findText(normalized, ({ first }, at) => {
+      const [before, after] = source.around(at, normalized.length);
+      if (isWordPart(before, normalized.charAt(0)) || isWordPart(normalized.at(-1) ?? '', after))
+        return false;
+      if (lines.at(-1) !== first + 1) lines.push(first + 1);
+      return lines.length === MAX_LISTED;
+    });
+    if (lines.length > 0) return { ...unproven(claim, 'refuted'), lines };
+  }
+  return null;
+}
+
+/** Whether two neighbouring characters belong to one word, so that `test` is not found in `latest`. */
+function isWordPart(one: string, other: string): boolean {
+  return /^[\p{L}\p{N}_]{2}$/u.test(one + other);
+}
+
+/** Describes for the model what is wrong with a finding at a JSON Pointer; null if it may stand. */
+export function groundingIssue(pointer: string, claim: Claim, { status, lines }: Grounded): Issue | null {
+  const file = truncate(claim.path ?? 'any changed file, and no file of that path was found', DISPLAY.path);
+  const quoteIssue = (message: string) => ({ path: `${pointer}/quote`, keyword: 'quote', message });
+  switch (status) {
+    case 'ungrounded':
+      return quoteIssue(`is not in ${file}; copy whole lines as they are in the file, without omissions.`);
+    case 'ambiguous': {
+      const where = lines.length === 0 ? 'several places' : `lines ${lines.join(', ')}`;
+      return quoteIssue(`stands at ${where} of ${file}; quote one line more.`);
+    }
+    case 'refuted': {
+      const name = claim.missing?.text === null ? 'path' : 'text';
+      const where = truncate(claim.missing?.path ?? claim.path ?? 'a changed file', DISPLAY.path);
+      const message =
+        name === 'path'
+          ? `${where} exists.`
+          : `is in ${where}, at ${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}.`;
+      return { path: `${pointer}/missing/${name}`, keyword: 'missing', message };
+    }
+    default:
+      return null;
+  }
+}
+
+export function countGrounding(all: readonly Grounded[]): GroundingCounts {
+  const count = (wanted: GroundingStatus) => all.filter(({ status }) => status === wanted).length;
+  return {
+    exact: count('exact'),
+    moved: count('moved'),
+    unproven: count('unproven'),
+    ambiguous: count('ambiguous'),
+    ungrounded: count('ungrounded'),
+    refuted: count('refuted'),
+    corrected_lines: all.filter(({ status, lineWas }) => status === 'exact' && lineWas !== null).length,
+  };
+}
+
+/** Returns the text for `exactLines`, without the line ending of its last line; null if it should not be offered. */
+export function findReplacement(
+  { replacement }: Claim,
+  { status, label, exactLines }: Grounded,
+): string | null {
+  if (replacement === null || exactLines === null || status !== 'exact') return null;
+  if (label !== 'in_change' && label !== 'near') return null;
+  const text = replacement.replace(/\r?\n$/, '');
+  return splitLines(text).length <= MAX_REPLACEMENT_LINES ? text : null;
+}

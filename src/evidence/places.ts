@@ -1,0 +1,117 @@
+/** Where a quote stands in one text, and which of several places is meant. */
+import type { Shelf } from './library.ts';
+import type { QuoteForm } from './normalize.ts';
+import type { LineIds, Run } from './sources.ts';
+
+const MAX_LISTED = 5;
+
+/** A place of a quote. */
+export interface Place {
+  readonly shelf: Shelf;
+  /** Line indexes in the text of the shelf. */
+  readonly run: Run;
+  /** Whether these are whole lines exactly as quoted. */
+  readonly isWritten: boolean;
+  /** The normalized text. */
+  readonly matched: string;
+}
+
+/** All places of a quote in the texts that were searched. */
+export interface Places {
+  count: number;
+  /** The first of them, at most 5. */
+  readonly first: Place[];
+  /** The last one that contains the claimed line. */
+  containing: Place | null;
+  /** Those inside a hunk of the change. */
+  inHunks: number;
+  lastInHunk: Place | null;
+}
+
+/** Searches texts for whole lines; those exactly as quoted are preferred over those that differ in blanks or the like. */
+export function findWholeLines(
+  form: QuoteForm,
+  shelves: readonly Shelf[],
+  line: number | null,
+  ids: LineIds,
+): Places {
+  const [written, others] = [noPlaces(), noPlaces()];
+  const numbers = form.lines.map((each) => ids.get(each) ?? 0);
+  if (!form.isWhole) return others;
+  for (const shelf of shelves) {
+    shelf.source.findLines(numbers, (run) => {
+      if (!isPlace(shelf, run)) return;
+      const isWritten = form.written !== null && shelf.source.isWritten(form.written, run.first);
+      const matched = form.lines.join('\n');
+      addPlace(isWritten ? written : others, { shelf, run, isWritten, matched }, line);
+    });
+  }
+  return written.count > 0 ? written : others;
+}
+
+/** Searches texts for a part of one line, which proves its place only if it is there once. */
+export function findFragment(form: QuoteForm, shelves: readonly Shelf[]): Places {
+  const places = noPlaces();
+  const [fragment = ''] = form.lines;
+  if (!form.isFragment) return places;
+  for (const shelf of shelves) {
+    if (places.count === MAX_LISTED) break;
+    shelf.source.findText(fragment, (run) => {
+      if (!isPlace(shelf, run)) return false;
+      const whole = shelf.source.normalized(run);
+      const matched = whole.length <= MAX_MATCHED ? whole : fragment;
+      places.count += 1;
+      places.first.push({ shelf, run, isWritten: false, matched });
+      return places.count === MAX_LISTED;
+    });
+  }
+  return places;
+}
+
+/** Characters of a line that stands for its fragments, so that two quotes of one line have the same matched text. */
+const MAX_MATCHED = 1_000;
+
+/** Returns the place that is meant: the only one, else the one at the claimed line, else the only one inside a hunk. */
+export function choosePlace({ count, first, containing, inHunks, lastInHunk }: Places): Place | null {
+  if (count === 1) return first[0] ?? null;
+  return containing ?? (inHunks === 1 ? lastInHunk : null);
+}
+
+/** Whether a run of lines counts: of the old side only lines of one hunk of which one was removed. */
+function isPlace({ old }: Shelf, { first, last }: Run): boolean {
+  if (old === null) return true;
+  const rows = old.slice(first, last + 1);
+  return rows[0]?.hunk === rows.at(-1)?.hunk && rows.some(({ isRemoved }) => isRemoved);
+}
+
+function noPlaces(): Places {
+  return { count: 0, first: [], containing: null, inHunks: 0, lastInHunk: null };
+}
+
+function addPlace(places: Places, place: Place, line: number | null): void {
+  places.count += 1;
+  if (places.first.length < MAX_LISTED) places.first.push(place);
+  if (line !== null && containsLine(place, line)) places.containing = place;
+  const { shelf, run } = place;
+  if (shelf.old === null && !shelf.changed?.isInHunk(run.first + 1, run.last + 1)) return;
+  places.inHunks += 1;
+  places.lastInHunk = place;
+}
+
+/** Whether a place contains a line; a removed one by its old number or by where it is shown. */
+export function containsLine({ shelf, run: { first, last } }: Place, line: number): boolean {
+  if (shelf.old === null) return first < line && line <= last + 1;
+  return shelf.old
+    .slice(first, last + 1)
+    .some(({ number, newNumber }) => number === line || newNumber === line);
+}
+
+/** Returns the lines of a place in the file, from 1; of removed lines only the line above, and null if there is none. */
+export function linesOfPlace({ shelf, run }: Place): {
+  readonly line: number | null;
+  readonly endLine: number;
+} {
+  const row = shelf.old?.[run.first];
+  if (row === undefined) return { line: run.first + 1, endLine: run.last + 1 };
+  return { line: row.newNumber === 0 ? null : row.newNumber, endLine: row.newNumber };
+}
