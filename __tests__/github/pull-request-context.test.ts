@@ -23,7 +23,8 @@ const file = (path: string, more: Partial<ChangedFile> = {}): ChangedFile => ({
   blob: '',
   ...more,
 });
-const facts = { number: 7, pull, files: null, notes: [], diffFromGit: false };
+const subject = { about: 'pull request #7', contents: 'files', author: 'whoever opened the pull request' };
+const facts = { subject, pull, files: null, notes: [], diffFromGit: false };
 
 describe('the context files of a pull request', () => {
   it('are a description, a list, a diff, and a README that describes them', async () => {

@@ -66,7 +66,7 @@ export function openGitHub(options: ActionGitHubOptions): ActionGitHub {
         readTrustedFile(file, { root: workspace, outside: 'refused', maxBytes: READ.policy }),
       maxBytes: READ.policy,
     }),
-    findContext: createContextFinder(event, finder, changed, options.warn),
+    findContext: createContextFinder(event, finder, changed, options.warn, github),
     findPolicyChanges: (files) =>
       findPolicyChanges(files, { event, changed, workspace, trusted, workflowRef }),
   };

@@ -28,7 +28,7 @@ describe('the diff from the history of the checkout', () => {
   });
   /** The status of the diff from a commit, in the repository or one of its directories. */
   const diffFrom = (from: string, head = '', partial: 'write' | 'drop' = 'write', cwd = repo) =>
-    writeGitDiff(shellIn(cwd), { base: from, head, partial }, never);
+    writeGitDiff(shellIn(cwd), { base: from, head }, partial, never);
   const context = (name: string) => path.join(base, 'tmp', 'context', name);
 
   beforeEach(async () => {
@@ -159,6 +159,131 @@ describe('the diff from the history of the checkout', () => {
   });
 });
 
+describe('the diff of what changed since the merge base with a ref', () => {
+  let base = '';
+  let repo = '';
+  const git = (...args: readonly string[]) => gitIn(repo, ...args);
+  const write = (name: string, text: string) => writeFile(path.join(repo, name), text);
+  const shell = {
+    exec: async (script: string) => {
+      const env = { PATH: process.env['PATH'], HOME: base, TMPDIR: path.join(base, 'tmp') };
+      const { status, stdout } = spawnSync('bash', ['-c', script], { cwd: repo, env, encoding: 'utf8' });
+      const totalBytes = Buffer.byteLength(stdout);
+      return {
+        ...{ exitCode: status, signal: null, timedOut: false, durationMs: 0, output: stdout, totalBytes },
+        ...{ fullOutputPath: null, keptBytes: totalBytes },
+      };
+    },
+  };
+  const diffSince = (ref: string) => writeGitDiff(shell, { ref }, 'write', never);
+  const context = (name: string) => readFileSync(path.join(base, 'tmp/context', name), 'utf8');
+
+  beforeEach(async () => {
+    base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'git-diff-')));
+    repo = path.join(base, 'repo');
+    await mkdir(path.join(base, 'tmp'));
+    await mkdir(repo);
+    git('init', '-q', '-b', 'main');
+    for (const name of ['committed.txt', 'staged.txt', 'edited.txt', 'gone.txt', 'same.txt'])
+      await write(name, `${name}\n`);
+    git('add', '-A');
+    git('commit', '-qm', 'first');
+    git('checkout', '-qb', 'topic');
+  });
+
+  afterEach(() => rm(base, { recursive: true, force: true }));
+
+  it('has commits and what is uncommitted, without untracked files, and writes nothing to the repository', async () => {
+    await write('committed.txt', 'new\n');
+    git('commit', '-qam', 'second');
+    git('checkout', '-q', 'main');
+    await write('same.txt', 'main went on\n');
+    git('commit', '-qam', 'third');
+    git('checkout', '-q', 'topic');
+    await write('staged.txt', 'new\n');
+    await write('added.txt', 'new\n');
+    git('add', 'staged.txt', 'added.txt');
+    await write('edited.txt', 'new\n');
+    await write('intended.txt', 'new\n');
+    git('add', '-N', 'intended.txt');
+    await write('untracked.txt', 'new\n');
+    await rm(path.join(repo, 'gone.txt'));
+    const state = () => [git('status', '--porcelain'), git('count-objects', '-v')];
+    const before = state();
+    expect(await diffSince('main')).toBe('complete');
+    expect(state()).toEqual(before);
+    expect(context('changed-files.txt').trim().split('\n')).toEqual([
+      ...['A\tadded.txt', 'M\tcommitted.txt', 'M\tedited.txt', 'D\tgone.txt', 'A\tintended.txt'],
+      'M\tstaged.txt',
+    ]);
+    expect(context('diff.patch')).toContain('\n-edited.txt\n+new\n');
+  });
+
+  it('is complete when nothing changed, and takes each form of a commit', async () => {
+    for (const ref of ['main', 'HEAD', 'HEAD~0', git('rev-parse', 'HEAD').slice(0, 12)]) {
+      expect(await diffSince(ref)).toBe('complete');
+      expect([context('changed-files.txt'), context('diff.patch')]).toEqual(['', '']);
+    }
+  });
+
+  it('says what is wrong with a ref', async () => {
+    for (const ref of ['nowhere', 'HEAD:same.txt', "x'; touch evil; '", '--all', 'HEAD..main'])
+      expect(await diffSince(ref), ref).toBe('no_ref');
+    git('checkout', '-q', '--orphan', 'other');
+    git('commit', '-qm', 'unrelated');
+    expect(await diffSince('main')).toBe('no_merge_base');
+    await rm(path.join(repo, '.git'), { recursive: true });
+    expect(await diffSince('main')).toBe('no_ref');
+    expect(existsSync(path.join(base, 'tmp/context'))).toBe(false);
+  });
+
+  it('knows no merge base in a shallow clone that does not reach it', async () => {
+    await write('same.txt', 'topic\n');
+    git('commit', '-qam', 'second');
+    git('checkout', '-q', 'main');
+    await write('edited.txt', 'main\n');
+    git('commit', '-qam', 'third');
+    const origin = repo;
+    repo = path.join(base, 'shallow');
+    gitIn(base, 'clone', '-q', '--depth', '1', '--no-single-branch', '-b', 'topic', `file://${origin}`, repo);
+    expect(await diffSince('origin/main')).toBe('no_merge_base');
+    git('fetch', '-q', '--unshallow');
+    expect(await diffSince('origin/main')).toBe('complete');
+    expect(context('changed-files.txt')).toBe('M\tsame.txt\n');
+  });
+
+  it('has the contents that git would commit: line endings and filters of the repository count', async () => {
+    await write('.gitattributes', '*.txt text eol=crlf\n*.js -diff\n');
+    await write('a.js', 'evil\n');
+    git('add', '-A');
+    await write('same.txt', 'same.txt\r\n');
+    await write('edited.txt', 'edited.txt\r\nnew\r\n');
+    expect(await diffSince('main')).toBe('complete');
+    expect(context('changed-files.txt')).toBe('A\t.gitattributes\nA\ta.js\nM\tedited.txt\n');
+    expect(context('diff.patch')).toContain('\n edited.txt\n+new\n');
+    expect(context('diff.patch')).toContain('\n+evil\n');
+  });
+});
+
+it('an empty change of known commits counts as complete where the head is known', async () => {
+  const base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'git-diff-')));
+  const exec = async (script: string) => {
+    const env = { PATH: process.env['PATH'], HOME: base, TMPDIR: base };
+    const { status } = spawnSync('bash', ['-c', script], { cwd: base, env });
+    return {
+      ...{ exitCode: status, signal: null, timedOut: false, durationMs: 0, output: '', totalBytes: 0 },
+      ...{ fullOutputPath: null, keptBytes: 0 },
+    };
+  };
+  gitIn(base, 'init', '-q');
+  gitIn(base, 'commit', '-q', '--allow-empty', '-m', 'one');
+  const first = gitIn(base, 'rev-parse', 'HEAD');
+  const since = (mayBeEmpty: boolean) =>
+    writeGitDiff({ exec }, { base: first, head: first, mayBeEmpty }, 'write', never);
+  expect([await since(false), await since(true)]).toEqual(['missing', 'complete']);
+  await rm(base, { recursive: true });
+});
+
 describe.each(shellWays)('behind $name', ({ options }) => {
   let world: World;
   beforeEach(async () => {
@@ -175,7 +300,7 @@ describe.each(shellWays)('behind $name', ({ options }) => {
     git('commit', '-qm', 'second');
     const sandbox = await world.openReady({ ...options, access: 'scratch' });
     const changes = await rememberWorkspace(sandbox, never, { repository: world.workspace });
-    expect(await writeGitDiff(sandbox, { base: first, head: '', partial: 'write' }, never)).toBe('complete');
+    expect(await writeGitDiff(sandbox, { base: first, head: '' }, 'write', never)).toBe('complete');
     const limits = { timeoutMs: 10_000, maxOutputBytes: 10_000, signal: never };
     const { output } = await sandbox.exec('cat "$TMPDIR/context/diff.patch"; echo worse > a.js', limits);
     expect(output).toContain('\n+evil\n');

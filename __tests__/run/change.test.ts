@@ -1,0 +1,260 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ChangeContext, LoadedContext } from '../../src/github/change-context.ts';
+import type { ChangedFile } from '../../src/github/changed-files.ts';
+import { createPushContext } from '../../src/github/push-context.ts';
+import { explainNoChange, findContext } from '../../src/run/change.ts';
+import { placeContext } from '../../src/run/place-change.ts';
+import { createWorld, exec, gitIn, type World } from '../sandbox/world.ts';
+import { quietWorld } from '../support/worlds/quiet.ts';
+
+const never = new AbortController().signal;
+const none = '0'.repeat(40);
+let world: World;
+let warnings: string[] = [];
+const git = (...args: readonly string[]) => gitIn(world.workspace, ...args);
+const write = async (name: string, text: string | Buffer) => {
+  await mkdir(path.dirname(path.join(world.workspace, name)), { recursive: true });
+  await writeFile(path.join(world.workspace, name), text);
+};
+const commit = () => {
+  git('add', '-A');
+  git('commit', '-q', '--allow-empty', '-m', 'more');
+  return git('rev-parse', 'HEAD');
+};
+const open = () => world.openReady({ access: 'scratch' });
+const place = async (context: ChangeContext | null, sandbox?: Awaited<ReturnType<typeof open>>) => {
+  if (context === null) throw new Error('no context');
+  return placeContext(context, sandbox ?? (await open()), never, (text) => warnings.push(text));
+};
+const pushOf = (before: string, after: string, more: object = {}) => {
+  const payload = { ref: 'refs/heads/main', before, after, commits: [{}], ...more };
+  return createPushContext({ repository: 'o/r', name: 'push', sha: after, ref: '', payload });
+};
+const since = async (base: string) => {
+  const found = await findContext({ context: 'auto', base }, quietWorld(world.base, world.temp));
+  return found === 'unknown' ? null : found;
+};
+
+beforeEach(async () => {
+  warnings = [];
+  world = await createWorld();
+});
+afterEach(() => world.close());
+
+describe('the change of a push', () => {
+  it('is read from what git writes, and marked by the attributes of its base only', async () => {
+    await write('.gitattributes', 'dist/** linguist-generated\nvendor/** linguist-vendored\n');
+    await write('src/old.ts', 'one\ntwo\nthree\nfour\n');
+    const before = commit();
+    await write('.gitattributes', '* linguist-generated\n');
+    git('mv', 'src/old.ts', 'src/new.ts');
+    await write('dist/a.js', 'made\n');
+    await write('vendor/a.js', 'theirs\n');
+    await write('src/nul.ts', 'an evil line with a single NUL\0\n');
+    await write('a.png', Buffer.from([1, 2, 0, 1, 2, 0]));
+    const after = commit();
+    const { status, change, unknown } = await place(pushOf(before, after));
+    expect([status, unknown, change?.incomplete, warnings]).toEqual(['complete', '', null, []]);
+    expect(change?.files.map(({ path: name, kind, isBinary }) => [name, kind, isBinary])).toEqual([
+      ['.gitattributes', 'text', false],
+      ['a.png', 'unit', true],
+      ['dist/a.js', 'text', false],
+      ['src/new.ts', 'unit', false],
+      ['src/nul.ts', 'text', false],
+      ['vendor/a.js', 'text', false],
+    ]);
+    expect(change?.files.find(({ path: name }) => name === 'dist/a.js')?.hunks[0]?.lines).toEqual(['+made']);
+    expect(change?.marked).toEqual(
+      new Map([
+        ['dist/a.js', 'generated'],
+        ['vendor/a.js', 'vendored'],
+      ]),
+    );
+  });
+
+  it('has context files that say what was pushed', async () => {
+    const before = git('rev-parse', 'HEAD');
+    await write('a.js', 'new\n');
+    const after = commit();
+    const sandbox = await open();
+    await place(pushOf(before, after), sandbox);
+    const { output } = await exec(sandbox, 'cd "$TMPDIR/context" && ls && cat README.md changed-files.txt');
+    expect(output).toMatch(/^README\.md\nchanged-files\.txt\ndiff\.patch\n/u);
+    expect(output).toContain('describes the push of 1 commit to branch "main"');
+    expect(output).toContain('A\ta.js\n');
+  });
+
+  it('is empty when the branch was moved back to an earlier commit', async () => {
+    const first = git('rev-parse', 'HEAD');
+    await write('a.js', 'new\n');
+    const second = commit();
+    git('reset', '-q', '--hard', first);
+    const { status, change } = await place(pushOf(second, first, { forced: true }));
+    expect([status, change?.files, change?.incomplete]).toEqual(['complete', [], null]);
+  });
+
+  it('is missing when the base is gone, or a shallow clone does not have it', async () => {
+    const after = git('rev-parse', 'HEAD');
+    const gone = await place(pushOf('f'.repeat(40), after, { forced: true }));
+    expect([gone.status, gone.change]).toEqual(['missing', null]);
+    expect(gone.unknown).toContain('before this force push');
+    const before = after;
+    await write('a.js', 'new\n');
+    const head = commit();
+    const origin = path.join(world.base, 'origin');
+    gitIn(world.base, 'clone', '-q', '--bare', world.workspace, origin);
+    await rm(world.workspace, { recursive: true });
+    gitIn(world.base, 'clone', '-q', '--depth', '1', `file://${origin}`, world.workspace);
+    const shallow = await place(pushOf(before, head));
+    expect([shallow.status, shallow.change]).toEqual(['missing', null]);
+    expect(shallow.unknown).toContain('fetch-depth: 0');
+    expect(warnings.at(-1)).toMatch(
+      /^The push of 1 commit to branch "main": The diff is missing: .*fetch-depth: 0/u,
+    );
+    git('fetch', '-q', '--unshallow');
+    expect((await place(pushOf(before, head))).status).toBe('complete');
+  });
+
+  it('is none when there is no base', () => {
+    expect(pushOf(none, git('rev-parse', 'HEAD'))).toBeNull();
+  });
+
+  it('is incomplete when its diff is too long', async () => {
+    const before = git('rev-parse', 'HEAD');
+    await write('a.txt', 'a\n');
+    await write('b.txt', `${'x'.repeat(99)}\n`.repeat(41_000));
+    const { status, change } = await place(pushOf(before, commit()));
+    expect(status).toBe('truncated');
+    expect(change?.incomplete).toContain('longer than 4 MB');
+    expect(change?.files.map(({ path: name, kind }) => [name, kind])).toEqual([
+      ['a.txt', 'text'],
+      ['b.txt', 'unknown'],
+    ]);
+  });
+});
+
+describe('the change since a base', () => {
+  it('has what is uncommitted, and the attributes of the base', async () => {
+    await write('.gitattributes', 'dist/** linguist-generated\n');
+    commit();
+    git('checkout', '-qb', 'topic');
+    await write('dist/a.js', 'new\n');
+    commit();
+    await write('README.md', 'edited\n');
+    await write('.gitattributes', '* linguist-generated\n');
+    const { status, change } = await place(await since('main'));
+    expect(status).toBe('complete');
+    expect(change?.files.map(({ path: name }) => name)).toEqual(['.gitattributes', 'README.md', 'dist/a.js']);
+    expect(change?.marked).toEqual(new Map([['dist/a.js', 'generated']]));
+  });
+
+  it('ends the run for a ref that git does not know, and for one of another history', async () => {
+    const error = await place(await since('nowhere')).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ name: 'InputError', input: 'base' });
+    expect(String(error)).toContain('base is "nowhere", which git does not know');
+    git('checkout', '-q', '--orphan', 'other');
+    git('commit', '-qm', 'unrelated');
+    await expect(place(await since('main'))).rejects.toThrow('no commit in common');
+  });
+});
+
+describe('the change that GitHub lists', () => {
+  const row = (name: string, more: Partial<ChangedFile> = {}): ChangedFile => ({
+    ...{ path: name, previous: '', status: 'modified', additions: 1, deletions: 0, blob: '' },
+    patch: '@@ -0,0 +1 @@\n+new',
+    ...more,
+  });
+  const listing = (files: readonly ChangedFile[], more: Partial<LoadedContext> = {}): ChangeContext => ({
+    subject: { about: 'pull request #7', contents: '', author: '' },
+    load: async () => ({
+      ...{ diff: 'complete', range: null, notes: [], files: () => new Map(), base: 'f'.repeat(40) },
+      listed: { files, more: null },
+      readBaseAttributes: async () => 'dist/** linguist-generated\n',
+      ...more,
+    }),
+  });
+
+  it('is marked by the attributes that GitHub gives, if the base is not in the checkout', async () => {
+    const context = listing([
+      row('dist/a.js'),
+      row('src/a.js', { status: 'renamed', previous: 'dist/b.js' }),
+    ]);
+    const { change } = await place(context);
+    expect(change?.files.map(({ kind }) => kind)).toEqual(['text', 'text']);
+    expect([...(change?.marked.keys() ?? [])]).toEqual(['dist/a.js', 'dist/b.js']);
+    const unmarked = await place(listing([row('dist/a.js')], { readBaseAttributes: async () => null }));
+    expect(unmarked.change?.marked.size).toBe(0);
+    const inCheckout = await place(listing([row('dist/a.js')], { base: git('rev-parse', 'HEAD') }));
+    expect(inCheckout.change?.marked.size).toBe(0);
+  });
+
+  it('is incomplete when there are more files, and behind the size limit', async () => {
+    const more = 'GitHub lists 1 files only.';
+    const files = [row('a.js')];
+    const cut = await place(listing(files, { diff: 'truncated', listed: { files, more } }));
+    expect(cut.change?.incomplete).toBe(more);
+    const large = (name: string) => row(name, { patch: `@@ -0,0 +1 @@\n+${'x'.repeat(3_000_000)}` });
+    const { change } = await place(listing([large('a.js'), large('b.js')]));
+    expect(change?.incomplete).toBe('Of the diff, 4 MB are known.');
+    expect(change?.files.map(({ kind }) => kind)).toEqual(['text', 'unknown']);
+  });
+
+  it('has binary files where the very file that GitHub lists is in the checkout', async () => {
+    const image = Buffer.from(Array.from({ length: 300 }, (_, at) => (at * 7) % 256));
+    await write('logo.png', image);
+    await write('other.png', image);
+    await write('nul.js', 'a line of code with a NUL in it\0\n');
+    await write('wide.ps1', Buffer.from('\ufeffRemove-Item everything\n', 'utf16le'));
+    const blob = (name: string) => git('hash-object', name);
+    const none = { patch: null, additions: 0, status: 'added' };
+    const rows = [
+      row('logo.png', { ...none, blob: blob('logo.png') }),
+      row('other.png', { ...none, blob: 'f'.repeat(40) }),
+      row('nul.js', { ...none, blob: blob('nul.js') }),
+      row('wide.ps1', { ...none, blob: blob('wide.ps1') }),
+      row('../logo.png', { ...none, blob: blob('logo.png') }),
+      row('gone.png', { ...none, status: 'removed', blob: blob('logo.png') }),
+    ];
+    const { change } = await place(listing(rows));
+    expect(change?.files.map(({ kind, isBinary }) => [kind, isBinary])).toEqual([
+      ['unit', true],
+      ...Array.from({ length: 4 }, () => ['unknown', false]),
+      ['unit', false],
+    ]);
+  });
+
+  it('gives way to what git finds in the checkout', async () => {
+    const base = git('rev-parse', 'HEAD');
+    await write('b.js', 'new\n');
+    const head = commit();
+    const range = { base, head };
+    const { status, change } = await place(listing([row('a.js')], { range }));
+    expect([status, change?.files.map(({ path: name }) => name)]).toEqual(['complete', ['b.js']]);
+    const elsewhere = await place(listing([row('a.js')], { range: { base: 'f'.repeat(40), head } }));
+    expect(elsewhere.change?.files.map(({ path: name }) => name)).toEqual(['a.js']);
+  });
+
+  it('is unknown, with the reason, when GitHub lists nothing', async () => {
+    const context = listing([], { diff: 'missing', listed: null, notes: ['Nobody answered.'] });
+    const { status, change, unknown } = await place(context);
+    expect({ status, change, unknown }).toEqual({
+      status: 'missing',
+      change: null,
+      unknown: 'Nobody answered.',
+    });
+    expect(warnings).toEqual(['Pull request #7: Nobody answered.']);
+  });
+});
+
+it('a change is not asked for with context: none, and each entry says what to do without one', async () => {
+  const quiet = quietWorld(world.base, world.temp);
+  const findFails = { ...quiet, findContext: () => Promise.reject(new Error('nobody asks')) };
+  expect(await findContext({ context: 'none', base: 'main' }, findFails)).toBeNull();
+  const auto = { context: 'auto' } as const;
+  expect(explainNoChange(null, { context: 'none' }, quiet)).toContain('context: none');
+  expect(explainNoChange(null, auto, quiet)).toContain('The event names no change');
+  expect(explainNoChange(null, auto, { entry: 'command-line' })).toContain('Add --base');
+  expect(explainNoChange('unknown', auto, quiet)).toContain('could not be determined');
+});
