@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
   ACCEPTED,
+  contextNote,
   DROPPED,
   FORCED_ASK,
+  NOT_TAKEN,
   rejectionText,
   SKIPPED_BESIDE_ACCEPTED,
   SKIPPED_BESIDE_REJECTED,
@@ -10,7 +12,11 @@ import {
 } from '../../src/agent/prompt.ts';
 
 const root = '/work/repo';
-const facts = { root, workingDirectory: root, structured: true, writable: true, offline: false, extra: null };
+const facts = {
+  ...{ root, workingDirectory: root, structured: true, writable: true },
+  ...{ offline: false, quotes: false, extra: null },
+};
+const change = { about: 'pull request #7', contents: 'title, changed files and diff', author: 'its author' };
 const issues = [
   { path: '', keyword: 'required', message: 'The key "passed" is missing; present: "summary".' },
   { path: '/findings/0/line', keyword: 'type', message: 'Must be integer, not string.' },
@@ -24,7 +30,11 @@ describe('the texts that the loop sends to the model', () => {
       'system-prompt-with-less',
       systemPrompt({ ...facts, structured: false, writable: false, offline: true, extra: 'Be brief.' }),
     ],
+    ['system-prompt-with-quotes', systemPrompt({ ...facts, quotes: true })],
+    ['context-note', contextNote(change, false)],
+    ['context-note-with-coverage', contextNote(change, true)],
     ['forced-ask', FORCED_ASK],
+    ['not-taken', NOT_TAKEN],
     ['rejection', rejectionText(issues)],
     ['skipped-beside-accepted', SKIPPED_BESIDE_ACCEPTED],
     ['skipped-beside-rejected', SKIPPED_BESIDE_REJECTED],

@@ -7,7 +7,9 @@ import { createRecordingFile } from '../../src/replay/recording-file.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import type { EndListener } from '../../src/run/signals.ts';
 import type { World } from '../../src/run/world.ts';
+import { coverageJson } from '../../src/text/coverage.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
+import { unseenCoverage } from '../reporters/sample-coverage.ts';
 import { HAS_BWRAP } from '../support/fakes/runner/action.ts';
 import { knowSecrets } from '../support/surroundings.ts';
 import { localFiles } from '../support/worlds/quiet.ts';
@@ -78,6 +80,20 @@ describe.runIf(HAS_BWRAP)('a run with a reusable verdict', () => {
     await keep('a', rest);
     expect((await startRun()).evidence).toBeNull();
     expect(wasAsked()).toBe(false);
+  });
+
+  it('has the coverage of the earlier run, whose model was shown the change', async () => {
+    const envelope = await first();
+    const evidence = {
+      context: 'complete',
+      tool_calls: 4,
+      coverage: coverageJson(unseenCoverage, (text) => text),
+      findings: [],
+    };
+    await keep('a', { ...envelope, evidence });
+    const report = await startRun();
+    expect(wasAsked()).toBe(false);
+    expect(report.evidence?.coverage).toEqual(unseenCoverage);
   });
 
   it('resolves the files of findings as the earlier run did when there is one entry for each finding', async () => {

@@ -2,6 +2,7 @@
 
 import type { Contract } from '../contract/contract.ts';
 import { ProviderError, SandboxError } from '../errors.ts';
+import type { EvidenceReview, FinalDecision } from '../evidence/review.ts';
 import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
 import type { CallRecord, RunEvent, Totals, TurnRecord } from '../reporters/report-types.ts';
 import { JSON_TEXT } from '../text/limits.ts';
@@ -9,8 +10,8 @@ import { truncate } from '../text/messages.ts';
 import { NO_USAGE } from '../text/usage.ts';
 import { race } from '../text/wait.ts';
 import { STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
-import type { Message, Outcome, RedactedIssue, ToolResult } from '../types.ts';
-import { redactMessage, runBatch } from './batch.ts';
+import type { Limit, Message, Outcome, RedactedIssue, ToolResult } from '../types.ts';
+import { outcomeOf, redactMessage, runBatch } from './batch.ts';
 import { type Budget, createBudget, type Limits, type Price } from './budget.ts';
 import { DROPPED, FORCED_ASK } from './prompt.ts';
 
@@ -19,6 +20,11 @@ export interface AgentOptions {
   readonly provider: Provider;
   readonly toolbox: Toolbox;
   readonly contract: Contract;
+  /**
+   * Resolves to what decides whether a valid payload rests on enough; absent if any does. Not called before `ready` has
+   * resolved.
+   */
+  readonly evidence?: () => Promise<EvidenceReview>;
   readonly limits: Limits;
   readonly price: Price;
   readonly system: string;
@@ -65,8 +71,14 @@ export async function runAgent(options: AgentOptions, record: AgentRecord): Prom
   try {
     return await loop(options, record, memory);
   } catch (error) {
-    if (!signal.aborted || error instanceof SandboxError) throw error;
+    if (error instanceof SandboxError) throw error;
     if (options.interrupt.aborted) return { kind: 'cancelled', signal: String(options.interrupt.reason) };
+    const isStopped = signal.aborted && isRunStop(signal.reason);
+    if (isStopped || (!signal.aborted && error instanceof ProviderError)) {
+      const held = await takeHeld(options, memory.lastIssues);
+      if (held !== null) return held;
+    }
+    if (!signal.aborted) throw error;
     if (isRunStop(signal.reason)) return stopped(signal.reason, memory.lastIssues);
     throw signal.reason;
   }
@@ -92,8 +104,9 @@ async function loop(options: AgentOptions, record: AgentRecord, memory: Memory):
 
   for (;;) {
     const limit = budget.exhausted();
-    if (limit !== null) return { kind: 'exhausted', limit, lastIssues: memory.lastIssues };
+    if (limit !== null) return outcomeAtLimit(limit, options, memory);
     const { turn, completion, calls } = await complete(ask, forced, budget, options, record);
+    await observeResults(messages, options);
     const { message, stopReason } = completion;
     if (stopReason === 'refusal') return { kind: 'refused', text: message.text };
     messages.push(message);
@@ -101,22 +114,72 @@ async function loop(options: AgentOptions, record: AgentRecord, memory: Memory):
     if (!empty) memory.lastText = message.text;
     if (message.toolCalls.length > 0) {
       const ready = () => readyInSpiteOfTime(options);
-      const world = { ...options, ready, turn, record, records: calls, totals: () => record.totals };
+      const isLast = () => budget.exhausted() !== null;
+      const world = { ...options, ready, turn, record, records: calls, totals: () => record.totals, isLast };
       const batch = await runBatch(message.toolCalls, world);
       record.rejections += batch.rejections;
-      if (batch.submitted !== null) return { kind: 'submitted', ...batch.submitted };
+      if (batch.ended !== null) return batch.ended;
       if (batch.rejections > 0) memory.lastIssues = batch.lastIssues;
       messages.push({ role: 'tool', results: batch.results });
       forced = false;
       continue;
     }
     if (!askable || budget.exhausted() === 'turns') {
+      const held = await takeHeld(options, memory.lastIssues);
+      if (held !== null) return held;
       return { kind: 'plain_text', text: memory.lastText, empty, truncated: stopReason === 'length' };
     }
     askable = false;
     forced = true;
     messages.push({ role: 'user', text: FORCED_ASK });
     emit({ type: 'user_message', text: FORCED_ASK });
+  }
+}
+
+async function outcomeAtLimit(
+  limit: Exclude<Limit, 'time'>,
+  options: AgentOptions,
+  { lastIssues }: Memory,
+): Promise<Outcome> {
+  const decision = limit === 'turns' ? await giveUp(options, lastIssues) : null;
+  if (decision !== null) return outcomeOf(decision);
+  return (await takeHeld(options, lastIssues)) ?? { kind: 'exhausted', limit, lastIssues };
+}
+
+/** Returns what becomes of a payload that was sent back; null if none was. */
+async function giveUp(
+  options: AgentOptions,
+  lastIssues: Memory['lastIssues'],
+): Promise<FinalDecision | null> {
+  if (options.evidence === undefined || lastIssues.length === 0) return null;
+  await readyInSpiteOfTime(options);
+  return (await options.evidence()).giveUp();
+}
+
+/**
+ * Returns how the run ends with a payload that was sent back only because of its findings, and thus would be taken; null
+ * if there is none. However the run ends, such a payload is not lost.
+ */
+async function takeHeld(options: AgentOptions, lastIssues: Memory['lastIssues']): Promise<Outcome | null> {
+  const decision = await giveUp(options, lastIssues);
+  return decision === null || (decision.kind === 'ended' && decision.reason === 'unread')
+    ? null
+    : outcomeOf(decision);
+}
+
+/** Notes what the model was shown: the results that were sent with the request it has just answered. */
+async function observeResults(
+  messages: readonly Message[],
+  { evidence, toolbox }: AgentOptions,
+): Promise<void> {
+  const [asked, answered] = messages.slice(-2);
+  if (evidence === undefined || asked?.role !== 'assistant' || answered?.role !== 'tool') return;
+  for (const [at, { content }] of answered.results.entries()) {
+    const call = asked.toolCalls[at];
+    const source = call === undefined ? null : toolbox.source(call);
+    // A result that was dropped before this request was not received.
+    if (call !== undefined && source !== null && content !== DROPPED)
+      (await evidence()).observe({ tool: call.name, target: source, text: content });
   }
 }
 

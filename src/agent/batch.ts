@@ -1,10 +1,17 @@
 /** Processes the tool calls of one assistant turn: which calls are run, validated or skipped. */
 import type { Check, Contract } from '../contract/contract.ts';
+import type { Decision, EvidenceReview, FinalDecision, Submission } from '../evidence/review.ts';
 import type { CallDecision, CallRecord, CallRef, RunEvent, Totals } from '../reporters/report-types.ts';
 import { race } from '../text/wait.ts';
 import { STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
-import type { AssistantMessage, JsonObject, RedactedIssue, Repair, ToolCall, ToolResult } from '../types.ts';
-import { ACCEPTED, rejectionText, SKIPPED_BESIDE_ACCEPTED, SKIPPED_BESIDE_REJECTED } from './prompt.ts';
+import type { AssistantMessage, Outcome, RedactedIssue, ToolCall, ToolResult } from '../types.ts';
+import {
+  ACCEPTED,
+  NOT_TAKEN,
+  rejectionText,
+  SKIPPED_BESIDE_ACCEPTED,
+  SKIPPED_BESIDE_REJECTED,
+} from './prompt.ts';
 
 export interface BatchWorld {
   readonly turn: number;
@@ -13,6 +20,9 @@ export interface BatchWorld {
   /** Counts the calls that ran. */
   readonly record: { toolCalls: number };
   readonly contract: Contract;
+  readonly evidence?: () => Promise<EvidenceReview>;
+  /** Whether no further turn is left. */
+  readonly isLast: () => boolean;
   readonly toolbox: Toolbox;
   /** Resolves when the sandbox has passed its self-test; no payload is accepted before. */
   readonly ready: () => Promise<void>;
@@ -24,7 +34,8 @@ export interface BatchWorld {
 
 /** The outcome of the calls of a turn; `results` has exactly one result for each call, in the order of the calls. */
 export interface Batch {
-  readonly submitted: { readonly payload: JsonObject; readonly repaired: Repair | null } | null;
+  /** How the run ended; null if it goes on. */
+  readonly ended: Extract<Outcome, { kind: 'submitted' | 'weak' }> | null;
   readonly results: readonly ToolResult[];
   /** Number of rejected `structured_output` calls. */
   readonly rejections: number;
@@ -64,34 +75,55 @@ async function execute(calls: readonly ToolCall[], world: BatchWorld): Promise<B
   return collect(results, null, []);
 }
 
-/** The result of the contract for a call, and how long the validation took. */
+/** What became of a call of `structured_output`, and how long its validation took. */
 interface Checked {
   readonly check: Check;
+  /** null if the payload is not valid. */
+  readonly decision: Decision | null;
   readonly durationMs: number;
 }
 
 async function judge(calls: readonly ToolCall[], world: BatchWorld): Promise<Batch> {
   const checked = new Map<ToolCall, Checked>();
-  let submitted: Batch['submitted'] = null;
+  let ended: Batch['ended'] = null;
   for (const call of calls) {
     if (call.name !== STRUCTURED_OUTPUT_NAME) continue;
     const started = world.now();
     const check = await world.contract.accept(call);
     // Excludes the wait for the sandbox, which is not part of the call.
     const durationMs = world.now() - started;
-    checked.set(call, { check, durationMs });
-    if (check.ok) {
-      await world.ready();
-      submitted = { payload: check.payload, repaired: check.repaired };
+    if (check.ok) await world.ready();
+    const decision = check.ok ? await decide(check, world) : null;
+    checked.set(call, { check, decision, durationMs });
+    if (decision !== null && decision.kind !== 'rejected') {
+      ended = outcomeOf(decision);
       break;
     }
     // Validating a pathological payload blocks the thread until its deadline; this lets signals and timers run.
     await new Promise((resolve) => setImmediate(resolve));
     world.signal.throwIfAborted();
   }
-  const settled = calls.map((call) => settleJudged(call, checked.get(call), submitted !== null, world));
-  const rejected = [...checked.values()].flatMap(({ check }) => (check.ok ? [] : [check.redacted]));
-  return collect(settled, submitted, rejected);
+  const settled = calls.map((call) => settleJudged(call, checked.get(call), ended !== null, world));
+  const rejected = [...checked.values()].flatMap(({ check, decision }) => {
+    if (!check.ok) return [check.redacted];
+    return decision?.kind === 'rejected' ? [decision.issues] : [];
+  });
+  return collect(settled, ended, rejected);
+}
+
+async function decide(
+  { payload, repaired }: Submission,
+  { evidence, isLast, turn }: BatchWorld,
+): Promise<Decision> {
+  const submission = { payload, repaired };
+  const review = await evidence?.();
+  return review?.review(submission, isLast(), turn) ?? { kind: 'taken', submission };
+}
+
+/** Returns how a decision ends the run. */
+export function outcomeOf(decision: FinalDecision): NonNullable<Batch['ended']> {
+  if (decision.kind === 'taken') return { kind: 'submitted', ...decision.submission };
+  return { kind: 'weak', reason: decision.reason, text: decision.text };
 }
 
 /**
@@ -110,13 +142,21 @@ function settleJudged(
     const result = answer(success ? SKIPPED_BESIDE_ACCEPTED : SKIPPED_BESIDE_REJECTED, true);
     return settle(ref, result, 'skipped', 0, result, world);
   }
-  const { check, durationMs } = checked;
-  if (check.ok) {
+  const { check, decision, durationMs } = checked;
+  if (check.ok && decision?.kind === 'taken') {
     const result = answer(ACCEPTED, false);
     return settle(ref, result, 'accepted', durationMs, result, world);
   }
-  const result = answer(rejectionText(check.issues), true);
-  return settle(ref, result, 'rejected', durationMs, answer(redactIssues(check.redacted), true), world);
+  const [text, issues] = rejectionOf(check, decision);
+  return settle(ref, answer(text, true), 'rejected', durationMs, answer(redactIssues(issues), true), world);
+}
+
+/** Returns what the model is told about a call that was not accepted, and what is recorded. */
+function rejectionOf(check: Check, decision: Decision | null): readonly [string, readonly RedactedIssue[]] {
+  if (!check.ok) return [rejectionText(check.issues), check.redacted];
+  if (decision?.kind === 'rejected') return [decision.text, decision.issues];
+  // The run ends here; only records contain it.
+  return [NOT_TAKEN, [{ path: '', keyword: decision?.kind === 'ended' ? decision.reason : 'evidence' }]];
 }
 
 function settle(
@@ -143,11 +183,11 @@ function settle(
 
 function collect(
   results: readonly ToolResult[],
-  submitted: Batch['submitted'],
+  ended: Batch['ended'],
   rejected: readonly (readonly RedactedIssue[])[],
 ): Batch {
   return {
-    submitted,
+    ended,
     results,
     rejections: rejected.length,
     lastIssues: rejected.at(-1) ?? [],

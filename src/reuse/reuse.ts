@@ -65,6 +65,13 @@ export async function reuseVerdict(options: ReuseOptions): Promise<Ending | null
     return null;
   }
   const { from, payload, evidence } = match;
+  if (!(await options.mayReuse(payload, evidence?.coverage ?? null))) {
+    notify(
+      'info',
+      `The verdict of run ${from.run_id} on the same files rests on less of the change than min-coverage requires, so the model is asked.`,
+    );
+    return null;
+  }
   state.reuse = { ...found, from };
   state.describe = (report) =>
     describeReuse({ ...report, evidence: mergeEvidence(report.evidence ?? null, evidence) }, from);
@@ -130,8 +137,8 @@ export interface KeyParts {
  *
  * Included besides tree, schema, prompt, model and version: where the model is called (the same name on another server
  * is a different model), how much it may think and write, whether it must answer, its working directory, and what it
- * can use: tools, network, folders, names of variables, and the time and output limits of a command. Leg and vote are
- * included so that three votes stay three.
+ * can use: tools, network, folders, names of variables, and the time and output limits of a command; what its verdict
+ * had to rest on. Leg and vote are included so that three votes stay three.
  *
  * Not included: the gate, which is evaluated again; commit, ref, event and run, so that a merge queue finds the verdict
  * of the pull request; and for the same reason the pull request context of `context: auto` (title, description, diff),
@@ -147,11 +154,12 @@ export function reuseKey({ tree, paths, place, config, policy }: KeyParts): stri
     ['answer', config.forceOutput],
     ['tools', config.tools, config.excludeTools, config.workspaceAccess, config.maxToolOutputBytes],
     ['reach', config.shellNetwork, config.passEnv, config.sandboxRead, config.shellTimeoutSeconds],
+    ['evidence', config.minCoverage, config.grounding, config.gateFindings],
     ['ballot', config.leg, config.vote],
   ];
   // A JSON array delimits values unambiguously; the first line separates this hash from other uses of SHA-256.
   return createHash('sha256')
-    .update(`structured-agent reuse v1\n${JSON.stringify(parts)}`)
+    .update(`structured-agent reuse v2\n${JSON.stringify(parts)}`)
     .digest('hex');
 }
 
@@ -250,7 +258,10 @@ function isNewer(a: Match['from'], b: Match['from']): boolean {
  */
 function mergeEvidence(own: Evidence | null, earlier: Evidence | null): Evidence | null {
   if (own === null || earlier === null) return null;
-  return own.findings.length === earlier.findings.length ? earlier : { ...earlier, findings: own.findings };
+  if (own.findings.length === earlier.findings.length) return earlier;
+  // The counts are of other findings than these.
+  const { grounding: _, ...rest } = earlier;
+  return { ...rest, findings: own.findings };
 }
 
 type Origin = NonNullable<Reuse['from']>;

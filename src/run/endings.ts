@@ -56,6 +56,8 @@ const ENDINGS = {
   secret_in_payload: ['inconclusive', 'error_security', 1],
   tampered: ['inconclusive', 'error_security', 1],
   undecided: ['inconclusive', 'error_undecided', 1],
+  unread: ['inconclusive', 'error_evidence', 1],
+  ungrounded: ['inconclusive', 'error_evidence', 1],
   internal: ['inconclusive', 'error_internal', 1],
   sandbox: ['inconclusive', 'error_sandbox', 44],
   config: ['inconclusive', 'error_config', 52],
@@ -121,6 +123,8 @@ export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
           : `During the run ${ending.file} was changed, which the agent must never touch. Nothing was published. `) +
           'Look at what the repository told the agent to do.',
       );
+    case 'weak':
+      return failed(ending.reason, ending.text);
     case 'undecided':
       return failed('undecided', ending.text);
     case 'failed':

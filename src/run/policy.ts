@@ -5,18 +5,20 @@ import { type Contract, createContract, createGate } from '../contract/contract.
 import { parseGateArgument, parseSchemaArgument, pathHere } from '../contract/source.ts';
 import { InputError } from '../errors.ts';
 import type { PolicyFile } from '../github/changed-files.ts';
+import { type EvidencePolicy, readEvidencePolicy } from './evidence-policy.ts';
 import type { RunState, World } from './world.ts';
 
 export async function loadPolicy(
   config: Config,
   state: RunState,
   world: World,
-): Promise<{ contract: Contract; prompt: string }> {
+): Promise<{ contract: Contract; prompt: string; evidence: EvidencePolicy }> {
   const schema = await parseSchemaArgument(config.schema, world.files);
   const contract = await createContract(schema.schema, schema.warnings, world.validate ?? null);
   const request = await parseGateArgument(config.gate, schema.preset, world.files);
   state.gate = await createGate(request, contract);
   state.outputNames = contract.outputNames;
+  const evidence = readEvidencePolicy(config, contract.schema, schema.preset);
   const prompt = await readPrompt(config.prompt, world);
   state.policy = {
     schema_sha256: sha256(JSON.stringify(contract.schema)),
@@ -30,7 +32,7 @@ export async function loadPolicy(
     .then((changes) => {
       state.policyChanges = changes;
     });
-  return { contract, prompt };
+  return { contract, prompt, evidence };
 }
 
 /** The policy files of this repository, with their paths as typed. */

@@ -1,7 +1,7 @@
 /** Builds the report that all reporters show from the state of a run. */
 
 import { networkWeaknesses } from '../network/network.ts';
-import type { Evidence, Report } from '../reporters/report-types.ts';
+import type { Evidence, FindingEvidence, Report } from '../reporters/report-types.ts';
 import { resolveFindings } from '../reporters/source-locations.ts';
 import { type Entry, namingFor } from '../text/naming.ts';
 import { STRUCTURED_OUTPUT_NAME } from '../tools/structured-output.ts';
@@ -72,14 +72,9 @@ export function buildReport(
   return state.describe?.(report) ?? report;
 }
 
-function evidenceOf(
-  payload: JsonObject | null,
-  { context, record }: RunState,
-  { locate }: EndWorld,
-): Evidence | null {
-  if (context === null || locate === null) return null;
-  const findings = payload === null ? [] : resolveFindings(payload, locate);
-  return { context, toolCalls: record.toolCalls, findings };
+function evidenceOf(payload: JsonObject | null, state: RunState, { locate }: EndWorld): Evidence | null {
+  if (locate === null) return null;
+  return describeEvidence(payload, state, payload === null ? [] : resolveFindings(payload, locate));
 }
 
 function limitWords(state: RunState, entry: Entry) {
@@ -90,5 +85,27 @@ function limitWords(state: RunState, entry: Entry) {
     time: count((config?.timeoutMs ?? 0) / 60_000, 'minute'),
     tokens: count(config?.maxTotalTokens ?? 0, 'token'),
     cost: `$${config?.maxCostUsd ?? 0}`,
+  };
+}
+
+function describeEvidence(
+  payload: JsonObject | null,
+  { context, record, evidence }: RunState,
+  findings: readonly FindingEvidence[],
+): Evidence | null {
+  if (context === null) return null;
+  const looked = payload === null ? null : (evidence?.groundingOf(payload) ?? null);
+  return {
+    context,
+    toolCalls: record.toolCalls,
+    coverage: evidence?.coverage() ?? null,
+    grounding: looked?.counts ?? null,
+    findings:
+      looked === null
+        ? findings
+        : looked.findings.map(({ path: name, line, lineWas, status, label }) => ({
+            ...{ path: name, line, lineWas },
+            ...{ grounding: status, label },
+          })),
   };
 }

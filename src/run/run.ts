@@ -7,22 +7,22 @@ import { requireReadableFolders, resolveWorkingDirectory } from '../config/paths
 import type { Contract } from '../contract/contract.ts';
 import { isUngated, UNGATED } from '../contract/presets.ts';
 import { InputError, MissingKeyError, messageOf, throwProblems } from '../errors.ts';
-import type { PullRequestContext } from '../github/pull-request-context.ts';
+import type { ChangeContext } from '../github/change-context.ts';
 import { networkWeaknesses } from '../network/network.ts';
 import { repositoryAround } from '../reporters/checkouts.ts';
 import type { Report, RunEvent } from '../reporters/report-types.ts';
 import { type DetectedBackends, detectBackends } from '../sandbox/isolation/detect.ts';
 import { openSandbox } from '../sandbox/open.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
-import { writeGitDiff } from '../sandbox/workspace/git-diff.ts';
 import { createTamperCheck } from '../sandbox/workspace/tamper.ts';
 import { rememberWorkspace } from '../sandbox/workspace/workspace-diff.ts';
 import { namingFor } from '../text/naming.ts';
 import { race } from '../text/wait.ts';
 import { structuredOutputSpec } from '../tools/structured-output.ts';
 import { createToolbox, STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
-import type { ContextStatus } from '../types.ts';
+import { explainNoChange, findContext } from './change.ts';
 import type { Ending } from './endings.ts';
+import { requiresCoverage } from './evidence-policy.ts';
 import { runToEnd } from './finish.ts';
 import { connect, lazyPrice, modelWarning, requirePlaces, requirePrice } from './model.ts';
 import { loadPolicy } from './policy.ts';
@@ -70,12 +70,13 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
   const { provider: name, providerReason } = config.model;
   if (config.replay === null)
     emit({ type: 'notice', level: 'info', text: `provider ${name}, chosen by ${providerReason}` });
-  const finding = config.context === 'auto' ? world.findContext() : Promise.resolve(null);
-  const { contract, prompt } = await loadPolicy(config, state, world);
+  const finding = findContext(config, world);
+  const { contract, prompt, evidence } = await loadPolicy(config, state, world);
   const found = await race(finding, state.stop.signal);
   // Until the diff has been written it counts as missing.
   state.context = found === null ? 'none' : 'missing';
   const context = found === 'unknown' ? null : found;
+  if (found === null || found === 'unknown') state.changeUnknown = explainNoChange(found, config, world);
   if (config.replay !== null) await race(provider, state.stop.signal);
   const warning = modelWarning(state, world);
   if (warning !== null) emit({ type: 'notice', level: 'warning', text: warning });
@@ -99,9 +100,26 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
       ...{ config, contract, sandbox, state, world },
       workingDirectory: folder,
       notify: (level, text) => emit({ type: 'notice', level, text }),
+      async mayReuse(payload, coverage) {
+        const { mayReuse } = await import('./evidence.ts');
+        return mayReuse(payload, coverage, evidence, state);
+      },
     });
     if (reused !== null) return reused;
   }
+  const { root, workingDirectory } = foldersOf(folder, sandbox, world);
+  const openedAt = Date.now();
+  const openReview = once(async () => {
+    // Loaded beside the first request.
+    const { openEvidence } = await import('./evidence.ts');
+    const here = repositoryAround(folder, world.workspace) ?? world.workspace;
+    const options = { policy: evidence, openedAt, sandbox, root: { here, forTools: root } };
+    state.evidence = openEvidence({ ...options, config, state, world });
+    return state.evidence.review;
+  });
+  ready()
+    .then(openReview)
+    .catch(() => undefined);
   const connected = await provider;
   await race(sandbox.started(), state.stop.signal);
   const outcome = await runAgent(
@@ -110,16 +128,21 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
       provider: connected,
       toolbox,
       contract,
+      evidence: openReview,
       limits: config,
       price,
       system: systemPrompt({
-        ...foldersOf(folder, sandbox, world),
+        ...{ root, workingDirectory },
         structured: toolbox.has(STRUCTURED_OUTPUT_NAME),
         writable: config.workspaceAccess !== 'read-only',
         offline: toolbox.has('shell') && sandbox.isolation() !== 'none' && !config.shellNetwork,
+        quotes: evidence.grounding !== 'off',
         extra: config.systemPrompt,
       }),
-      prompt: context === null ? prompt : `${prompt}\n\n${contextNote(context.number)}`,
+      prompt:
+        context === null
+          ? prompt
+          : `${prompt}\n\n${contextNote(context.subject, requiresCoverage(evidence))}`,
       forceOutput: config.forceOutput,
       ready,
       signal: state.stop.signal,
@@ -221,7 +244,7 @@ function helpersOf({ helperFolders }: World) {
 async function startSandbox(
   config: Config,
   workingDirectory: string,
-  context: PullRequestContext | null,
+  context: ChangeContext | null,
   backends: Promise<DetectedBackends>,
   state: RunState,
   world: World,
@@ -276,7 +299,14 @@ async function startSandbox(
     state.changes = await remembered.catch(() => null);
   };
   const place = async () => {
-    if (context !== null) state.context = await placeContext(context, sandbox, state.stop.signal, world);
+    if (context === null) return;
+    const warn = (text: string) => notify({ type: 'notice', level: 'warning', text }, world);
+    const { placeContext } = await import('./place-change.ts');
+    const { root } = foldersOf(workingDirectory, sandbox, world);
+    const placed = await placeContext(context, sandbox, state.stop.signal, warn, root);
+    state.context = placed.status;
+    state.change = placed.change;
+    state.changeUnknown = placed.unknown;
   };
   const snapshots = Promise.all([tamper.snapshot(), remember(), place()]).then(() => {
     for (const text of sandbox.weaknesses()) notify({ type: 'notice', level: 'warning', text }, world);
@@ -285,28 +315,6 @@ async function startSandbox(
   // Abort the model request at once: nothing can be accepted without a working sandbox.
   snapshots.catch((error: unknown) => state.stop.abort(error));
   return { sandbox, ready: () => snapshots };
-}
-
-/** Writes the pull request context before the agent can ask for it; returns how complete the diff is. */
-async function placeContext(
-  context: PullRequestContext,
-  sandbox: OpenedSandbox,
-  signal: AbortSignal,
-  world: World,
-): Promise<ContextStatus> {
-  const { diff, range, notes, files } = await context.load();
-  await sandbox.ready();
-  // Without a shell there is no isolation backend to run git in.
-  const fromGit =
-    range === null || !sandbox.shellOffered
-      ? 'missing'
-      : await writeGitDiff(sandbox, { ...range, partial: diff === 'missing' ? 'write' : 'drop' }, signal);
-  const byGit = fromGit !== 'missing';
-  for (const text of byGit ? [] : notes) {
-    notify({ type: 'notice', level: 'warning', text: `Pull request #${context.number}: ${text}` }, world);
-  }
-  for (const [name, text] of files(byGit)) await sandbox.write(`/tmp/context/${name}`, Buffer.from(text));
-  return byGit ? fromGit : diff;
 }
 
 function startClock(timeoutMs: number, state: RunState): void {
@@ -323,4 +331,12 @@ function notify(event: RunEvent, world: World): void {
       world.warn(`${reporter.name}: ${messageOf(error)}`);
     }
   }
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }

@@ -4,8 +4,11 @@ import { type AgentRecord, createRecord } from '../agent/agent.ts';
 import type { Config } from '../config/parse-config.ts';
 import type { Contract, Gate, StandardValidate } from '../contract/contract.ts';
 import type { Files } from '../contract/source.ts';
+import type { Change } from '../evidence/change.ts';
+import type { Grounded } from '../evidence/grounding.ts';
+import type { EvidenceReview } from '../evidence/review.ts';
+import type { ChangeContext } from '../github/change-context.ts';
 import type { PolicyFile } from '../github/changed-files.ts';
-import type { PullRequestContext } from '../github/pull-request-context.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Report, Reporter, Reuse } from '../reporters/report-types.ts';
 import type { Locate } from '../reporters/source-locations.ts';
@@ -15,7 +18,15 @@ import type { TamperCheck } from '../sandbox/workspace/tamper.ts';
 import type { Changes } from '../sandbox/workspace/workspace-diff.ts';
 import type { Entry } from '../text/naming.ts';
 import type { Secrets } from '../text/secrets.ts';
-import type { ContextStatus, PolicyChange, PolicyDigest, Subject } from '../types.ts';
+import type {
+  ContextStatus,
+  Coverage,
+  GroundingCounts,
+  JsonObject,
+  PolicyChange,
+  PolicyDigest,
+  Subject,
+} from '../types.ts';
 import type { Ending } from './endings.ts';
 import type { EndListener } from './signals.ts';
 
@@ -73,10 +84,10 @@ export interface World extends EndWorld {
   /** Reads files that the user named (schema, gate, prompt), here or in another repository. */
   readonly files: Files;
   /**
-   * Returns the pull request context; null when the run is not about a pull request, `unknown` when that could not be
-   * determined. Never rejects.
+   * Returns the change that the event is about; null when there is none, `unknown` when that could not be determined.
+   * Never rejects.
    */
-  readonly findContext: () => Promise<PullRequestContext | 'unknown' | null>;
+  readonly findContext: () => Promise<ChangeContext | 'unknown' | null>;
   /** Returns the policy files that the pull request changes. Never rejects. */
   readonly findPolicyChanges: (files: readonly PolicyFile[]) => Promise<readonly PolicyChange[]>;
   /** `fetch` through the proxies and with the certificate authorities of this machine. */
@@ -94,6 +105,8 @@ export interface ReuseOptions {
   readonly state: RunState;
   readonly world: World;
   readonly notify: (level: 'info' | 'warning', text: string) => void;
+  /** Whether an earlier verdict rests on enough for this run; the coverage is null if it was not measured. */
+  readonly mayReuse: (payload: JsonObject, coverage: Coverage | null) => Promise<boolean>;
 }
 
 /** Features on top of the core, passed in by entries. Each is loaded only by runs whose inputs request it. */
@@ -112,6 +125,20 @@ export interface Features {
    * called.
    */
   readonly reuse: (options: ReuseOptions) => Promise<Ending | null>;
+}
+
+/** What the verdict of a run rests on. */
+export interface RunEvidence {
+  readonly review: EvidenceReview;
+  coverage(): Coverage;
+  /** What was found about the findings of a payload; null if they were not looked up. */
+  groundingOf(payload: JsonObject): LookedUp | null;
+}
+
+/** What was found about the findings of a payload, in their order. */
+export interface LookedUp {
+  readonly findings: readonly Grounded[];
+  readonly counts: GroundingCounts;
 }
 
 /** What a run knows so far. Filled step by step, so that a run that fails midway is reported with all that is known. */
@@ -144,6 +171,12 @@ export interface RunState {
   reuse: Reuse | null;
   /** How much of the change the model was given; null until known. */
   context: ContextStatus | null;
+  /** The change as files and hunks; null while it is not known, for the reason in `changeUnknown`. */
+  change: Change | null;
+  /** One sentence for people; empty if the change is known. */
+  changeUnknown: string;
+  /** Measures what the verdict rests on; null until the sandbox is ready. */
+  evidence: RunEvidence | null;
   /** Lets a feature on top of the core change the report; null for a plain agent run. */
   describe: ((report: Report) => Report) | null;
   /** Set before the sandbox is opened, which then closes its layers. */
@@ -173,6 +206,9 @@ export function createState(world: EndWorld): RunState {
     commentUrl: null,
     reuse: null,
     context: null,
+    change: null,
+    changeUnknown: 'The run ended before the change was known.',
+    evidence: null,
     describe: null,
     backends: null,
     sandbox: null,

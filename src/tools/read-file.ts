@@ -29,6 +29,7 @@ export function createReadFile(sandbox: Sandbox, maxOutputBytes: number): Tool {
       },
     },
     target: (input) => readText(input, 'path') ?? '',
+    source: (input) => readText(input, 'path') ?? '',
     async run(input): Promise<ToolAnswer> {
       const path = readText(input, 'path') ?? '';
       const offset = typeof input['offset'] === 'number' ? input['offset'] : 1;

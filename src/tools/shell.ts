@@ -25,6 +25,7 @@ export function createShell(
       },
     },
     target: (input) => firstLine(readText(input, 'command') ?? ''),
+    source: (input) => readText(input, 'command') ?? '',
     async run(input, signal): Promise<ToolAnswer> {
       const { command, timeout_seconds: asked } = input;
       if (typeof command !== 'string' || command.trim() === '') {

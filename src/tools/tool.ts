@@ -11,6 +11,8 @@ export interface Tool {
   readonly spec: ToolSpec;
   /** A short label of the call for logs (a path, or the first line of a command). Untrusted text. */
   target(input: JsonObject): string;
+  /** The path or the whole command that the answer shows the contents of; absent if it shows none. Untrusted text. */
+  source?(input: JsonObject): string;
   run(input: JsonObject, signal: AbortSignal): Promise<ToolAnswer>;
 }
 

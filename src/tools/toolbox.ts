@@ -40,6 +40,8 @@ export interface Toolbox {
   has(name: string): boolean;
   /** A short label of the call for logs. Untrusted text; empty for `structured_output` and unreadable calls. */
   target(call: ToolCall): string;
+  /** The path or the whole command that the result of a call shows the contents of; null if it shows none. */
+  source(call: ToolCall): string | null;
   /**
    * Runs a call; an invalid call results in an error answer. Does not run `structured_output`, which is validated by
    * the contract.
@@ -66,6 +68,11 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
       const tool = byName.get(call.name);
       const read = tool === undefined ? null : readArguments(call, tool.spec);
       return tool !== undefined && read?.ok ? tool.target(read.input) : '';
+    },
+    source(call) {
+      const tool = byName.get(call.name);
+      const read = tool === undefined ? null : readArguments(call, tool.spec);
+      return read?.ok ? (tool?.source?.(read.input) ?? null) : null;
     },
     async run(call, signal) {
       const tool = byName.get(call.name);

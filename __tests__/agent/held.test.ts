@@ -1,0 +1,105 @@
+/** A payload that was sent back for its findings is taken, however the run ends. */
+import { describe, expect, it } from 'vitest';
+import { ProviderError } from '../../src/errors.ts';
+import { createReview, type ReviewOptions } from '../../src/evidence/review.ts';
+import { namingFor } from '../../src/text/naming.ts';
+import type { Coverage } from '../../src/types.ts';
+import { submit } from '../support/fakes/model/scripted-provider.ts';
+import { runScripted } from '../support/worlds/agent-run.ts';
+
+const limits = { maxTurns: 30, maxTotalTokens: null, maxCostUsd: null };
+const held = submit({ passed: true, summary: 'held' });
+const NOTHING_SHOWN: Coverage = {
+  ...{ status: 'measured', why: null, lines: { changed: 4, shown: 0 } },
+  files: { changed: 1, required: 1, shown: 0, unseen: [], notRequired: [] },
+};
+
+function review(more: Partial<ReviewOptions> = {}) {
+  const opened = createReview({
+    ...{ minCoverage: 'off', autoShare: null, hasComplete: false, grounding: 'require', gateFindings: 'all' },
+    isRed: ({ passed }) => passed === false,
+    meter: { observe: () => undefined, measure: () => NOTHING_SHOWN },
+    ground: async () => [
+      {
+        status: 'ungrounded',
+        issue: { path: '/findings/0/quote', keyword: 'quote', message: 'is not there' },
+      },
+    ],
+    blocking: () => [],
+    naming: namingFor('action'),
+    ...more,
+  });
+  return async () => opened;
+}
+const ofCoverage = () => review({ grounding: 'off', minCoverage: { of: 'files', share: 1 } });
+const usage = { inputTokens: 60, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
+
+describe('a payload that was sent back for its findings', () => {
+  const taken = { kind: 'submitted', payload: { passed: true, summary: 'held' }, repaired: null };
+
+  it('is taken if the model goes on in plain text', async () => {
+    const run = await runScripted([{ calls: [held] }, { text: 'Done.' }, { text: 'Done.' }], {
+      evidence: review(),
+    });
+    expect(run.outcome).toEqual(taken);
+  });
+
+  it('is taken at the limit of tokens, as at that of turns', async () => {
+    const answers = [
+      { calls: [held], usage },
+      { text: 'Hm.', usage },
+    ];
+    for (const least of [{ maxTotalTokens: 100 }, { maxTurns: 2 }]) {
+      const options = { evidence: review(), limits: { ...limits, ...least } };
+      expect((await runScripted(answers, options)).outcome).toEqual(taken);
+    }
+  });
+
+  it('is taken if the provider fails, and if time is up', async () => {
+    const failing = runScripted(
+      (_, index) => {
+        if (index > 0) throw new ProviderError('error', 'gone', { status: 500 });
+        return { calls: [held] };
+      },
+      { evidence: review() },
+    );
+    expect((await failing).outcome).toEqual(taken);
+    const stop = new AbortController();
+    const late = runScripted(
+      (_, index) => {
+        if (index > 0) stop.abort({ stop: 'timeout' });
+        return { calls: [held] };
+      },
+      { evidence: review(), signal: stop.signal },
+    );
+    expect((await late).outcome).toEqual(taken);
+  });
+
+  it('is not taken after a signal', async () => {
+    const stop = new AbortController();
+    const run = runScripted(
+      (_, index) => {
+        if (index > 0) stop.abort('SIGTERM');
+        return { calls: [held] };
+      },
+      { evidence: review(), signal: stop.signal, interrupt: stop.signal },
+    );
+    expect((await run).outcome).toEqual({ kind: 'cancelled', signal: 'SIGTERM' });
+  });
+});
+
+describe('a payload that was sent back for what was not shown', () => {
+  it('is not taken if the model goes on in plain text', async () => {
+    const run = await runScripted([{ calls: [held] }, { text: 'Done.' }, { text: 'Done.' }], {
+      evidence: ofCoverage(),
+    });
+    expect(run.outcome.kind).toBe('plain_text');
+  });
+
+  it('has its rounds although it was given twice in one turn', async () => {
+    const red = submit({ passed: false, summary: 'read it all' });
+    const run = await runScripted([{ calls: [held, held] }, { calls: [red] }], { evidence: ofCoverage() });
+    expect(run.outcome).toMatchObject({ kind: 'submitted', payload: { passed: false } });
+    expect(run.record.rejections).toBe(2);
+  });
+});

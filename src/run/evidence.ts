@@ -1,0 +1,205 @@
+/** What a run's verdict rests on: measures coverage and looks findings up, with the files of this machine. */
+import { lstatSync } from 'node:fs';
+import path from 'node:path';
+import type { Config } from '../config/parse-config.ts';
+import { findBlockingRows } from '../evidence/blocking.ts';
+import { type Claim, readClaim } from '../evidence/claims.ts';
+import { type CoverageMeter, createCoverageMeter } from '../evidence/coverage.ts';
+import { countGrounding, groundFindings, groundingIssue } from '../evidence/grounding.ts';
+import type { SourceTexts } from '../evidence/library.ts';
+import { createReview, isCovered } from '../evidence/review.ts';
+import { unknownCoverage } from '../evidence/share.ts';
+import { readBounded } from '../files/read-bounded.ts';
+import { findingRows, locationOfRow } from '../reporters/findings.ts';
+import type { Locate } from '../reporters/source-locations.ts';
+import { quote } from '../sandbox/exec/shell-line.ts';
+import type { OpenedSandbox } from '../sandbox/sandbox.ts';
+import { isObject } from '../text/json.ts';
+import { READ, WAIT } from '../text/limits.ts';
+import { namingFor } from '../text/naming.ts';
+import type { Coverage, Issue, JsonObject } from '../types.ts';
+import { type EvidencePolicy, requiresCoverage } from './evidence-policy.ts';
+import type { LookedUp, RunEvidence, RunState, World } from './world.ts';
+
+interface EvidenceOptions {
+  readonly policy: EvidencePolicy;
+  /** When the agent had not written anything yet, in milliseconds of the system's clock. */
+  readonly openedAt: number;
+  readonly sandbox: OpenedSandbox;
+  /** The root of the repository, which is at the same path for tools unless the agent works in a copy elsewhere. */
+  readonly root: { readonly here: string; readonly forTools: string };
+  readonly config: Config;
+  readonly state: RunState;
+  readonly world: World;
+}
+
+type Meter = Pick<CoverageMeter, 'observe' | 'measure'>;
+
+interface Looked extends LookedUp {
+  readonly issues: readonly (Issue | null)[];
+}
+
+/** Opens the evidence of a run, once its change is known, or known to be unknown. */
+export function openEvidence(options: EvidenceOptions): RunEvidence {
+  const { policy, openedAt, state, world } = options;
+  const meter = createMeter(options);
+  const opened = new WeakMap<JsonObject, Looked>();
+  const look = async (payload: JsonObject): Promise<Looked> => {
+    const known = opened.get(payload);
+    if (known !== undefined) return known;
+    const claims = readClaims(payload, world.locate);
+    const files = await openSources(claims, openedAt, options);
+    const grounded = await groundFindings(claims, files, state.change);
+    const list = policy.findings?.list ?? 'findings';
+    const issues = grounded.map((each, at) => {
+      const claim = claims[at];
+      return claim === undefined ? null : groundingIssue(`/${list}/${at}`, claim, each);
+    });
+    const looked = { findings: grounded, counts: countGrounding(grounded), issues };
+    opened.set(payload, looked);
+    return looked;
+  };
+  const review = createReview({
+    ...policy,
+    isRed: (payload) => isRed(payload, state),
+    meter,
+    async ground(payload) {
+      if (policy.grounding === 'off') return [];
+      const { findings, issues } = await look(payload);
+      return findings.map(({ status }, at) => ({ status, issue: issues[at] ?? null }));
+    },
+    blocking: (payload) =>
+      findBlockingRows(payload, policy.findings?.list ?? 'findings', (each) => !isRed(each, state)),
+    naming: namingFor(world.entry),
+  });
+  return {
+    review,
+    coverage: meter.measure,
+    groundingOf: (payload) => opened.get(payload) ?? null,
+  };
+}
+
+/** Whether an earlier verdict may stand for this run: by what its own model was shown. */
+export function mayReuse(
+  payload: JsonObject,
+  coverage: Coverage | null,
+  policy: EvidencePolicy,
+  state: RunState,
+): boolean {
+  if (isRed(payload, state)) return true;
+  const known = coverage ?? unknownCoverage('The earlier run did not measure it.');
+  // A run that was about no change, as on a schedule, cannot answer for one whose change has to be shown.
+  if (known.status === 'unknown' && state.context !== 'none' && requiresCoverage(policy)) return false;
+  return isCovered(payload, known, policy);
+}
+
+/** Without a gate, as in the legs of a merge, `passed` is what others will decide by. */
+function isRed(payload: JsonObject, { gate }: RunState): boolean {
+  const status = gate?.evaluate(payload).status ?? 'none';
+  return status === 'none'
+    ? Object.hasOwn(payload, 'passed') && payload['passed'] === false
+    : status === 'not_met';
+}
+
+function createMeter({ root, sandbox, config, state, world }: EvidenceOptions): Meter {
+  if (state.change === null) {
+    const coverage = unknownCoverage(state.changeUnknown);
+    return { observe: () => undefined, measure: () => coverage };
+  }
+  return createCoverageMeter(state.change, {
+    root: root.forTools,
+    workingDirectory: sandbox.workingDirectory,
+    subjectPaths: config.subjectPaths.map((each) =>
+      path.relative(root.here, path.resolve(world.workspace, each)),
+    ),
+  });
+}
+
+function readClaims(payload: JsonObject, locate: Locate | null): readonly Claim[] {
+  return findingRows(payload).map((row) => {
+    if (!isObject(row)) return readClaim({}, null);
+    const written = locationOfRow(row)?.place ?? null;
+    if (written === null) return readClaim(row, null);
+    const { line, endLine } = written;
+    return readClaim(row, { path: locate?.(written)?.path ?? null, line, endLine });
+  });
+}
+
+/** Opens the files as they were before the agent: in the checkout, without what it wrote there and what git ignores. */
+async function openSources(
+  claims: readonly Claim[],
+  openedAt: number,
+  { root, sandbox, config, state, world }: EvidenceOptions,
+): Promise<SourceTexts> {
+  const changed = new Set(state.change?.files.map((file) => file.path));
+  const others = claims.flatMap(({ path: name }) => (name === null || changed.has(name) ? [] : [name]));
+  const ignored = await findIgnored([...new Set(others)], root, sandbox, state);
+  const isOfAgent = (file: string) => {
+    if (config.workspaceAccess !== 'in-place') return false;
+    // Unlike the time of the last change to the contents, this one cannot be set back.
+    const stats = lstatSync(file, { throwIfNoEntry: false });
+    return stats !== undefined && stats.ctimeMs >= openedAt;
+  };
+  return {
+    text(name) {
+      const file = path.resolve(root.here, name);
+      if (ignored.has(name) || isOfAgent(file)) return null;
+      const read = readBounded(file, { maxBytes: READ.sourceFile, links: 'refuse' });
+      return read.ok ? read.bytes.toString('utf8') : null;
+    },
+    exists(name) {
+      const place = world.locate?.({ path: name, line: null, endLine: null, column: null }) ?? null;
+      return place !== null && !isOfAgent(path.resolve(root.here, place.path));
+    },
+    async holdsSecret(text) {
+      const rules = await import('./secret-rules.ts');
+      return rules.holdsSecret(text);
+    },
+  };
+}
+
+/** Returns those of the paths that git ignores; where git fails, all that it was asked about. */
+async function findIgnored(
+  paths: readonly string[],
+  root: EvidenceOptions['root'],
+  sandbox: OpenedSandbox,
+  { stop }: RunState,
+): Promise<ReadonlySet<string>> {
+  const ignored = new Set<string>();
+  if (!sandbox.shellOffered || !isRepository(root.here)) return ignored;
+  for (const some of splitByLength(paths, COMMAND_CHARACTERS)) {
+    const names = some.map(quote).join(' ');
+    const command = `cd ${quote(root.forTools)} && printf '%s\\0' ${names} | git check-ignore -z --stdin`;
+    const maxOutputBytes = Buffer.byteLength(command);
+    const limits = { timeoutMs: WAIT.helper, maxOutputBytes, signal: stop.signal };
+    const result = await sandbox.exec(command, limits).catch(() => null);
+    stop.signal.throwIfAborted();
+    // 1 if none is ignored. A single path beyond a link makes git fail for all of them.
+    const isKnown = result?.exitCode === 0 || result?.exitCode === 1;
+    const found = isKnown ? result.output.split('\0').filter(Boolean) : some;
+    for (const name of found) ignored.add(name);
+  }
+  return ignored;
+}
+
+/** Characters of paths in one command: Linux takes no argument of more than 128 KiB, and a character has at most 3 bytes. */
+const COMMAND_CHARACTERS = 30_000;
+
+function isRepository(folder: string): boolean {
+  return lstatSync(path.join(folder, '.git'), { throwIfNoEntry: false }) !== undefined;
+}
+
+/** Splits texts into lists of at most so many characters each, or of a single text. */
+function splitByLength(texts: readonly string[], most: number): readonly (readonly string[])[] {
+  const lists: string[][] = [];
+  let length = Number.POSITIVE_INFINITY;
+  for (const text of texts) {
+    length += text.length;
+    if (length > most) {
+      lists.push([]);
+      length = text.length;
+    }
+    lists.at(-1)?.push(text);
+  }
+  return lists;
+}
