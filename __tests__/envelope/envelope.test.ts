@@ -5,8 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { readEnvelopes } from '../../src/envelope/envelope.ts';
 import { signEnvelope } from '../../src/envelope/signature.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
+import type { Evidence } from '../../src/reporters/report-types.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { sampleMergedReport } from '../merge/sample-merged.ts';
+import { unseenCoverage } from '../reporters/sample-coverage.ts';
 import { sampleReport, unpublished } from '../reporters/sample-report.ts';
 import { folder, isRoot, KEY, made, outcomes, put, read } from './folder-world.ts';
 
@@ -57,6 +59,50 @@ describe('readEnvelopes', () => {
     ]);
   });
 
+  it('reads coverage and grounding back as they were written', async () => {
+    const grounding = {
+      exact: 1,
+      moved: 0,
+      unproven: 1,
+      ambiguous: 0,
+      ungrounded: 0,
+      refuted: 0,
+      corrected_lines: 1,
+    };
+    const evidence: Evidence = {
+      ...{ context: 'complete', toolCalls: 3, coverage: unseenCoverage, grounding },
+      findings: [
+        { path: 'src/a.ts', line: 4, lineWas: 9, grounding: 'exact', label: 'in_change' },
+        { path: null, line: null, lineWas: null, grounding: 'unproven', label: null },
+      ],
+    };
+    put('result.json', made({ evidence }));
+    const [one] = await read();
+    expect(one).toMatchObject({ ok: true, envelope: { evidence, contradiction: null } });
+  });
+
+  it.each([
+    ['more files shown than there are', { files: { ...unseenCoverage.files, shown: 44 } }],
+    ['more lines shown than there are', { lines: { changed: 1, shown: 2 } }],
+  ])('finds a contradiction in coverage with %s', async (_, changes) => {
+    put(
+      'result.json',
+      made({
+        evidence: {
+          context: 'none',
+          toolCalls: 1,
+          coverage: { ...unseenCoverage, ...changes },
+          findings: [],
+        },
+      }),
+    );
+    const [one] = await read();
+    expect(one).toMatchObject({
+      ok: true,
+      envelope: { contradiction: 'the counts of evidence and coverage' },
+    });
+  });
+
   it('ignores evidence paths that this program would not write', async () => {
     const odd = '/etc/passwd ../index.js a/../index.js a//index.js ./index.js .git/config a\\index.js a\0b';
     const paths = ['packages/api/index.js', ...odd.split(' '), 'a\nb', '', null];
@@ -78,6 +124,20 @@ describe('readEnvelopes', () => {
     ['an unknown context', { context: 'most', tool_calls: 1, findings: [] }],
     ['a negative number of tool calls', { context: 'none', tool_calls: -1, findings: [] }],
     ['no findings', { context: 'none', tool_calls: 1 }],
+    [
+      'an unknown status of coverage',
+      { context: 'none', tool_calls: 1, findings: [], coverage: { status: 'most' } },
+    ],
+    ['a text for coverage', { context: 'none', tool_calls: 1, findings: [], coverage: 'all' }],
+    [
+      'half of the counts of grounding',
+      { context: 'none', tool_calls: 1, findings: [], grounding: { exact: 1 } },
+    ],
+    [
+      'an unknown grounding',
+      { context: 'none', tool_calls: 1, findings: [{ path: null, grounding: 'sure' }] },
+    ],
+    ['a line 0', { context: 'none', tool_calls: 1, findings: [{ path: 'a', line: 0 }] }],
     ['a null', null],
   ])('refuses an envelope with evidence that has %s', async (_, evidence) => {
     put('result.json', { ...made(), evidence });

@@ -1,9 +1,17 @@
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { envelopeSchema, readingSchema } from '../../src/envelope/schema.ts';
-import { CONCLUSIONS, CONTEXT_STATUSES, GATE_STATUSES, REASONS } from '../../src/envelope/view.ts';
+import {
+  CONCLUSIONS,
+  CONTEXT_STATUSES,
+  GATE_STATUSES,
+  GROUNDING_LABELS,
+  GROUNDING_STATUSES,
+  REASONS,
+} from '../../src/envelope/view.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
+import { COVERAGE_STATUSES, NOT_REQUIRED } from '../../src/text/coverage.ts';
 import { isArray, isObject } from '../../src/text/json.ts';
 import type { Isolation, Json, JsonObject, Subtype, Verdict } from '../../src/types.ts';
 import { sampleLeg, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
@@ -24,6 +32,7 @@ const SUBTYPES = {
     error_budget: true,
     error_cancelled: true,
     error_undecided: true,
+    error_evidence: true,
     skipped: true,
   },
 } as const satisfies Record<Subtype, true>;
@@ -74,6 +83,15 @@ describe('the schema of the envelope', () => {
     expect(at('properties', 'exit_code', 'enum')).toEqual(Object.keys(EXIT_CODES).map(Number));
     expect(at('properties', 'gate', 'properties', 'status', 'enum')).toEqual(Object.keys(GATE_STATUSES));
     expect(at('definitions', 'context', 'enum')).toEqual(Object.keys(CONTEXT_STATUSES));
+    expect(at('definitions', 'coverage_status', 'enum')).toEqual(Object.keys(COVERAGE_STATUSES));
+    const evidence = (...path: readonly string[]) => at('properties', 'evidence', 'properties', ...path);
+    const files = ['coverage', 'properties', 'files', 'properties'];
+    expect(evidence(...files, 'not_required', 'items', 'properties', 'why', 'enum')).toEqual(
+      Object.keys(NOT_REQUIRED),
+    );
+    const finding = (name: string) => evidence('findings', 'items', 'properties', name, 'enum');
+    expect(finding('grounding')).toEqual([...Object.keys(GROUNDING_STATUSES), null]);
+    expect(finding('label')).toEqual([...Object.keys(GROUNDING_LABELS), null]);
     expect(at('definitions', 'said_conclusion', 'enum')).toEqual([...Object.keys(CONCLUSIONS), 'missing']);
     expect(at('definitions', 'said_reason', 'enum')).toEqual([...Object.keys(REASONS), 'missing']);
   });

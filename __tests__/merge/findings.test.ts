@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mergeFindings, type RunFindings } from '../../src/merge/findings.ts';
-import type { JsonObject } from '../../src/types.ts';
+import type { GroundingStatus, JsonObject } from '../../src/types.ts';
 import { findingPayload, legVote } from './votes.ts';
 
 const WORKSPACE = '/home/runner/work/demo/demo';
@@ -47,6 +47,63 @@ describe('findings of several runs', () => {
         outvoted: false,
       },
     ]);
+  });
+
+  it('are merged when the same text of the same file proves them, whatever their rules and lines are', () => {
+    const proven = (leg: string, quote: string, changes: JsonObject = {}, line = 10) => {
+      const payload = findingPayload(row({ path: 'a.ts', quote, ...changes }));
+      const grounding = {
+        exact: 1,
+        moved: 0,
+        unproven: 0,
+        ambiguous: 0,
+        ungrounded: 0,
+        refuted: 0,
+        corrected_lines: 0,
+      };
+      const findings = [{ path: 'src/a.ts', line, lineWas: null, grounding: 'exact', label: null } as const];
+      const evidence = { context: 'none', toolCalls: 1, grounding, findings } as const;
+      const vote = legVote(leg, '1', 'pass', { payload, evidence });
+      return { leg, run: '1', outvoted: false, findings: vote.findings, leftOut: 0 };
+    };
+    const one = proven('api', 'query(`${a}`);');
+    const other = proven(
+      'web',
+      '  query( `${a}` );',
+      { rule: 'cwe-89', severity: 'low', message: 'Injection.' },
+      90,
+    );
+    const same = {
+      ...{ severity: 'error', line: 10, rule: 'sql-injection', legs: ['api', 'web'], votes: 2 },
+      message: 'The query is built of text.\n\nAlso said of this place: “Injection.”.',
+    };
+    expect(merged(one, other)).toMatchObject([same]);
+    expect(merged(other, one)).toMatchObject([same]);
+    expect(counts(one, proven('web', 'query(`${b}`);', { rule: 'cwe-89' }))).toEqual([1, 1]);
+    // What one run finds twice are two findings.
+    const twice = { ...one, findings: [...one.findings, ...other.findings] };
+    expect(counts(twice)).toEqual([1, 1]);
+    expect(counts(twice, { ...other, leg: 'ui' })).toEqual([1, 2]);
+  });
+
+  it('are doubted if no run that reports them could prove them', () => {
+    const checked = (leg: string, status: GroundingStatus | null) => {
+      const payload = findingPayload(row({ path: 'a.ts', line: null }));
+      const grounding = {
+        ...{ exact: 0, moved: 0, unproven: 0, ambiguous: 0, ungrounded: 0, refuted: 0, corrected_lines: 0 },
+      };
+      const findings = [{ path: 'a.ts', line: null, lineWas: null, grounding: status, label: null }];
+      const evidence = { context: 'none', toolCalls: 1, grounding, findings } as const;
+      const vote = legVote(leg, '1', 'pass', { payload, evidence });
+      return { leg, run: '1', outvoted: false, findings: vote.findings, leftOut: 0 };
+    };
+    const unchecked = found('web', '1', row({ path: 'a.ts', line: null }));
+    const doubts = (...runs: readonly RunFindings[]) => merged(...runs).map(({ doubted = false }) => doubted);
+    expect(doubts(checked('api', 'ungrounded'))).toEqual([true]);
+    expect(doubts(checked('api', 'ungrounded'), checked('web', 'unproven'))).toEqual([true]);
+    expect(doubts(checked('api', 'ungrounded'), checked('web', 'exact'))).toEqual([false]);
+    expect(doubts(checked('api', 'ungrounded'), unchecked)).toEqual([false]);
+    expect(doubts(checked('api', null))).toEqual([false]);
   });
 
   it('have the severity and the message of the most severe one', () => {

@@ -12,7 +12,7 @@ import {
 import { createMarkdownSanitizer } from '../../src/reporters/markdown.ts';
 import { evidenceWarnings } from '../../src/reporters/verdict-text.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
-import type { ContextStatus } from '../../src/types.ts';
+import type { ContextStatus, Coverage } from '../../src/types.ts';
 import { sampleLeg, sampleMerged, sampleMergedReport, sampleVote } from './sample-merged.ts';
 
 const cutOff = sampleVote('abstain', {
@@ -112,6 +112,34 @@ describe('evidence warnings', () => {
       '7 of 7 runs had a payload accepted without a single tool call: leg 0, leg 1, leg 2, leg 3, leg 4 and 2 more legs.',
     ]);
     expect(evidenceWarnings(sampleMergedReport())).toEqual([]);
+  });
+
+  it('count the runs that were not shown every changed file', () => {
+    const seen = (shown: number, status: Coverage['status'] = 'measured') =>
+      sampleVote('pass', {
+        evidence: {
+          context: 'none',
+          toolCalls: 1,
+          coverage: { status, files: { required: 12, shown }, lines: { changed: 0, shown: 0 } },
+        },
+      });
+    const unseen = [
+      sampleLeg('api', 'pass', [seen(11), seen(12)]),
+      sampleLeg('web', 'pass', [seen(10), seen(9)]),
+      sampleLeg('ui', 'pass', [seen(0, 'unknown'), seen(12, 'partial')]),
+    ];
+    expect(evidenceWarnings(sampleMergedReport(sampleMerged({ legs: unseen })))).toEqual([
+      '3 of 6 runs were not shown every changed file: api, web.',
+      '1 of 6 runs was shown an amount of the change that is known in part only: ui.',
+    ]);
+    expect(unseen.map(({ votes }) => voteWarnings(votes))).toEqual([
+      ['1 of 2 votes: Shown 11 of 12 changed files.'],
+      ['Not shown every changed file.'],
+      ['1 of 2 votes: What it was shown of the change is known in part only.'],
+    ]);
+    expect(
+      evidenceWarnings(sampleMergedReport(sampleMerged({ legs: [sampleLeg('a', 'pass', [seen(1)])] }))),
+    ).toEqual(['1 of 1 run was not shown every changed file: a.']);
   });
 
   it('apply to all votes of a leg, or to a number of them', () => {

@@ -2,8 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createContract, createGate } from '../../src/contract/contract.ts';
 import { boundText, type LegGate, quoteName, readVote } from '../../src/merge/legs.ts';
+import type { Evidence } from '../../src/reporters/report-types.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { Conclusion, Reason } from '../../src/types.ts';
+import { unseenCoverage } from '../reporters/sample-coverage.ts';
 import { knowSecrets, refusalOf } from '../support/surroundings.ts';
 import { findingPayload, sampleEnvelope } from './votes.ts';
 
@@ -115,6 +117,50 @@ describe('readVote', () => {
     expect(paths('packages/api/index.js')).toEqual([['index.js', 1], ...rest]);
     expect(paths('a', 'b', 'c', 'd')).toEqual([['index.js', 1], ...rest]);
     expect(paths()).toEqual([['index.js', 1], ...rest]);
+  });
+
+  it('keeps the counts of coverage, and not its lists', () => {
+    const evidenceOf = (evidence: Evidence) =>
+      readVote(sampleEnvelope({ evidence }), null, createSecrets()).evidence;
+    const looked = { context: 'none', toolCalls: 1 } as const;
+    expect(evidenceOf({ ...looked, coverage: unseenCoverage, findings: [] })).toEqual({
+      ...looked,
+      coverage: {
+        status: 'measured',
+        files: { required: 43, shown: 41 },
+        lines: { changed: 1_250, shown: 1_212 },
+      },
+    });
+    expect(evidenceOf({ ...looked, coverage: null, findings: [] })).toEqual(looked);
+  });
+
+  it('returns checked findings at the proven lines, and those that are not proven without one', () => {
+    const payload = findingPayload(
+      { severity: 'high', path: 'a.js', line: 1, message: 'One.', quote: 'let  a;' },
+      { severity: 'low', path: 'a.js', line: 2, message: 'Two.', quote: 'let b;' },
+    );
+    const findings = [
+      { path: 'src/a.js', line: 7, lineWas: 1, grounding: 'exact', label: null },
+      { path: 'src/a.js', line: 2, lineWas: null, grounding: 'ungrounded', label: null },
+    ] as const;
+    const grounding = {
+      exact: 1,
+      moved: 0,
+      unproven: 0,
+      ambiguous: 0,
+      ungrounded: 1,
+      refuted: 0,
+      corrected_lines: 1,
+    };
+    const evidence: Evidence = { context: 'none', toolCalls: 1, grounding, findings };
+    const { findings: kept } = readVote(sampleEnvelope({ payload, evidence }), null, createSecrets());
+    expect(kept.map(({ place, proof }) => [place?.path, place?.line, proof])).toEqual([
+      ['src/a.js', 7, 'leta;'],
+      ['src/a.js', null, undefined],
+    ]);
+    expect(kept.every((each) => !('evidence' in each || 'quote' in each || 'replacement' in each))).toBe(
+      true,
+    );
   });
 
   it('returns findings only when the vote counts', () => {

@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest';
-import { changedFilesText, dollars, duration } from '../../src/reporters/format.ts';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { changedFilesText, dollars, duration, floorShare } from '../../src/reporters/format.ts';
 import { counted, grouped } from '../../src/text/messages.ts';
 
 it('formats durations with their unit', () => {
@@ -26,4 +27,23 @@ it.each([
   [{ changedFiles: null }, null],
 ] as const)('describes changed files for %o', (changes, text) => {
   expect(changedFilesText({ workspaceAccess: 'scratch', isolation: 'bwrap', ...changes })).toBe(text);
+});
+
+describe('floorShare', () => {
+  it('never rounds up, is 1 only for 1, and keeps a decimal that is exact', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 1e6 }),
+        fc.nat(1e6),
+        fc.constantFrom(100, 10_000),
+        (all, some, steps) => {
+          const shown = some % (all + 1);
+          const units = Math.round(floorShare(shown / all, steps) * steps);
+          // In whole numbers, which are exact.
+          expect(units).toBe(Math.floor((shown * steps) / all));
+          expect(units === steps).toBe(shown === all);
+        },
+      ),
+    );
+  });
 });

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { envelope } from '../../src/reporters/envelope.ts';
 import { createLiveLog } from '../../src/reporters/live-log.ts';
 import { issuesOf } from '../support/schemas/envelope-issues.ts';
-import { captureLog } from '../support/surroundings.ts';
+import { captureLog, knowSecrets } from '../support/surroundings.ts';
 import { actionsIn } from '../support/texts/gfm.ts';
-import { renderSample, sampleReports } from './sample-reports.ts';
+import { renderSample, SAMPLE_SECRET, sampleReports } from './sample-reports.ts';
 
 const samples = Object.entries(sampleReports);
 const samplesOf = (...names: readonly string[]) => samples.filter(([name]) => names.includes(name));
@@ -14,6 +14,7 @@ const isShort = ([name]: (typeof samples)[number]) => !name.includes('many');
 /** The comment is made of the same parts as the summary: it is compared for a few. */
 const commented = samplesOf(
   ...['accepted', 'gate-not-met', 'plain-text', 'config-error', 'merge-undecided', 'reused'],
+  ...['coverage-unseen', 'coverage-hostile', 'merge-unseen', 'grounded'],
 );
 /** The last lines of the log. */
 const logged = samplesOf(
@@ -27,7 +28,9 @@ const logged = samplesOf(
     'config-error',
     'hostile',
   ],
-  ...['reused', 'merge-failure', 'merge-undecided', 'merge-nothing'],
+  ...['reused', 'merge-failure', 'merge-undecided', 'merge-nothing', 'merge-unseen'],
+  ...['coverage-all-shown', 'coverage-unseen', 'coverage-unknown', 'coverage-partial'],
+  ...['coverage-hostile', 'coverage-unread', 'grounded', 'ungrounded'],
 );
 const enveloped = samplesOf(
   'accepted',
@@ -37,6 +40,10 @@ const enveloped = samplesOf(
   'reused',
   'merge-weighted',
   'merge-undecided',
+  'merge-unseen',
+  'coverage-unseen',
+  'coverage-unread',
+  'grounded',
 );
 
 describe('a report', () => {
@@ -49,7 +56,7 @@ describe('a report', () => {
   });
 
   it.each(logged)('matches the golden end of the log: %s', async (name, report) => {
-    const { log, text } = captureLog();
+    const { log, text } = captureLog(knowSecrets(SAMPLE_SECRET));
     await createLiveLog({ log, level: 'summary' }).report?.(report, new AbortController().signal);
     await expect(text()).toMatchFileSnapshot(`../golden/log/${name}.txt`);
   });

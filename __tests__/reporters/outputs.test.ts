@@ -8,10 +8,11 @@ import { InputError } from '../../src/errors.ts';
 import { formatOutputs, stepOutputs, writeOutputs } from '../../src/reporters/outputs.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { shellSafeJson } from '../../src/text/sanitize.ts';
-import type { JsonObject } from '../../src/types.ts';
+import type { Coverage, JsonObject } from '../../src/types.ts';
 import { sampleFailedMerge, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
 import { parseOutputFile } from '../support/fakes/runner/runner.ts';
 import { makeFolder, textOf } from '../support/surroundings.ts';
+import { partialCoverage, sampleCoverage, unknownCoverage, unseenCoverage } from './sample-coverage.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
 const folder = makeFolder();
@@ -30,6 +31,9 @@ const RUN_OUTPUTS = {
   'run-model': 'claude-sonnet-4-5',
   'run-sandbox': 'bwrap',
   'run-changed-files': '0',
+  'run-coverage': '',
+  'run-line-coverage': '',
+  'run-unseen-files': '',
   'run-patch-file': '',
   'run-result-file': '/tmp/result.json',
   'run-transcript-file': '/tmp/transcript.jsonl',
@@ -55,6 +59,43 @@ describe('stepOutputs', () => {
       findings,
     });
     expect(warnings).toEqual([]);
+  });
+
+  it.each<[string, Coverage | null, readonly [string, string, string]]>([
+    ['all is shown', sampleCoverage(), ['1', '1', '0']],
+    ['two files are missing', unseenCoverage, ['0.9534', '0.9696', '2']],
+    [
+      'nothing is shown',
+      sampleCoverage({ lines: { changed: 5, shown: 0 }, files: { shown: 0 } }),
+      ['0', '0', '43'],
+    ],
+    [
+      'nothing has to be seen',
+      sampleCoverage({ lines: { changed: 0, shown: 0 }, files: { required: 0, shown: 0 } }),
+      ['1', '1', '0'],
+    ],
+    [
+      'almost all is shown',
+      sampleCoverage({
+        lines: { changed: 100_000, shown: 99_999 },
+        files: { required: 50_000, shown: 49_998 },
+      }),
+      ['0.9999', '0.9999', '2'],
+    ],
+    [
+      'a share is an exact decimal',
+      sampleCoverage({ lines: { changed: 100, shown: 29 }, files: { required: 10_000, shown: 5_800 } }),
+      ['0.58', '0.29', '4200'],
+    ],
+    ['it is known in part', partialCoverage, ['0.004', '0.0038', '2988']],
+    ['it is unknown', unknownCoverage, ['', '', '']],
+    ['it is not there', null, ['', '', '']],
+  ])('states the coverage where %s', (_, coverage, expected) => {
+    const evidence = { context: 'complete', toolCalls: 1, coverage, findings: [] } as const;
+    const { outputs } = stepOutputs(sampleReport({ evidence }));
+    expect(
+      ['run-coverage', 'run-line-coverage', 'run-unseen-files'].map((name) => outputs.get(name)),
+    ).toEqual(expected);
   });
 
   it('returns exactly the outputs that action.yml declares and one for each payload property', () => {

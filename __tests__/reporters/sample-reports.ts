@@ -8,7 +8,7 @@ import {
   type ProviderFailure,
   SandboxError,
 } from '../../src/errors.ts';
-import type { Merged, MergedLeg, MergedVote, Outcome } from '../../src/merge/types.ts';
+import type { Merged, MergedLeg, MergedVote, Outcome, VoteEvidence } from '../../src/merge/types.ts';
 import { providerError } from '../../src/providers/errors.ts';
 import { commentBody } from '../../src/reporters/comment.ts';
 import type { Report, TurnRecord } from '../../src/reporters/report-types.ts';
@@ -16,7 +16,7 @@ import { summaryMarkdown } from '../../src/reporters/summary.ts';
 import { type Ending, verdictOf } from '../../src/run/endings.ts';
 import { describeMissingSandbox } from '../../src/sandbox/isolation/host.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
-import type { GateResult, JsonObject } from '../../src/types.ts';
+import type { Coverage, GateResult, JsonObject } from '../../src/types.ts';
 import {
   sampleFailedMerge,
   sampleLeg,
@@ -24,11 +24,15 @@ import {
   sampleMergedReport,
   sampleVote,
 } from '../merge/sample-merged.ts';
+import { partialCoverage, sampleCoverage, unknownCoverage, unseenCoverage } from './sample-coverage.ts';
 import { sampleReport, sampleReusedReport, unpublished } from './sample-report.ts';
 
 /** A hostile text with markup, commands and control characters. */
 const EVIL =
   '</details></td><script>alert(1)</script>\n\n# ✅ pass\n```\n| @octocat #1 https://x.y [x](http://a) ![i](https://c.d/e.png) <!-- sticky --> /merge :tada: $x^2$ **b** _i_';
+
+/** A secret that the samples' paths contain. */
+export const SAMPLE_SECRET = 'sk-sample_0123456789';
 
 /** The limits that messages mention. */
 const LIMITS = { turns: '30 turns (max-turns)', time: '10 minutes', tokens: '50000 tokens', cost: '$0.5' };
@@ -248,6 +252,15 @@ function evilMerge(outcome: Outcome): Merged {
   });
 }
 
+function shown(files: number, required: number, status: Coverage['status'] = 'measured'): VoteEvidence {
+  const coverage = {
+    status,
+    files: { required, shown: files },
+    lines: { changed: 100 * required, shown: 100 * files },
+  };
+  return { context: 'complete', toolCalls: 4, coverage };
+}
+
 const mergeReports: Readonly<Record<string, Report>> = {
   'merge-success': merge(nine, { findings: [] }),
   'merge-failure': merge([
@@ -278,6 +291,14 @@ const mergeReports: Readonly<Record<string, Report>> = {
         at === 0
           ? { ...finding, legs: ['api', 'web'], votes: 2, outvoted: true }
           : { ...finding, legs: ['billing'] },
+      ),
+    },
+  ),
+  'merge-doubted': merge(
+    ['api', 'billing', 'docs'].map((name) => sampleLeg(name, 'pass')),
+    {
+      findings: sampleMerged().findings.map((finding, at) =>
+        at === 0 ? { ...finding, line: null, doubted: true } : finding,
       ),
     },
   ),
@@ -326,6 +347,13 @@ const mergeReports: Readonly<Record<string, Report>> = {
   'merge-reused-legs': merge([
     sampleLeg('api', 'pass', [sampleVote('pass', { reused: true, turns: 0, costUsd: 0, model: '' })]),
     sampleLeg('web', 'fail'),
+  ]),
+  'merge-unseen': merge([
+    sampleLeg('api', 'pass', [sampleVote('pass', { evidence: shown(12, 12) })]),
+    sampleLeg('web', 'pass', [sampleVote('pass', { evidence: shown(11, 12) })]),
+    sampleLeg('worker', 'fail', [
+      sampleVote('fail', { evidence: { ...shown(3, 12, 'partial'), context: 'truncated' } }),
+    ]),
   ]),
   'merge-nothing': sampleFailedMerge(
     'verdicts: the folder `verdicts` holds no envelope. Upload run-result-file of each leg, and download them all before the merge.',
@@ -521,14 +549,109 @@ const verdictReports: Readonly<Record<string, Report>> = {
   ),
 };
 
+/** Reports of runs whose coverage is known. */
+const coverageReports: Readonly<Record<string, Report>> = {
+  'coverage-all-shown': covered(sampleCoverage()),
+  'coverage-unseen': covered(unseenCoverage),
+  'coverage-unknown': covered(unknownCoverage),
+  'coverage-partial': covered(partialCoverage),
+  'coverage-hostile': covered(
+    sampleCoverage({
+      status: 'partial',
+      why: EVIL,
+      files: {
+        shown: 41,
+        unseen: [
+          { path: `src/a\`b\`|c\n${SAMPLE_SECRET}/d.ts`, hunks: 2, shownHunks: 0 },
+          { path: EVIL, hunks: 2, shownHunks: 1 },
+        ],
+      },
+    }),
+  ),
+  'coverage-unread': {
+    ...covered(unseenCoverage),
+    ...unpublished(
+      'The payload met the gate, but 2 of 43 changed files were never shown to the model (min-coverage: 1). Nothing was published.',
+      { reason: 'unread', subtype: 'error_evidence' },
+    ),
+  },
+};
+
+function covered(coverage: Coverage): Report {
+  return sampleReport({
+    evidence: {
+      context: 'complete',
+      toolCalls: 12,
+      coverage,
+      grounding: null,
+      findings: [{ path: 'src/sum.js' }],
+    },
+  });
+}
+
+/** A report of findings that were checked: proven, corrected, moved, of no file, and not proven for each reason. */
+const groundedReport: Report = sampleReport({
+  payload: {
+    passed: true,
+    summary: 'Six remarks.',
+    findings: [
+      { severity: 'warning', path: 'src/a.ts', line: 7, message: 'No quote at all.' },
+      { severity: 'error', path: 'src/a.ts', line: 1, message: 'Somewhere.', quote: 'return total;' },
+      { severity: 'note', path: 'src/gone.ts', line: 2, message: EVIL, quote: EVIL },
+      { severity: 'error', path: 'src/a.ts', line: 9, message: 'No test.', quote: 'x' },
+      {
+        severity: 'warning',
+        path: './a.ts',
+        line: 118,
+        message: 'The total is rounded before tax is added.',
+        quote: 'const total = round(sum);\nreturn applyTax(total);',
+        replacement: `const total = applyTax(sum);\nreturn round(total); // ${SAMPLE_SECRET}\n`,
+      },
+      { severity: 'error', path: 'src/a.ts', line: 3, message: 'Moved.', quote: 'export const rate = 0.19;' },
+      { severity: 'note', message: 'The changelog says nothing of it.' },
+    ],
+  },
+  evidence: {
+    context: 'complete',
+    toolCalls: 12,
+    coverage: sampleCoverage(),
+    grounding: {
+      ...{ exact: 1, moved: 1, unproven: 1, ambiguous: 1, ungrounded: 1, refuted: 1 },
+      corrected_lines: 1,
+    },
+    findings: [
+      { path: 'src/a.ts', line: 7, lineWas: null, grounding: 'unproven', label: null },
+      { path: 'src/a.ts', line: 1, lineWas: null, grounding: 'ambiguous', label: null },
+      { path: null, line: 2, lineWas: null, grounding: 'ungrounded', label: null },
+      { path: 'src/a.ts', line: 9, lineWas: null, grounding: 'refuted', label: null },
+      { path: 'src/a.ts', line: 121, lineWas: 118, grounding: 'exact', label: 'in_change' },
+      { path: 'src/rates.ts', line: 5, lineWas: 3, grounding: 'moved', label: 'in_change' },
+      { path: null, line: null, lineWas: null, grounding: null, label: null },
+    ],
+  },
+});
+
 /** The reports by name. */
 export const sampleReports: Readonly<Record<string, Report>> = {
   ...verdictReports,
   ...endingReports,
   ...mergeReports,
+  ...coverageReports,
+  grounded: groundedReport,
+  ungrounded: {
+    ...groundedReport,
+    ...unpublished(
+      'The payload did not meet the gate, but none of the findings that fail it could be proven (gate-findings: proven). Nothing was published.',
+      { reason: 'ungrounded', subtype: 'error_evidence' },
+    ),
+    evidence: { context: 'complete', toolCalls: 12, coverage: sampleCoverage(), findings: [] },
+  },
 };
 
-const FACTS = { secrets: createSecrets(), serverUrl: 'https://github.com' };
+const secrets = createSecrets();
+secrets.add(SAMPLE_SECRET);
+
+const FACTS = { secrets, serverUrl: 'https://github.com' };
 
 /** A report as Markdown: as a job summary, and as the comment of a pull request. */
 export function renderSample(report: Report, kind: 'summary' | 'comment'): string {

@@ -1,13 +1,18 @@
 /** Converts the JSON of an envelope to typed values. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Evidence, Reuse } from '../reporters/report-types.ts';
+import type { Evidence, FindingEvidence, Reuse } from '../reporters/report-types.ts';
+import { hasPlausibleCounts, readCoverage } from '../text/coverage.ts';
 import { isArray, isObject, parseStrictJson } from '../text/json.ts';
 import { findObject, readCount, readFlag, readObject, readText, readUsage } from '../text/json-fields.ts';
+import { WIRE } from '../text/limits.ts';
 import { NO_USAGE } from '../text/usage.ts';
 import type {
   Conclusion,
   ContextStatus,
   GateResult,
+  GroundingCounts,
+  GroundingLabel,
+  GroundingStatus,
   JsonObject,
   PolicyDigest,
   Reason,
@@ -83,6 +88,8 @@ export const REASONS: Words<Reason> = {
   cancelled: true,
   missing_key: true,
   undecided: true,
+  unread: true,
+  ungrounded: true,
 };
 
 export const GATE_STATUSES: Words<GateResult['status']> = {
@@ -96,6 +103,22 @@ export const CONTEXT_STATUSES: Words<ContextStatus> = {
   truncated: true,
   missing: true,
   none: true,
+};
+
+export const GROUNDING_STATUSES: Words<GroundingStatus> = {
+  exact: true,
+  moved: true,
+  unproven: true,
+  ambiguous: true,
+  ungrounded: true,
+  refuted: true,
+};
+
+export const GROUNDING_LABELS: Words<GroundingLabel> = {
+  in_change: true,
+  near: true,
+  same_file: true,
+  elsewhere: true,
 };
 
 /**
@@ -128,7 +151,7 @@ export function viewOf(file: string, envelope: JsonObject): Envelope | null {
     policy: readPolicy(readObject(envelope, 'judge')),
     reuse: readReuse(envelope),
     evidence,
-    contradiction: findContradiction(envelope, gate),
+    contradiction: findContradiction(envelope, gate) ?? findMiscount(evidence),
     merged: findObject(envelope, 'merged') !== null,
   };
 }
@@ -202,16 +225,58 @@ function readGate(envelope: JsonObject): Envelope['gate'] | undefined {
   };
 }
 
-function readEvidence(envelope: JsonObject): Envelope['evidence'] | undefined {
+/** Returns null if the envelope says nothing about its evidence, and undefined for evidence that cannot be read. */
+export function readEvidence(envelope: JsonObject): Envelope['evidence'] | undefined {
   const evidence = findObject(envelope, 'evidence');
   if (evidence === null) return null;
   const { context, findings } = evidence;
   if (!isWord(CONTEXT_STATUSES, context) || !isArray(findings)) return undefined;
+  const coverage = readCoverage(evidence);
+  const grounding = readGrounding(evidence);
+  if (coverage === undefined && findObject(evidence, 'coverage') !== null) return undefined;
+  if (grounding === undefined && findObject(evidence, 'grounding') !== null) return undefined;
   return {
     context,
     toolCalls: readCount(evidence, 'tool_calls') ?? 0,
-    findings: findings.map((each) => ({ path: isObject(each) ? pathInside(readText(each, 'path')) : null })),
+    // Absent in envelopes of earlier versions.
+    ...(coverage === undefined ? {} : { coverage }),
+    ...(grounding === undefined ? {} : { grounding }),
+    findings: findings.map((each) => readFinding(isObject(each) ? each : {}, grounding !== undefined)),
   };
+}
+
+function readGrounding(evidence: JsonObject): GroundingCounts | undefined {
+  const counts = findObject(evidence, 'grounding');
+  if (counts === null) return undefined;
+  const names = [...Object.keys(GROUNDING_STATUSES), 'corrected_lines'];
+  const read = names.map((name) => [name, readCount(counts, name)] as const);
+  if (read.some(([, count]) => !Number.isInteger(count))) return undefined;
+  return Object.fromEntries(read) as GroundingCounts;
+}
+
+/** A word that is not known is read as none: the finding then counts as not proven. */
+function readFinding(finding: JsonObject, isChecked: boolean): FindingEvidence {
+  const path = pathInside(readText(finding, 'path'));
+  if (!isChecked) return { path };
+  const [grounding, label] = [readText(finding, 'grounding'), readText(finding, 'label')];
+  return {
+    path,
+    line: readLine(finding, 'line'),
+    lineWas: readLine(finding, 'line_was'),
+    grounding: isWord(GROUNDING_STATUSES, grounding) ? grounding : null,
+    label: isWord(GROUNDING_LABELS, label) ? label : null,
+  };
+}
+
+function readLine(finding: JsonObject, name: string): number | null {
+  const line = readCount(finding, name);
+  return line !== null && Number.isInteger(line) && line >= 1 && line <= WIRE.findingLine ? line : null;
+}
+
+/** Returns what cannot be true of the counts in evidence, for `contradiction`. */
+function findMiscount(evidence: Evidence | null): string | null {
+  const coverage = evidence?.coverage ?? null;
+  return coverage === null || hasPlausibleCounts(coverage) ? null : 'the counts of evidence and coverage';
 }
 
 /** Returns the path if it has the form that this program writes, of a file in the repository; null otherwise. */

@@ -55,9 +55,8 @@ export function mergeFindings(found: readonly RunFindings[], workspace: string |
   const members = found.flatMap((run) =>
     run.findings.map((finding, index) => toMember(run, index, finding, root)),
   );
-  const clusters = [...Map.groupBy(members, ({ key }) => key).values()]
-    .flatMap(clusterNearby)
-    .sort(byGravity);
+  const nearby = [...Map.groupBy(members, ({ key }) => key).values()].flatMap(clusterNearby);
+  const clusters = joinProven(nearby.toSorted(byGravity)).toSorted(byGravity);
   const findings = takeFitting(clusters.slice(0, MERGE.findings).map(toMergedFinding));
   const leftOut = found.reduce((sum, run) => sum + run.leftOut, 0);
   return { findings, leftOut: leftOut + clusters.length - findings.length };
@@ -114,6 +113,40 @@ function clusterNearby(members: readonly Member[]): readonly Cluster[] {
     if (member.rank < cluster.gravest.rank) cluster.gravest = member;
   }
   return clusters;
+}
+
+/** Clusters with which another one is compared; more are different findings about one line. */
+const MAX_COMPARED = 20;
+
+/**
+ * Joins clusters that are proven by the same text of the same file, whatever their rules and lines are, unless they
+ * have findings of one run. The order of the clusters decides, so it must be total.
+ */
+function joinProven(clusters: readonly Cluster[]): readonly Cluster[] {
+  const byProof = new Map<string, Cluster[]>();
+  return clusters.filter((cluster) => {
+    const proofs = new Set(cluster.members.flatMap(proofOf));
+    const near = new Set([...proofs].flatMap((proof) => byProof.get(proof) ?? []));
+    const other = [...near].slice(0, MAX_COMPARED).find((each) => isDisjoint(each, cluster));
+    if (other === undefined) {
+      for (const proof of proofs) {
+        const known = byProof.get(proof) ?? [];
+        if (known.length < MAX_COMPARED) byProof.set(proof, [...known, cluster]);
+      }
+      return true;
+    }
+    for (const run of cluster.runs) other.runs.add(run);
+    for (const member of cluster.members) other.members.push(member);
+    return false;
+  });
+}
+
+function isDisjoint(one: Cluster, other: Cluster): boolean {
+  return ![...other.runs].some((run) => one.runs.has(run));
+}
+
+function proofOf({ file, finding: { proof } }: Member): readonly string[] {
+  return file === null || proof === undefined ? [] : [JSON.stringify([file, proof])];
 }
 
 /** Returns the first of the nearest clusters; null if each already has a finding of that run. */
@@ -173,17 +206,20 @@ function toMergedFinding({ gravest, members }: Cluster): MergedFinding {
     legs: [...new Set(members.map(({ run }) => run.leg))].toSorted(byName),
     votes: members.length,
     outvoted: members.every(({ run }) => run.outvoted),
+    ...(members.every(({ finding }) => finding.isDoubted === true) ? { doubted: true } : {}),
   };
 }
 
 /**
- * Quotes the differing texts of other findings with the same category and location: a category is not one specific
- * mistake.
+ * Quotes the differing texts of other findings with the same category and location, or proven by the same text: neither
+ * is one specific mistake.
  */
-function quoteOthers({ finding }: Member, members: readonly Member[]): string {
+function quoteOthers({ finding, key: subject }: Member, members: readonly Member[]): string {
   const own = normalize(finding.brief);
   const others = new Map<string, string>();
-  const briefs = members.flatMap((member) => (member.finding.isKind ? [member.finding.brief] : []));
+  const briefs = members.flatMap((member) =>
+    member.finding.isKind || member.key !== subject ? [member.finding.brief] : [],
+  );
   for (const text of [...new Set(briefs)].toSorted(byName)) {
     const key = normalize(text);
     if (key !== own && !others.has(key)) others.set(key, text.replace(/\s+/gu, ' '));

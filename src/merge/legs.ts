@@ -2,8 +2,16 @@
 import type { Gate } from '../contract/contract.ts';
 import type { Envelope } from '../envelope/envelope.ts';
 import { InputError } from '../errors.ts';
-import { type Finding, readFindings } from '../reporters/findings.ts';
-import { resolvedPaths } from '../reporters/source-locations.ts';
+import {
+  type Finding,
+  isDoubted,
+  isProven,
+  readFindings,
+  readGroundedFindings,
+} from '../reporters/findings.ts';
+import { groundFindings } from '../reporters/grounding.ts';
+import { resolvedPaths, squeezeLine } from '../reporters/source-locations.ts';
+import type { CoverageCounts } from '../text/coverage.ts';
 import { DISPLAY, LISTED, MERGE } from '../text/limits.ts';
 import { suggest } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
@@ -27,9 +35,13 @@ export interface Vote extends Omit<MergedVote, 'attempt' | 'url'> {
 }
 
 /** A finding with texts of bounded length. */
-export interface VoteFinding extends Finding {
+export interface VoteFinding extends Omit<Finding, 'evidence' | 'quote' | 'replacement'> {
   /** Its title or message, shortened. */
   readonly brief: string;
+  /** The text of the file that proves it, without blanks; absent if it is not proven. */
+  readonly proof?: string;
+  /** Whether its run checked it and could not prove it. */
+  readonly isDoubted?: boolean;
 }
 
 /** The gate that a payload must meet for its run to pass; null for the run's own gate, or its `passed`. */
@@ -62,16 +74,26 @@ export function readVote(envelope: Envelope, gate: LegGate, secrets: Secrets): V
     model: cut(envelope.model, DISPLAY.reason),
     reused: envelope.reuse !== null && envelope.reuse.from !== null,
     // Without the evidence of each finding, which would have to be kept for every run.
-    evidence: evidence && { context: evidence.context, toolCalls: bound(evidence.toolCalls) },
+    evidence: evidence && {
+      context: evidence.context,
+      toolCalls: bound(evidence.toolCalls),
+      ...(evidence.coverage == null ? {} : { coverage: boundCoverage(evidence.coverage) }),
+    },
     subject: envelope.subject,
     policy: envelope.policy,
-    findings: findings.slice(0, MERGE.findingsOfRun).map((finding) => ({
-      ...finding,
-      rule: cut(finding.rule, DISPLAY.sentence),
-      title: cut(finding.title, DISPLAY.sentence),
-      message: cut(finding.message, DISPLAY.message),
-      brief: cut(finding.title ?? finding.message, DISPLAY.sentence),
-    })),
+    findings: findings
+      .slice(0, MERGE.findingsOfRun)
+      .map(({ evidence: proof, quote, replacement: _, ...finding }) => ({
+        ...finding,
+        rule: cut(finding.rule, DISPLAY.sentence),
+        title: cut(finding.title, DISPLAY.sentence),
+        message: cut(finding.message, DISPLAY.message),
+        brief: cut(finding.title ?? finding.message, DISPLAY.sentence),
+        ...(proof === undefined || !isProven(proof) || quote == null
+          ? {}
+          : { proof: squeezeLine(quote).slice(0, MERGE.proof) }),
+        ...(proof !== undefined && isDoubted(proof) ? { isDoubted: true } : {}),
+      })),
     findingsLeftOut: Math.max(0, findings.length - MERGE.findingsOfRun),
   };
 }
@@ -138,6 +160,8 @@ function withSummary(why: string, payload: JsonObject): string {
 
 /** Returns the findings at the paths that the run itself resolved, or as written if it did not. */
 function locateFindings({ evidence }: Envelope, payload: JsonObject): readonly Finding[] {
+  const grounded = groundFindings(payload, evidence);
+  if (grounded.byRow.size > 0) return readGroundedFindings(grounded.payload, grounded.byRow);
   const resolved = resolvedPaths(payload, evidence?.findings ?? []);
   return readFindings(payload).map((finding) => {
     const { place } = finding;
@@ -148,6 +172,14 @@ function locateFindings({ evidence }: Envelope, payload: JsonObject): readonly F
 
 function bound(count: number): number {
   return Math.min(count, MERGE.count);
+}
+
+function boundCoverage({ status, files, lines }: CoverageCounts): CoverageCounts {
+  return {
+    status,
+    files: { required: bound(files.required), shown: bound(files.shown) },
+    lines: { changed: bound(lines.changed), shown: bound(lines.shown) },
+  };
 }
 
 function boundUsage(usage: Usage): Usage {

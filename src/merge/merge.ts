@@ -1,6 +1,7 @@
 /** Merges the votes of many legs into one verdict under the rules, and writes it as JSON. */
 import { InputError } from '../errors.ts';
 import { usageJson } from '../reporters/envelope.ts';
+import { coverageCountsJson } from '../text/coverage.ts';
 import { GITHUB } from '../text/limits.ts';
 import { shellSafeJson } from '../text/sanitize.ts';
 import { addUsage, NO_USAGE, totalCost } from '../text/usage.ts';
@@ -335,7 +336,11 @@ function voteJson(vote: MergedVote, mask: Mask): JsonObject {
     total_cost_usd: vote.costUsd,
     model: mask(vote.model),
     reused: vote.reused,
-    evidence: evidence && { context: evidence.context, tool_calls: evidence.toolCalls },
+    evidence: evidence && {
+      context: evidence.context,
+      tool_calls: evidence.toolCalls,
+      ...(evidence.coverage === undefined ? {} : { coverage: coverageCountsJson(evidence.coverage) }),
+    },
     attempt: vote.attempt,
     url: vote.url,
   };

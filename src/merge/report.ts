@@ -65,6 +65,9 @@ const TITLES: Readonly<Record<Conclusion, string>> = {
 /** Explains a finding that decided nothing, for a reader who sees it beside a passing verdict. */
 const OUTVOTED = 'Outvoted: only failing runs have the finding, and the vote passes all the same.';
 
+const DOUBTED =
+  'Not proven: no run that reports the finding could show by a quote that it stands in the files.';
+
 /** Whether the tally decided the verdict, rather than something else that ended the merge. */
 function isCounted({ verdict }: Report): boolean {
   return ['accepted', 'gate_not_met', 'undecided'].includes(verdict.reason);
@@ -144,8 +147,10 @@ function findings(merged: Merged, { tables }: PageOptions, maxRows: number): str
     merged.findingsLeftOut === 0
       ? ''
       : `… and ${counted(merged.findingsLeftOut, 'more finding')}: the envelopes of the legs hold them all.\n\n`;
-  const outvoted = merged.findings.slice(0, maxRows).some((each) => each.outvoted) ? `${OUTVOTED}\n\n` : '';
-  return tables({ [name]: rows }, maxRows) + more + outvoted;
+  const shown = merged.findings.slice(0, maxRows);
+  const outvoted = shown.some((each) => each.outvoted) ? `${OUTVOTED}\n\n` : '';
+  const doubted = shown.some((each) => each.doubted) ? `${DOUBTED}\n\n` : '';
+  return tables({ [name]: rows }, maxRows) + more + outvoted + doubted;
 }
 
 /** All rows have the same keys, so that the column order is fixed. */
@@ -170,11 +175,11 @@ function place({ path, line, endLine }: MergedFinding): string {
   return endLine === null || endLine <= line ? `${path}:${line}` : `${path}:${line}-${endLine}`;
 }
 
-function agreeing({ legs, votes, outvoted }: MergedFinding): string {
+function agreeing({ legs, votes, outvoted, doubted = false }: MergedFinding): string {
   const named = legs.slice(0, LISTED.few).join(', ');
   const more = legs.length > LISTED.few ? ` and ${legs.length - LISTED.few} more` : '';
   const runs = votes > legs.length ? ` · ${counted(votes, 'run')}` : '';
-  return `${named}${more}${runs}${outvoted ? ' · outvoted' : ''}`;
+  return `${named}${more}${runs}${outvoted ? ' · outvoted' : ''}${doubted ? ' · not proven' : ''}`;
 }
 
 function mergeCosts(

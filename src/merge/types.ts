@@ -1,4 +1,5 @@
 /** Types of a merge: the verdicts of the legs, and their result. */
+import type { CoverageCounts } from '../text/coverage.ts';
 import type { Conclusion, ContextStatus, Reason, Usage } from '../types.ts';
 
 /** Outcome of a vote or a leg: `abstain` if it is missing, undecided or unreadable. */
@@ -10,6 +11,14 @@ export interface Tally {
   readonly fail: number;
   readonly abstain: number;
   readonly expected: number;
+}
+
+/** What the verdict of a run is based on, without its lists. */
+export interface VoteEvidence {
+  readonly context: ContextStatus;
+  readonly toolCalls: number;
+  /** Absent if its envelope does not state it. */
+  readonly coverage?: CoverageCounts;
 }
 
 /** The vote of one run, or a missing vote. Names come from the workflow, but are read from files of other jobs. */
@@ -34,7 +43,7 @@ export interface MergedVote {
   /** Whether an earlier run's payload was reused instead of calling a model. */
   readonly reused: boolean;
   /** What the verdict is based on; null for a missing vote, and if the envelope does not state it. */
-  readonly evidence?: { readonly context: ContextStatus; readonly toolCalls: number } | null;
+  readonly evidence?: VoteEvidence | null;
   /** The workflow run attempt; null for a missing vote and outside GitHub. */
   readonly attempt: number | null;
   /** URL of that attempt; null if there is none. */
@@ -69,6 +78,8 @@ export interface MergedFinding {
    * Whether the finding decided nothing: each run that reports it fails, although its leg or all legs together pass.
    */
   readonly outvoted: boolean;
+  /** Whether each run that reports it looked it up and could not prove it. */
+  readonly doubted?: boolean;
 }
 
 /** The result of a merge, decided or not. */

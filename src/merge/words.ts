@@ -4,7 +4,7 @@
  */
 import { findWeaknesses, type Weakness } from '../reporters/verdict-text.ts';
 import { LISTED } from '../text/limits.ts';
-import { counted } from '../text/messages.ts';
+import { counted, grouped } from '../text/messages.ts';
 import type { Rule } from './config.ts';
 import { quoteName } from './legs.ts';
 import type { Merged, MergedLeg, MergedVote, Outcome } from './types.ts';
@@ -179,7 +179,15 @@ export function runWords(merged: Pick<Merged, 'legs'>): string {
   return `${counted(present.length, 'run')}${reused === 0 ? '' : `, ${reused} of them reused`}`;
 }
 
-const VOTE_WEAKNESSES: Readonly<Record<Weakness, { readonly ofVote: string; readonly ofVotes: string }>> = {
+interface WeaknessWords {
+  readonly ofVote: string;
+  /** Follows `3 of 12 runs`. */
+  readonly ofVotes: string;
+  /** The same after `1 of 12 runs`, if it differs. */
+  readonly ofOne?: string;
+}
+
+const VOTE_WEAKNESSES: Readonly<Record<Weakness, WeaknessWords>> = {
   no_diff: {
     ofVote: 'Judged without the diff of the pull request.',
     ofVotes: 'judged the pull request without its diff',
@@ -192,16 +200,39 @@ const VOTE_WEAKNESSES: Readonly<Record<Weakness, { readonly ofVote: string; read
     ofVote: 'Accepted without a single tool call.',
     ofVotes: 'had a payload accepted without a single tool call',
   },
+  unseen_files: {
+    ofVote: 'Not shown every changed file.',
+    ofVotes: 'were not shown every changed file',
+    ofOne: 'was not shown every changed file',
+  },
+  partly_known: {
+    ofVote: 'What it was shown of the change is known in part only.',
+    ofVotes: 'were shown an amount of the change that is known in part only',
+    ofOne: 'was shown an amount of the change that is known in part only',
+  },
 };
-const WEAKNESSES: readonly Weakness[] = ['no_diff', 'part_of_diff', 'no_tool_call'];
+const WEAKNESSES: readonly Weakness[] = [
+  'no_diff',
+  'part_of_diff',
+  'no_tool_call',
+  'unseen_files',
+  'partly_known',
+];
 
 /** Returns one sentence for each weakness in the evidence of votes, with their number if it does not apply to all. */
 export function voteWarnings(votes: readonly MergedVote[]): readonly string[] {
   return WEAKNESSES.flatMap((weakness) => {
     const { ofVote } = VOTE_WEAKNESSES[weakness];
-    const weak = votes.filter((vote) => isWeak(vote, weakness)).length;
-    if (weak === 0) return [];
-    return [weak === votes.length ? ofVote : `${weak} of ${votes.length} votes: ${ofVote}`];
+    const weak = votes.filter((vote) => isWeak(vote, weakness));
+    if (weak.length === 0) return [];
+    const [only] = weak;
+    const files =
+      weakness === 'unseen_files' && weak.length === 1 ? only?.evidence?.coverage?.files : undefined;
+    const said =
+      files === undefined
+        ? ofVote
+        : `Shown ${grouped(files.shown)} of ${grouped(files.required)} changed files.`;
+    return [weak.length === votes.length ? said : `${weak.length} of ${votes.length} votes: ${said}`];
   });
 }
 
@@ -216,7 +247,8 @@ export function mergeWarnings({ legs }: Pick<Merged, 'legs'>): readonly string[]
     const names = [...new Set(weak)];
     const more = names.length > LISTED.some ? ` and ${counted(names.length - LISTED.some, 'more leg')}` : '';
     const named = `${names.slice(0, LISTED.some).join(', ')}${more}`;
-    return [`${weak.length} of ${counted(runs, 'run')} ${VOTE_WEAKNESSES[weakness].ofVotes}: ${named}.`];
+    const { ofVotes, ofOne = ofVotes } = VOTE_WEAKNESSES[weakness];
+    return [`${weak.length} of ${counted(runs, 'run')} ${weak.length === 1 ? ofOne : ofVotes}: ${named}.`];
   });
 }
 

@@ -5,6 +5,7 @@
 import { DISPLAY, GITHUB } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
 import { type Finding, type Severity, type WrittenLocation, weighFindings } from './findings.ts';
+import { doubtOf, groundFindings } from './grounding.ts';
 import type { AnnotationLevel, AnnotationProperties, Log } from './log.ts';
 import type { Report, Reporter } from './report-types.ts';
 import { type Locate, locateByEvidence, type SourceLocation } from './source-locations.ts';
@@ -43,7 +44,7 @@ const LEVELS: Readonly<Record<Severity, AnnotationLevel>> = {
 /**
  * Annotates the findings of a published payload: as many of each level as the runner shows, those with a location
  * first. A finding without a location is still annotated: GitHub lists it beside the run, and the most severe finding
- * may concern no file. A finding that did not decide the verdict becomes a notice whatever its severity, because an
+ * may concern no file; one that was checked and is not proven says so, and stands at no place. A finding that did not decide the verdict becomes a notice whatever its severity, because an
  * error beside a green verdict would contradict it.
  */
 export function createAnnotations({ log, mode, locate, elsewhere }: AnnotationsOptions): Reporter {
@@ -51,7 +52,8 @@ export function createAnnotations({ log, mode, locate, elsewhere }: AnnotationsO
     name: 'annotations',
     async report(report: Report) {
       if (mode === 'none' || report.payload === null) return;
-      const { deciding, minor } = weighFindings(report.payload, report);
+      const { payload, byRow } = groundFindings(report.payload, report.evidence);
+      const { deciding, minor } = weighFindings(payload, report, byRow);
       const remark = `${report.view?.minor?.remark ?? ''}\n`;
       const said = [...deciding.map(loud), ...minor.map((finding) => quiet(finding, remark))];
       const all = unique(said, locateByEvidence(report, locate));
@@ -88,10 +90,13 @@ function unique(said: readonly Said[], locate: Locate): readonly Placed[] {
   const seen = new Map<string, Placed>();
   for (const each of said) {
     const { finding } = each;
-    const place = finding.place === null ? null : locate(finding.place);
+    const doubt = finding.evidence === undefined ? null : doubtOf(finding.evidence);
+    // Beside a line of the file, or at its top, it would be believed.
+    const place = finding.place === null || doubt !== null ? null : locate(finding.place);
     const where = place === null ? finding.place : { path: place.path, line: place.line };
     const key = JSON.stringify([finding.severity, where, finding.title, finding.message]);
-    if (!seen.has(key)) seen.set(key, { ...each, place });
+    const remark = doubt === null ? each.remark : `${each.remark}Not proven (${doubt}). `;
+    if (!seen.has(key)) seen.set(key, { ...each, remark, place });
   }
   return [...seen.values()];
 }

@@ -1,10 +1,11 @@
 /** The result envelope: one object that describes a whole run, the same for the result file and the CLI. */
 import { InputError, messageOf } from '../errors.ts';
 import { writePrivateFile } from '../files/private-file.ts';
+import { coverageJson } from '../text/coverage.ts';
 import { isArray } from '../text/json.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { GateResult, Issue, Json, JsonObject, Repair, Usage } from '../types.ts';
-import type { Evidence, Report, Reuse } from './report-types.ts';
+import type { Evidence, FindingEvidence, Report, Reuse } from './report-types.ts';
 
 /**
  * Builds the envelope of a report, with fields and order as documented under *Envelope*. `structured_result` and
@@ -97,16 +98,31 @@ function reuseJson(reuse: Reuse | null): Json {
   return { key, tree, from: from === null ? null : { ...from } };
 }
 
-/** Paths are masked: symbolic links were resolved, so a path may contain text that the payload does not. */
+/**
+ * Paths are masked: symbolic links were resolved, so a path may contain text that the payload does not. Of findings that
+ * were not checked only the path is written.
+ */
 function evidenceJson(
-  { context, toolCalls, findings }: Evidence,
+  { context, toolCalls, coverage, grounding, findings }: Evidence,
   mask: (text: string) => string,
 ): JsonObject {
+  const isChecked = (grounding ?? null) !== null;
   return {
     context,
     tool_calls: toolCalls,
-    findings: findings.map(({ path }) => ({ path: path === null ? null : mask(path) })),
+    ...(coverage === undefined ? {} : { coverage: coverage && coverageJson(coverage, mask) }),
+    ...(grounding === undefined ? {} : { grounding: grounding && { ...grounding } }),
+    findings: findings.map((finding) => findingJson(finding, isChecked, mask)),
   };
+}
+
+function findingJson(
+  { path, line = null, lineWas = null, grounding = null, label = null }: FindingEvidence,
+  isChecked: boolean,
+  mask: (text: string) => string,
+): Json {
+  const place = { path: path === null ? null : mask(path) };
+  return isChecked ? { ...place, line, line_was: lineWas, grounding, label } : place;
 }
 
 /**

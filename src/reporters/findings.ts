@@ -3,7 +3,7 @@
 import { isArray, isObject } from '../text/json.ts';
 import { WIRE } from '../text/limits.ts';
 import type { Json, JsonObject } from '../types.ts';
-import type { Report } from './report-types.ts';
+import type { FindingEvidence, Report } from './report-types.ts';
 
 /** A location as written by the model; unverified. */
 export interface WrittenLocation {
@@ -31,7 +31,15 @@ export interface Finding {
   readonly isKind: boolean;
   /** Name of the payload property that contains the finding. */
   readonly list: string;
+  /** How the finding was checked against the files; absent if it was not. */
+  readonly evidence?: FindingEvidence;
+  /** The text that the finding copies from the file, and what it would put in its place; only if it was checked. */
+  readonly quote?: string | null;
+  readonly replacement?: string | null;
 }
+
+/** What was found out about each row of a payload. */
+export type EvidenceByRow = ReadonlyMap<JsonObject, FindingEvidence>;
 
 const PATHS = ['path', 'file', 'filename', 'file_path', 'filePath', 'location'];
 const LINES = ['line', 'start_line', 'startLine', 'line_number', 'lineNumber'];
@@ -55,12 +63,17 @@ const LINE_BEHIND = /(?::(\d{1,10})(?::(\d{1,10})|-(\d{1,10}))?|#L(\d{1,10})(?:-
  * a severity or a file. A row with a missing or unknown severity is a warning; a failed test is an error.
  */
 export function readFindings(payload: JsonObject): readonly Finding[] {
+  return readGroundedFindings(payload, new Map());
+}
+
+/** Returns the same of a payload of `groundFindings`, with the evidence of each finding that was checked. */
+export function readGroundedFindings(payload: JsonObject, byRow: EvidenceByRow): readonly Finding[] {
   const lists = Object.entries(payload).toSorted(
     ([one], [other]) => Number(other === FINDINGS) - Number(one === FINDINGS),
   );
   return lists
     .flatMap(([name, list]) =>
-      isArray(list) ? list.filter(isObject).flatMap((row) => readRow(row, name)) : [],
+      isArray(list) ? list.filter(isObject).flatMap((row) => readRow(row, name, byRow.get(row))) : [],
     )
     .toSorted(byGravity);
 }
@@ -83,7 +96,7 @@ function byGravity(one: Finding, other: Finding): number {
   return rank(one) - rank(other) || (other.securityScore ?? 0) - (one.securityScore ?? 0);
 }
 
-function readRow(row: JsonObject, list: string): readonly Finding[] {
+function readRow(row: JsonObject, list: string, evidence: FindingEvidence | undefined): readonly Finding[] {
   const failed = list === FAILURES;
   const title = textOf(row, failed ? ['title', 'test', 'name'] : ['title']);
   const message = textOf(row, MESSAGES) ?? title;
@@ -94,7 +107,46 @@ function readRow(row: JsonObject, list: string): readonly Finding[] {
   const rule = textOf(row, RULES);
   const kind = rule === null ? textOf(row, KINDS) : null;
   const names = { rule: rule ?? kind, isKind: kind !== null };
-  return [{ severity, securityScore: securityScore(word), place, title, message, ...names, list }];
+  const finding = { severity, securityScore: securityScore(word), place, title, message, ...names, list };
+  if (evidence === undefined) return [finding];
+  const texts = { quote: rawText(row, 'quote'), replacement: rawText(row, 'replacement') };
+  // Nobody should look at a line that proves nothing.
+  const certain = place === null || !isDoubted(evidence) ? place : { ...place, ...NO_LINE };
+  return [{ ...finding, place: certain, evidence, ...texts }];
+}
+
+const NO_LINE = { line: null, endLine: null, column: null } as const;
+
+/** A text as it is: the blanks at its ends count, and an empty one deletes. */
+function rawText(row: JsonObject, key: string): string | null {
+  const value = own(row, key);
+  return typeof value === 'string' ? value : null;
+}
+
+/** Whether a finding was checked and stands at a place that proves it. */
+export function isProven({ grounding = null }: FindingEvidence): boolean {
+  return grounding === 'exact' || grounding === 'moved';
+}
+
+/** Whether a finding was checked and is not proven; one about no file is neither. */
+export function isDoubted(evidence: FindingEvidence): boolean {
+  return (evidence.grounding ?? null) !== null && !isProven(evidence);
+}
+
+/** Returns the rows that evidence has entries for: the list `findings`, or else the only list whose rows name files. */
+export function findingRows(payload: JsonObject): readonly Json[] {
+  const named = Object.hasOwn(payload, 'findings') ? payload['findings'] : undefined;
+  if (isArray(named)) return named;
+  const lists = Object.values(payload)
+    .filter(isArray)
+    .filter((list) => list.some((row) => writtenPath(row) !== null));
+  const [only] = lists;
+  return lists.length === 1 && only !== undefined ? only : [];
+}
+
+/** Returns the path that a row names, without a line suffix; null if it names none. */
+export function writtenPath(row: Json): string | null {
+  return isObject(row) ? (locationOfRow(row)?.place.path ?? null) : null;
 }
 
 function readPlace(written: string, row: JsonObject): WrittenLocation | null {
@@ -223,10 +275,15 @@ interface WeighedFindings {
 }
 
 /** Separates out the findings that the report's view considers minor; without such a view all findings decide. */
-export function weighFindings(payload: JsonObject, { view }: Pick<Report, 'view'>): WeighedFindings {
+export function weighFindings(
+  payload: JsonObject,
+  { view }: Pick<Report, 'view'>,
+  byRow: EvidenceByRow = new Map(),
+): WeighedFindings {
   const { findings: rows } = payload;
   const rule = view?.minor;
-  if (rule === undefined || !isArray(rows)) return { deciding: readFindings(payload), minor: [] };
+  if (rule === undefined || !isArray(rows))
+    return { deciding: readGroundedFindings(payload, byRow), minor: [] };
   const isMinor = (row: Json) => isObject(row) && rule.isMinor(row);
   const deciding = rows.filter((row) => !isMinor(row));
   return {

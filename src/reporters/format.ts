@@ -14,6 +14,16 @@ export function duration(ms: number): string {
   return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, '0')} s`;
 }
 
+/**
+ * Rounds a share from 0 to 1 down to a multiple of `1 / steps`, so that it is 1 only if it was. A share that is such a
+ * multiple stays as it is, although 0.29 × 100 is less than 29.
+ */
+export function floorShare(share: number, steps: number): number {
+  const nearest = Math.round(share * steps);
+  const floor = nearest / steps <= share ? nearest : Math.floor(share * steps);
+  return Math.max(0, share < 1 ? Math.min(floor, steps - 1) : floor) / steps;
+}
+
 /** Formats US dollars, with four decimals below one dollar and two from there on. */
 export function dollars(usd: number): string {
   return `$${usd.toFixed(usd < 1 ? 4 : 2)}`;

@@ -4,9 +4,10 @@ import { DISPLAY } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
 import type { Repair } from '../types.ts';
 import { changedFilesText, duration, spent, tokensOf } from './format.ts';
+import { groundingSentence } from './grounding.ts';
 import type { Log } from './log.ts';
 import type { CallDecision, CallRef, Report, Reporter, RunEvent, Totals } from './report-types.ts';
-import { evidenceWarnings, policyChangeSentence } from './verdict-text.ts';
+import { coverageSentence, evidenceWarnings, policyChangeSentence } from './verdict-text.ts';
 
 const MARKS: Readonly<Record<CallDecision, string>> = {
   ok: '✓',
@@ -136,6 +137,13 @@ function writeVerdict(report: Report, log: RunLog): void {
     for (const clause of hidesGate ? [] : (report.gate?.words ?? [])) log.info(`the gate ${clause}`, 1);
   if (report.repaired !== null)
     log.info(`the payload was repaired before it was accepted: ${repairWords(report.repaired)}`, 1);
+  const shown = coverageSentence(report.evidence?.coverage, {
+    path: (path) => JSON.stringify(log.excerpt(path, DISPLAY.path)),
+    sentence: (text) => log.excerpt(text, DISPLAY.reason),
+  });
+  if (shown !== null) log.info(shown, 1);
+  const found = groundingSentence(report.evidence);
+  if (found !== null) log.info(found, 1);
   for (const text of evidenceWarnings(report))
     log.info(`weaker than it could be: ${log.excerpt(text, DISPLAY.reason)}`, 1);
   for (const line of view?.logLines?.(report, log.excerpt) ?? [costLine(report)]) log.info(line, 1);

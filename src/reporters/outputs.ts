@@ -3,12 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, readSync } from 'node:fs';
 import { EOL } from 'node:os';
 import { InputError, messageOf } from '../errors.ts';
+import { coverageShare, type ShareOf } from '../evidence/share.ts';
 import { appendWithoutWaiting } from '../files/private-file.ts';
 import { openRegular } from '../files/read-bounded.ts';
 import { DISPLAY, GITHUB } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
 import { shellSafeJson, singleLine } from '../text/sanitize.ts';
 import type { JsonObject } from '../types.ts';
+import { floorShare } from './format.ts';
 import type { Report, RunOutput } from './report-types.ts';
 
 /** The outputs about a run, in the order in which they are declared and written. */
@@ -80,6 +82,23 @@ export const RUN_OUTPUTS: readonly RunOutput[] = [
     value: ({ changedFiles }) => (changedFiles === null ? '' : String(changedFiles)),
   },
   {
+    name: 'run-coverage',
+    description:
+      'The share of the changed files that had to be seen which were shown to the model, from 0 to 1; 1 where none had to be, empty when it is not known what changed.',
+    value: ({ evidence }) => share(evidence, 'files'),
+  },
+  {
+    name: 'run-line-coverage',
+    description: 'The same share of the changed lines.',
+    value: ({ evidence }) => share(evidence, 'lines'),
+  },
+  {
+    name: 'run-unseen-files',
+    description:
+      'How many changed files that had to be seen were not shown to the model, or not in every part; empty when it is not known what changed.',
+    value: ({ evidence }) => unseenFiles(evidence),
+  },
+  {
     name: 'run-patch-file',
     description: "The path of a patch with the agent's changes; empty when none was kept.",
     value: ({ patchFile }) => patchFile ?? '',
@@ -106,6 +125,20 @@ export const RUN_OUTPUTS: readonly RunOutput[] = [
     value: ({ reuse }) => String((reuse?.from ?? null) !== null),
   },
 ];
+
+function share(evidence: Report['evidence'], of: ShareOf): string {
+  const coverage = evidence?.coverage ?? null;
+  const value = coverage === null ? null : coverageShare(coverage, of);
+  return value === null ? '' : decimal(floorShare(value, SHARE_STEPS), 4);
+}
+
+const SHARE_STEPS = 10_000;
+
+function unseenFiles(evidence: Report['evidence']): string {
+  const coverage = evidence?.coverage ?? null;
+  if (coverage === null || coverage.status === 'unknown') return '';
+  return String(coverage.files.required - coverage.files.shown);
+}
 
 /** Formats a plain decimal number, never with an exponent or trailing zeros. */
 function decimal(value: number, digits: number): string {

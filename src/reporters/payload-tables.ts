@@ -4,7 +4,8 @@ import { isArray, isObject } from '../text/json.ts';
 import { DISPLAY, LISTED } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
 import type { Json, JsonObject, Subject } from '../types.ts';
-import { bySeverity, severityMark } from './findings.ts';
+import { bySeverity, type EvidenceByRow, severityMark } from './findings.ts';
+import { doubtOf } from './grounding.ts';
 import { lineLink, pathKey } from './links.ts';
 import type { MarkdownSanitizer } from './report-types.ts';
 import type { Locate } from './source-locations.ts';
@@ -20,6 +21,8 @@ export interface TableOptions {
   /** Finds the file of a row in the repository; without it, paths are used as written. */
   readonly locate: Locate | undefined;
   readonly maxRows: number;
+  /** From `groundFindings`, of which the payload is too; absent if findings were not checked. */
+  readonly byRow?: EvidenceByRow;
 }
 
 type Link = (row: JsonObject) => string | null;
@@ -33,7 +36,7 @@ export function payloadTables(
   options: TableOptions,
   sanitizer: MarkdownSanitizer,
 ): string {
-  const { subject, serverUrl, locate, maxRows } = options;
+  const { subject, serverUrl, locate, maxRows, byRow = new Map() } = options;
   const scalars: [string, Json][] = [];
   const lists: [string, readonly Json[]][] = [];
   for (const [name, value] of Object.entries(payload)) {
@@ -46,7 +49,7 @@ export function payloadTables(
   };
   return (
     scalarTable(scalars, sanitizer) +
-    lists.map(([name, list]) => section(name, list, maxRows, link, sanitizer)).join('')
+    lists.map(([name, list]) => section(name, list, maxRows, link, byRow, sanitizer)).join('')
   );
 }
 
@@ -71,15 +74,45 @@ function section(
   list: readonly Json[],
   maxRows: number,
   link: Link,
+  byRow: EvidenceByRow,
   sanitizer: MarkdownSanitizer,
 ): string {
   const heading = `### ${sanitizer.inline(name, DISPLAY.value)} (${list.length})\n\n`;
   const objects = list.filter(isObject);
+  if (objects.length === list.length && objects.some((row) => byRow.has(row)))
+    return `${heading}${groundedTables(objects, maxRows, link, byRow, sanitizer)}${andMore(list.length - maxRows, 'more row')}`;
   const text =
     objects.length === list.length
       ? objectTable(bySeverity(objects), maxRows, link, sanitizer)
       : bullets(list, maxRows, sanitizer);
   return `${heading}${text}${andMore(list.length - maxRows, 'more row')}`;
+}
+
+/** The first column of findings that are not proven, whatever the rows call their own. */
+const DOUBT = 'not proven';
+
+/** Shows proven rows, and those about no file, in the open, and the others folded, with the reason. */
+function groundedTables(
+  objects: readonly JsonObject[],
+  maxRows: number,
+  link: Link,
+  byRow: EvidenceByRow,
+  sanitizer: MarkdownSanitizer,
+): string {
+  const doubtful = (row: JsonObject) => {
+    const evidence = byRow.get(row);
+    return evidence === undefined ? null : doubtOf(evidence);
+  };
+  const sorted = bySeverity(objects);
+  const open = sorted.filter((row) => doubtful(row) === null);
+  const doubted = sorted
+    .filter((row) => doubtful(row) !== null)
+    .map((row) => ({ ...{ [DOUBT]: doubtful(row) }, ...row, [DOUBT]: doubtful(row) }));
+  const table = open.length === 0 ? '' : objectTable(open, maxRows, link, sanitizer);
+  const left = maxRows - open.length;
+  if (doubted.length === 0 || left <= 0) return table;
+  const title = `${counted(doubted.length, 'finding')} not proven`;
+  return `${table}<details><summary>${title}</summary>\n\n${objectTable(doubted, left, () => null, sanitizer)}</details>\n\n`;
 }
 
 function bullets(list: readonly Json[], maxRows: number, sanitizer: MarkdownSanitizer): string {

@@ -2,7 +2,11 @@
 import type {
   AssistantMessage,
   ContextStatus,
+  Coverage,
   GateResult,
+  GroundingCounts,
+  GroundingLabel,
+  GroundingStatus,
   Isolation,
   JsonObject,
   PolicyChange,
@@ -55,6 +59,16 @@ export interface Reuse {
 export interface FindingEvidence {
   /** The file, relative to the repository root, with `/`; null if the finding names no file that was found. */
   readonly path: string | null;
+  /** The line that was proven or, without a proof, the one that the finding names; null if there is none. */
+  readonly line?: number | null;
+  /** The line that the finding names, if its quote stands at another one; null otherwise. */
+  readonly lineWas?: number | null;
+  /** null or absent if findings were not checked (`grounding: off`), or this one is about no file. */
+  readonly grounding?: GroundingStatus | null;
+  /** The text of the file that proves the finding, whole lines or a part of one; absent if unknown. Not in envelopes. */
+  readonly matched?: string;
+  /** null or absent if the place is not proven, or the change is not known. */
+  readonly label?: GroundingLabel | null;
 }
 
 /** What a verdict is based on. */
@@ -62,6 +76,10 @@ export interface Evidence {
   readonly context: ContextStatus;
   /** Number of tool calls that ran, without calls of `structured_output` and skipped calls. */
   readonly toolCalls: number;
+  /** null or absent if the run ended before it was known, and in envelopes of versions without it. */
+  readonly coverage?: Coverage | null;
+  /** null or absent if findings were not checked. */
+  readonly grounding?: GroundingCounts | null;
   /** One entry for each row of the payload's findings, in their order. */
   readonly findings: readonly FindingEvidence[];
 }

@@ -5,6 +5,7 @@ import { sanitize, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { JsonObject } from '../types.ts';
 import { type Finding, type Severity, weighFindings } from './findings.ts';
+import { doubtOf, groundFindings, replacementOf } from './grounding.ts';
 import type { Report } from './report-types.ts';
 import { type Locate, type SourceLocation, squeezeLine } from './source-locations.ts';
 
@@ -16,6 +17,16 @@ export interface Alert {
   /** Sanitized, without secrets and links. */
   readonly message: string;
   readonly fingerprints: Readonly<Record<string, string>>;
+  /** Whole lines from the alert's line on that a finding would replace; absent if there are none. */
+  readonly fix?: Fix;
+}
+
+interface Fix {
+  /** 1-based, like `endLine`, which is included. */
+  readonly startLine: number;
+  readonly endLine: number;
+  /** Without a line break at its end. */
+  readonly text: string;
 }
 
 /** A rule; merely a name that findings share. */
@@ -62,9 +73,10 @@ export function alertsOf(
   payload: JsonObject,
   locate: Locate,
   secrets: Secrets,
-  report: Pick<Report, 'view'> = {},
+  report: Pick<Report, 'view' | 'evidence'> = {},
 ): Alerts {
-  const { deciding, minor } = weighFindings(payload, report);
+  const grounded = groundFindings(payload, report.evidence);
+  const { deciding, minor } = weighFindings(grounded.payload, report, grounded.byRow);
   const findings = [...deciding, ...minor.map(quiet)];
   const groups = new Map<string, Entry[]>();
   const rules = new Map<string, Rule>();
@@ -84,7 +96,7 @@ export function alertsOf(
   }
   // Findings come most severe first, and so do the groups.
   const processed = [...groups.values()].slice(0, GITHUB.sarifResults);
-  const alerts = processed.flatMap((group) => alertOf(group, clean));
+  const alerts = processed.flatMap((group) => alertOf(group, clean, secrets));
   return { alerts, total: groups.size, rules, findings: findings.length, placed };
 }
 
@@ -127,33 +139,68 @@ function graver(rule: Rule, known: Rule | undefined): Rule {
   return { ...known, securityScore: score === 0 ? null : score };
 }
 
-function alertOf(group: readonly Entry[], clean: (text: string) => string): readonly Alert[] {
+function alertOf(
+  group: readonly Entry[],
+  clean: (text: string) => string,
+  secrets: Secrets,
+): readonly Alert[] {
   const [first] = group;
   if (first === undefined) return [];
   const { finding, place, ruleId } = first;
   const texts = new Set(group.map((entry) => clean(textOf(entry.finding))));
   const message = [...texts].filter((text) => text !== '').join('\n\n') || 'No text.';
+  const fix = group.map((entry) => fixOf(entry, secrets)).find((each) => each !== null);
+  const fingerprints = fingerprintsOf(place, ruleId, finding.evidence?.matched ?? null);
   return [
-    { severity: finding.severity, place, ruleId, message, fingerprints: fingerprintsOf(place, ruleId) },
+    {
+      severity: finding.severity,
+      place,
+      ruleId,
+      message,
+      fingerprints,
+      ...(fix === undefined ? {} : { fix }),
+    },
   ];
 }
 
-function textOf({ title, message }: Finding): string {
+/** Only whole lines that stand there exactly: the rest of a line must not be lost. */
+function fixOf({ finding, place: { line, source } }: Entry, secrets: Secrets): Fix | null {
+  const replacement = replacementOf(finding);
+  if (replacement === null || line === null || source === null) return null;
+  const { before, after } = replacement;
+  const stands = before.every((text, at) => squeezeLine(source.line(line + at)) === squeezeLine(text));
+  if (!stands || line + before.length - 1 > source.lineCount) return null;
+  const text = after.join('\n');
+  // Changed by masking or cleaning, it would not be what was meant.
+  if (after.length === 0 || sanitize(text, secrets) !== text) return null;
+  return { startLine: line, endLine: line + before.length - 1, text };
+}
+
+function textOf(finding: Finding): string {
+  const doubt = finding.evidence === undefined ? null : doubtOf(finding.evidence);
+  const text = plainTextOf(finding);
+  return doubt === null ? text : `Not proven (${doubt}). ${text}`;
+}
+
+function plainTextOf({ title, message }: Finding): string {
   if (title === null || message.startsWith(title)) return message;
   return `${title}${/[.:!?]$/.test(title) ? '' : ':'} ${message}`;
 }
 
 /**
- * A fingerprint that follows the text of the line when code around it changes, independent of the line number and the
- * model's wording. GitHub uses `primaryLocationLineHash`, which its `upload-sarif` action computes from the file and
+ * A fingerprint that follows the text of the line, or the text that proves the finding, when code around it changes,
+ * independent of the line number and the model's wording. GitHub uses `primaryLocationLineHash`, which its `upload-sarif` action computes from the file and
  * warns about if it differs.
  */
 function fingerprintsOf(
   { path, line, source }: SourceLocation,
   ruleId: string,
+  matched: string | null,
 ): Readonly<Record<string, string>> {
   const content =
-    line === null || source === null ? null : [squeezeLine(source.line(line)), source.sameAbove(line)];
+    line === null || source === null
+      ? null
+      : [squeezeLine(matched ?? source.line(line)), source.sameAbove(line)];
   const own = createHash('sha256')
     .update(JSON.stringify([path, ruleId, content]))
     .digest('hex');

@@ -2,11 +2,12 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { readBoundedText } from '../files/read-bounded.ts';
-import { isArray, isObject } from '../text/json.ts';
+import { isObject } from '../text/json.ts';
 import { READ, SEARCH } from '../text/limits.ts';
-import type { Json, JsonObject } from '../types.ts';
+import type { JsonObject } from '../types.ts';
 import { type Checkouts, findCheckouts, isBelow, realOrNull } from './checkouts.ts';
-import { locationOfRow, type WrittenLocation } from './findings.ts';
+import { findingRows, locationOfRow, type WrittenLocation, writtenPath } from './findings.ts';
+import { groundFindings } from './grounding.ts';
 import type { FindingEvidence, Report } from './report-types.ts';
 
 /** A location in the judged repository. */
@@ -202,21 +203,6 @@ function countSame(lineCount: number, line: (number: number) => string): Uint32A
   return above;
 }
 
-/** Returns the rows that evidence has entries for: the list `findings`, or else the only list whose rows name files. */
-function findingRows(payload: JsonObject): readonly Json[] {
-  const named = Object.hasOwn(payload, 'findings') ? payload['findings'] : undefined;
-  if (isArray(named)) return named;
-  const lists = Object.values(payload)
-    .filter(isArray)
-    .filter((list) => list.some((row) => writtenPath(row) !== null));
-  const [only] = lists;
-  return lists.length === 1 && only !== undefined ? only : [];
-}
-
-function writtenPath(row: Json): string | null {
-  return isObject(row) ? (locationOfRow(row)?.place.path ?? null) : null;
-}
-
 /** Resolves the file of each row. */
 export function resolveFindings(payload: JsonObject, locate: Locate): readonly FindingEvidence[] {
   return findingRows(payload).map((row) => {
@@ -243,16 +229,29 @@ export function resolvedPaths(
   );
 }
 
-/** Wraps a locator so that it uses the paths resolved in the run's evidence, and resolves other paths as before. */
+/**
+ * Wraps a locator so that it uses the paths resolved in the run's evidence, and resolves other paths as before. If
+ * findings were checked, the rows of `groundFindings` name resolved paths themselves.
+ */
 export function locateByEvidence(
   { payload, evidence = null }: Pick<Report, 'payload' | 'evidence'>,
   locate: Locate,
 ): Locate {
   if (payload === null || evidence === null) return locate;
+  if (groundFindings(payload, evidence).byRow.size > 0)
+    return locateGrounded(payload, evidence.findings, locate);
   const resolved = resolvedPaths(payload, evidence.findings);
   return (written) => {
     const path = resolved.get(written.path);
     if (path === null) return null;
     return locate(path === undefined ? written : { ...written, path });
   };
+}
+
+function locateGrounded(payload: JsonObject, findings: readonly FindingEvidence[], locate: Locate): Locate {
+  const found = new Set(findings.map(({ path }) => path));
+  const lost = new Set(
+    findingRows(payload).flatMap((row, at) => (findings[at]?.path === null ? [writtenPath(row)] : [])),
+  );
+  return (written) => (lost.has(written.path) && !found.has(written.path) ? null : locate(written));
 }

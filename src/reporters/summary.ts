@@ -5,9 +5,12 @@ import { appendWithoutWaiting } from '../files/private-file.ts';
 import { indentedJson } from '../text/json.ts';
 import { DISPLAY, GITHUB, LISTED } from '../text/limits.ts';
 import { counted, grouped } from '../text/messages.ts';
+import { sanitize } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { Conclusion, JsonObject, Repair } from '../types.ts';
+import { readGroundedFindings } from './findings.ts';
 import { changedFilesText, dollars, duration, tokensOf } from './format.ts';
+import { groundFindings, replacementOf } from './grounding.ts';
 import { asWritten } from './links.ts';
 import { createMarkdownSanitizer, fence, fitSections } from './markdown.ts';
 import { masked } from './messages.ts';
@@ -15,6 +18,7 @@ import { payloadTables } from './payload-tables.ts';
 import type { CallRecord, MarkdownSanitizer, Report, Reporter, Section, TurnRecord } from './report-types.ts';
 import { type Locate, locateByEvidence } from './source-locations.ts';
 import {
+  coverageSentence,
   evidenceWarnings,
   gateParagraph,
   gateReasons,
@@ -113,21 +117,46 @@ export function renderOrHead(render: () => string, report: Report, facts: Summar
  */
 export function verdictSections(
   report: Report,
-  { serverUrl, locate }: SummaryFacts,
+  { serverUrl, locate, secrets }: SummaryFacts,
   sanitizer: MarkdownSanitizer,
   rows: readonly number[],
 ): readonly Section[] {
   const { payload, subject, view } = report;
   const options = { subject, serverUrl, locate: locateByEvidence(report, locate ?? asWritten) };
+  const grounded = payload === null ? null : groundFindings(payload, report.evidence);
   const tables = (lists: JsonObject, maxRows: number) =>
     payloadTables(lists, { ...options, maxRows }, sanitizer);
   const own = view?.sections?.(report, { rows, tables }, sanitizer);
   if (own !== undefined) return own;
-  const texts = rows.map((maxRows) => (payload === null ? '' : tables(payload, maxRows)));
+  const texts = rows.map((maxRows) =>
+    grounded === null
+      ? ''
+      : payloadTables(grounded.payload, { ...options, maxRows, byRow: grounded.byRow }, sanitizer),
+  );
   return [
     { name: 'the payload', rank: 0, texts },
+    { name: 'the replacements', rank: 2, texts: [replacements(report, secrets, sanitizer)] },
     { name: 'the costs', rank: 1, texts: [costs(report, sanitizer)] },
   ];
+}
+
+/** What findings at exact places would replace, as diffs: a comment cannot hold suggestions, which need a review. */
+function replacements({ payload, evidence }: Report, secrets: Secrets, sanitizer: MarkdownSanitizer): string {
+  if (payload === null) return '';
+  const grounded = groundFindings(payload, evidence);
+  if (grounded.byRow.size === 0) return '';
+  const diffs = readGroundedFindings(grounded.payload, grounded.byRow).flatMap((finding) => {
+    const change = replacementOf(finding);
+    if (change === null || finding.place === null) return [];
+    const { path, line } = finding.place;
+    const place = sanitizer.code(line === null ? path : `${path}:${line}`, DISPLAY.path);
+    const lines = [...change.before.map((text) => `-${text}`), ...change.after.map((text) => `+${text}`)];
+    return [`${place}\n\n${fence(sanitize(lines.join('\n'), secrets), 'diff')}\n\n`];
+  });
+  if (diffs.length === 0) return '';
+  const left = diffs.length - LISTED.several;
+  const more = left > 0 ? `… and ${counted(left, 'more replacement')}: see the result file.\n\n` : '';
+  return `### proposed replacements (${diffs.length})\n\n${diffs.slice(0, LISTED.several).join('')}${more}`;
 }
 
 function weaknesses(report: Report, sanitizer: MarkdownSanitizer): string {
@@ -152,7 +181,15 @@ export function headline(
   ];
   const repairs = repaired(report.repaired, sanitizer);
   const paragraph = view?.paragraph?.(report, serverUrl, sanitizer) ?? '';
-  return `## ${verdictTitle(report)}\n\n${paragraph}${why(report, sanitizer)}${facts.join(' · ')}\n\n${repairs}`;
+  return `## ${verdictTitle(report)}\n\n${paragraph}${why(report, sanitizer)}${facts.join(' · ')}\n\n${coverageLine(report, sanitizer)}${repairs}`;
+}
+
+function coverageLine({ evidence }: Report, sanitizer: MarkdownSanitizer): string {
+  const sentence = coverageSentence(evidence?.coverage, {
+    path: (path) => sanitizer.code(path, DISPLAY.path),
+    sentence: (text) => sanitizer.prose(text, DISPLAY.reason),
+  });
+  return sentence === null ? '' : `${sentence}\n\n`;
 }
 
 /** The verdict's sentence, and the gate's requirements if the sentence does not state them. */

@@ -1,7 +1,10 @@
-/** Texts about a verdict shared by reporters: its title, the gate's requirements, policy changes, and weaknesses. */
+/** Texts about a verdict shared by reporters: its title, the gate's requirements, policy changes, coverage, and weaknesses. */
 
-import { DISPLAY } from '../text/limits.ts';
-import type { ContextStatus, PolicyChange, Reason } from '../types.ts';
+import type { CoverageCounts } from '../text/coverage.ts';
+import { DISPLAY, LISTED } from '../text/limits.ts';
+import { counted, grouped } from '../text/messages.ts';
+import type { ContextStatus, Coverage, NotRequired, PolicyChange, Reason } from '../types.ts';
+import { floorShare } from './format.ts';
 import type { MarkdownSanitizer, Report } from './report-types.ts';
 
 /** Prefix of everything reported about a replay. */
@@ -56,6 +59,8 @@ const WHY: Readonly<Record<Reason, string>> = {
   cancelled: 'cancelled',
   missing_key: 'there is no key for the model',
   undecided: 'missing legs could change the verdict',
+  unread: 'too little of the change was shown to the model',
+  ungrounded: 'no finding that fails the gate could be proven',
 };
 
 type Gated = Pick<Report, 'verdict' | 'gate'>;
@@ -113,11 +118,12 @@ export function policyChangeBlock(
 interface Looked {
   readonly context: ContextStatus;
   readonly toolCalls: number;
+  readonly coverage?: CoverageCounts | null;
 }
 
-export type Weakness = 'no_diff' | 'part_of_diff' | 'no_tool_call';
+export type Weakness = 'no_diff' | 'part_of_diff' | 'no_tool_call' | 'unseen_files' | 'partly_known';
 
-const SENTENCES: Readonly<Record<Weakness, string>> = {
+const SENTENCES: Readonly<Record<Exclude<Weakness, 'unseen_files' | 'partly_known'>, string>> = {
   no_diff:
     'The model was not given the diff of this pull request: neither GitHub nor git provided it. The log says why. A github-token with pull-requests: read, or a checkout with fetch-depth: 0, provides it.',
   part_of_diff:
@@ -126,11 +132,17 @@ const SENTENCES: Readonly<Record<Weakness, string>> = {
     'The payload was accepted without a single tool call: the model opened no file and ran no command. Ask in the prompt for checks that need one.',
 };
 
-export function findWeaknesses({ context, toolCalls }: Looked, hasPayload: boolean): readonly Weakness[] {
+export function findWeaknesses(
+  { context, toolCalls, coverage = null }: Looked,
+  hasPayload: boolean,
+): readonly Weakness[] {
+  const isKnown = hasPayload && coverage !== null && coverage.status !== 'unknown';
   return [
     ...(context === 'missing' ? (['no_diff'] as const) : []),
     ...(context === 'truncated' ? (['part_of_diff'] as const) : []),
     ...(hasPayload && toolCalls === 0 ? (['no_tool_call'] as const) : []),
+    ...(isKnown && coverage.files.shown < coverage.files.required ? (['unseen_files'] as const) : []),
+    ...(isKnown && coverage.status === 'partial' ? (['partly_known'] as const) : []),
   ];
 }
 
@@ -145,6 +157,123 @@ export function evidenceWarnings({
 }
 
 /** Returns the same sentences for the evidence in an envelope. */
-export function warningsAbout(looked: Looked, hasPayload: boolean): readonly string[] {
-  return findWeaknesses(looked, hasPayload).map((weakness) => SENTENCES[weakness]);
+export function warningsAbout(
+  looked: Omit<Looked, 'coverage'> & { readonly coverage?: Coverage | null },
+  hasPayload: boolean,
+): readonly string[] {
+  const { coverage = null } = looked;
+  return findWeaknesses(looked, hasPayload).flatMap((weakness) => {
+    if (weakness !== 'unseen_files' && weakness !== 'partly_known') return [SENTENCES[weakness]];
+    if (coverage === null) return [];
+    return [weakness === 'unseen_files' ? unseenSentence(coverage) : partlyKnownSentence(coverage)];
+  });
+}
+
+/** The files come last: where they are long, the advice must not be cut off. */
+function unseenSentence(coverage: Coverage): string {
+  const { required, shown } = coverage.files;
+  const files = listUnseen(coverage, quotePath);
+  const missing = `${grouped(required - shown)} of ${grouped(required)} ${required - shown === 1 ? 'is' : 'are'} missing in whole or in part`;
+  return `The model was not shown every changed file: ${missing}. Give it more turns, split the change, or leave out with subject-paths what need not be judged. ${capitalize(files)}.`;
+}
+
+function partlyKnownSentence({ why }: Coverage): string {
+  return `How much of the change the model was shown is known in part only${why === null ? '.' : `: ${asClause(why)}.`}`;
+}
+
+/** Quotes a path for a text whose reader sanitizes it as a whole; backticks are rendered as code. */
+function quotePath(path: string): string {
+  return path.includes('`') ? `“${path}”` : `\`${path}\``;
+}
+
+/** How a reporter shows a hostile path, and a sentence that may contain hostile text. */
+export interface Shows {
+  readonly path: (path: string) => string;
+  readonly sentence: (text: string) => string;
+}
+
+/**
+ * Returns one line about how much of the change was shown to the model; null if it is not known what changed, or nothing
+ * did. Percentages are rounded down.
+ */
+export function coverageSentence(coverage: Coverage | null | undefined, shows: Shows): string | null {
+  if (coverage == null || coverage.status === 'unknown' || coverage.files.changed === 0) return null;
+  const { why, files } = coverage;
+  const rest = files.changed - files.required;
+  const others = rest === 0 ? '' : `, ${restWords(coverage, rest)}`;
+  const unseen = files.shown < files.required ? `; ${listUnseen(coverage, shows.path)}` : '';
+  const partly =
+    coverage.status === 'partial' && why !== null
+      ? ` This is known in part only: ${shows.sentence(asClause(why))}.`
+      : '';
+  return `${shownWords(coverage)}${others}${unseen}.${partly}`;
+}
+
+function shownWords({ files: { required, shown }, lines }: Coverage): string {
+  if (required === 0) return 'No changed file had to be shown to the model';
+  const share = lines.changed === 0 ? '' : ` (${percentOf(lines)} of the changed lines)`;
+  const which =
+    shown === required && required > 1
+      ? `All ${grouped(required)}`
+      : `${grouped(shown)} of ${grouped(required)}`;
+  return `${which} changed ${required === 1 ? 'file' : 'files'} ${shown === 1 || required === 1 ? 'was' : 'were'} shown to the model${share}`;
+}
+
+function percentOf({ changed, shown }: Coverage['lines']): string {
+  if (shown === 0) return 'none';
+  const percent = Math.round(floorShare(shown / changed, 100) * 100);
+  return percent === 0 ? 'less than 1 %' : `${percent} %`;
+}
+
+const KINDS: Readonly<Record<NotRequired, string>> = {
+  lock_file: 'lock files',
+  binary: 'binary files',
+  generated: 'generated files',
+  vendored: 'vendored files',
+  not_in_subject_paths: 'files outside subject-paths',
+};
+
+function restWords({ files: { required, notRequired } }: Coverage, rest: number): string {
+  const kinds = [...new Set(notRequired.map(({ why }) => KINDS[why]))];
+  const others =
+    required === 0 ? counted(rest, 'file') : `${grouped(rest)} ${rest === 1 ? 'other' : 'others'}`;
+  return `${others} need${rest === 1 ? 's' : ''} not be${kinds.length === 0 ? '' : ` (${kinds.join(', ')})`}`;
+}
+
+/** Lists unseen files in a clause, those of which nothing was shown first. */
+function listUnseen({ files }: Coverage, show: (path: string) => string): string {
+  const never = files.unseen.filter(({ shownHunks }) => shownHunks === 0);
+  const partly = files.unseen.filter(({ shownHunks }) => shownHunks > 0);
+  const unlisted = files.required - files.shown - files.unseen.length;
+  const parts = [
+    listSome(
+      'never shown',
+      never.map(({ path }) => show(path)),
+    ),
+    listSome(
+      'shown in part',
+      partly.map(
+        ({ path, hunks, shownHunks }) => `${show(path)} (${grouped(shownHunks)} of ${grouped(hunks)} hunks)`,
+      ),
+    ),
+    unlisted <= 0
+      ? ''
+      : `${counted(unlisted, files.unseen.length === 0 ? 'file' : 'more file')} not shown in whole`,
+  ];
+  return parts.filter((part) => part !== '').join('; ');
+}
+
+function listSome(words: string, files: readonly string[]): string {
+  if (files.length === 0) return '';
+  const more = files.length > LISTED.some ? ` and ${grouped(files.length - LISTED.some)} more` : '';
+  return `${words}: ${files.slice(0, LISTED.some).join(', ')}${more}`;
+}
+
+/** A sentence without its final period, to continue another one. */
+function asClause(sentence: string): string {
+  return sentence.trim().replace(/\.$/u, '');
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

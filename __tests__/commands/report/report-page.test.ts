@@ -3,6 +3,8 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createReportPage } from '../../../src/commands/report/report-page.ts';
 import { ReportError } from '../../../src/errors.ts';
+import type { Evidence } from '../../../src/reporters/report-types.ts';
+import { sampleCoverage } from '../../reporters/sample-coverage.ts';
 import { PROSE, sampleEvents } from '../../reporters/sample-events.ts';
 import { sampleReport, unpublished } from '../../reporters/sample-report.ts';
 import { knowSecrets, makeFolder } from '../../support/surroundings.ts';
@@ -26,6 +28,80 @@ describe('createReportPage', () => {
     expect(page).not.toContain('the verdict is not in it');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(notices).toEqual([`report page: ${file}`]);
+  });
+
+  it('shows how much of the change was shown to the model', async () => {
+    const file = path.join(folder, 'coverage.html');
+    const unseen = [{ path: 'src/<b>`sk-canary-1`.ts', hunks: 2, shownHunks: 0 }];
+    const coverage = sampleCoverage({ files: { shown: 42, unseen } });
+    const evidence = { context: 'complete', toolCalls: 1, coverage, findings: [] } as const;
+    await createReportPage({ file, secrets, notify }).report?.(sampleReport({ evidence }), signal);
+    const page = readFileSync(file, 'utf8');
+    expect(page).toContain('42 of 43 changed files were shown to the model');
+    expect(page).toContain('<code>src/&lt;b&gt;&#39;***&#39;.ts</code>');
+    expect(page).toContain('<li>The model was not shown every changed file: 1 of 43 is missing');
+    expect(page).not.toMatch(/sk-canary|<b>`/);
+  });
+
+  const grounding = {
+    ...{ exact: 1, moved: 1, unproven: 0, ambiguous: 0, ungrounded: 1, refuted: 0, corrected_lines: 1 },
+  };
+  const findings = [
+    { severity: 'error', path: 'a.ts', line: 3, message: 'INVENTED' },
+    { severity: 'note', path: './b.ts', line: 8, message: 'CORRECTED' },
+    { severity: 'error', path: 'c.ts', line: 1, message: 'MOVED', 'not proven': 'FORGED' },
+  ];
+  const found = [
+    { path: 'a.ts', line: 3, lineWas: null, grounding: 'ungrounded', label: null },
+    { path: 'b.ts', line: 99, lineWas: 8, grounding: 'exact', label: 'in_change' },
+    { path: 'src/moved.ts', line: 5, lineWas: 1, grounding: 'moved', label: 'in_change' },
+  ] as const;
+  const pageWith = async (name: string, evidence: Evidence) => {
+    const file = path.join(folder, name);
+    const report = sampleReport({ payload: { passed: false, findings }, evidence });
+    await createReportPage({ file, secrets, notify }).report?.(report, signal);
+    return readFileSync(file, 'utf8');
+  };
+  const evidenceOf = { context: 'complete', toolCalls: 1 } as const;
+
+  it('shows proven findings at their proven places, and the others last, with the reason', async () => {
+    const page = await pageWith('grounded.html', { ...evidenceOf, grounding, findings: found });
+    expect(page).toContain(
+      '3 findings: 2 proven (1 at another line, 1 in another file), 1 not found in the files.',
+    );
+    const rows = page
+      .split('<tr>')
+      .slice(1)
+      .filter((row) => row.includes('data-name'));
+    expect(rows.map((row) => /MOVED|CORRECTED|INVENTED/u.exec(row)?.[0])).toEqual([
+      'MOVED',
+      'CORRECTED',
+      'INVENTED',
+    ]);
+    const doubts = rows.map((row) => /data-name="not proven">([^<]*)</u.exec(row)?.[1]);
+    expect(doubts).toEqual(['', '', 'not found in the file']);
+    expect(rows[0]).toContain('src/moved.ts');
+    expect(rows[1]).toMatch(/b\.ts<.*>99</u);
+    expect(page).not.toMatch(/FORGED|\.\/b\.ts/u);
+  });
+
+  it('shows findings as they are written where they were not checked, or the evidence is of others', async () => {
+    for (const evidence of [
+      { ...evidenceOf, findings: found },
+      { ...evidenceOf, grounding, findings: found.slice(1) },
+    ]) {
+      const page = await pageWith('unchecked.html', evidence);
+      const rows = page
+        .split('<tr>')
+        .slice(1)
+        .filter((row) => row.includes('data-name'));
+      expect(rows.map((row) => /MOVED|CORRECTED|INVENTED/u.exec(row)?.[0])).toEqual([
+        'INVENTED',
+        'MOVED',
+        'CORRECTED',
+      ]);
+      expect(page).toContain('./b.ts');
+    }
   });
 
   it('shows the last verdict when the report is repeated', async () => {

@@ -1,5 +1,10 @@
 /** Determines how the run ended from the transcript's last line, and from the result envelope if it is available. */
 
+import { readEvidence } from '../../envelope/view.ts';
+import { groundingSentence } from '../../reporters/grounding.ts';
+import type { Evidence } from '../../reporters/report-types.ts';
+import { coverageSentence } from '../../reporters/verdict-text.ts';
+import { readCoverage } from '../../text/coverage.ts';
 import { isObject } from '../../text/json.ts';
 import {
   readCount,
@@ -37,6 +42,12 @@ export interface Ending {
   readonly payload: JsonObject | null;
   /** The sentence for people. */
   readonly error: string;
+  /** How much of the change was shown to the model; paths in it are between backticks. */
+  readonly coverage: string;
+  /** How many findings are proven. */
+  readonly grounding: string;
+  /** What the payload rests on; null if it is not known, or the payload must not be shown. */
+  readonly evidence: Evidence | null;
   readonly turns: number | null;
   readonly rejections: number | null;
   readonly usage: Usage | null;
@@ -92,6 +103,13 @@ export function endingOf(
     error: QUOTING.has(reason)
       ? ''
       : showing.text(readText(whole, 'error') ?? '').text.slice(0, DISPLAY.line),
+    coverage:
+      coverageSentence(readCoverage(readObject(whole, 'evidence')), {
+        path: (path) => `\`${showing.label(path).replaceAll('`', "'")}\``,
+        sentence: (text) => truncate(showing.text(text).text, DISPLAY.reason),
+      }) ?? '',
+    grounding: groundingSentence(readEvidence(whole)) ?? '',
+    evidence: isShown ? (readEvidence(whole) ?? null) : null,
     turns: readCount(whole, 'num_turns') ?? readCount(last, 'turn_count'),
     rejections: readCount(whole, 'rejections') ?? readCount(last, 'rejections'),
     usage: readUsage(whole, 'usage') ?? readUsage(last, 'usage'),

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { warningsAbout } from '../../reporters/verdict-text.ts';
+import { readCoverage } from '../../text/coverage.ts';
 import { readCount, readObject, readText } from '../../text/json-fields.ts';
 import { counted } from '../../text/messages.ts';
 import type { JsonObject } from '../../types.ts';
@@ -29,7 +30,7 @@ export interface PageFacts {
 /** Returns the page as HTML. All text from the transcript is escaped. */
 export function reportPage({ story, envelope, showing, withPayload, notes }: PageFacts): string {
   const ending = endingOf(story, envelope, showing, withPayload);
-  const remarks = [...notes, ...remarksOn(story, envelope, withPayload)];
+  const remarks = [...notes, ...remarksOn(story, envelope, showing, withPayload)];
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -47,7 +48,7 @@ export function reportPage({ story, envelope, showing, withPayload, notes }: Pag
 <main>
 ${verdictSection(ending)}
 ${remarks.length === 0 ? null : html`<aside class="remarks" aria-label="About this report"><ul>${remarks.map((each) => html`<li>${each}</li>`)}</ul></aside>`}
-${ending.payload === null ? null : payloadSection(ending.payload, showing)}
+${ending.payload === null ? null : payloadSection(ending.payload, ending.evidence, showing)}
 ${charts(story.turns)}
 ${tools()}
 ${storySection(story.turns)}
@@ -71,12 +72,17 @@ function tools(): Html {
 </form>`;
 }
 
-function remarksOn(story: Story, envelope: JsonObject | null, withPayload: boolean): readonly string[] {
+function remarksOn(
+  story: Story,
+  envelope: JsonObject | null,
+  showing: Showing,
+  withPayload: boolean,
+): readonly string[] {
   const { unknown, left, finished } = story;
   const conclusion = finished === null ? null : readText(finished, 'conclusion');
   const isForeign = envelope !== null && contradicts(story, envelope);
   return [
-    ...(envelope === null ? [] : weaknessesOf(envelope)),
+    ...(envelope === null ? [] : weaknessesOf(envelope).map((text) => showing.text(text).text)),
     ...(unknown === 0
       ? []
       : [
@@ -106,7 +112,7 @@ function weaknessesOf(envelope: JsonObject): readonly string[] {
   if (toolCalls === null) return [];
   const known = CONTEXTS.find((each) => each === context) ?? 'none';
   const hasPayload = Object.hasOwn(envelope, 'structured_output');
-  return warningsAbout({ context: known, toolCalls }, hasPayload);
+  return warningsAbout({ context: known, toolCalls, coverage: readCoverage(evidence) ?? null }, hasPayload);
 }
 
 const CONTEXTS = ['complete', 'truncated', 'missing', 'none'] as const;

@@ -1,8 +1,9 @@
 /** The sections of the page: how the run ended, findings, tokens and cost, events. */
 
-import { bySeverity, severityOf } from '../../reporters/findings.ts';
+import { bySeverity, type EvidenceByRow, severityOf } from '../../reporters/findings.ts';
 import { dollars, duration, tokensOf } from '../../reporters/format.ts';
-import type { CallDecision } from '../../reporters/report-types.ts';
+import { doubtOf, groundFindings } from '../../reporters/grounding.ts';
+import type { CallDecision, Evidence } from '../../reporters/report-types.ts';
 import { isArray, isObject } from '../../text/json.ts';
 import { DISPLAY, LISTED } from '../../text/limits.ts';
 import { counted, grouped, truncate } from '../../text/messages.ts';
@@ -40,7 +41,7 @@ export function verdictSection(ending: Ending): Html {
   const kind = ending.conclusion ?? 'unknown';
   return html`<section class="verdict ${kind}" aria-labelledby="verdict">
 <h1 id="verdict"><span class="mark" aria-hidden="true">${ending.conclusion === null ? '?' : MARKS[ending.conclusion]}</span> ${titleOf(ending)}</h1>
-${ending.error === '' ? null : html`<p class="error">${ending.error}</p>`}${faults(ending)}
+${ending.error === '' ? null : html`<p class="error">${ending.error}</p>`}${faults(ending)}${ending.coverage === '' ? null : html`<p>${withCode(ending.coverage)}</p>`}${ending.grounding === '' ? null : html`<p>${ending.grounding}</p>`}
 <dl class="facts">${factsOf(ending).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 ${judged(ending)}</section>`;
 }
@@ -91,8 +92,12 @@ function withCode(text: string): readonly Html[] {
     .map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
 }
 
-/** Returns the section with the payload, all of which is text of the model. */
-export function payloadSection(payload: JsonObject, showing: Showing): Html {
+/**
+ * Returns the section with the payload, all of which is text of the model. Findings are shown where they were proven; those
+ * that are not proven come last, with the reason.
+ */
+export function payloadSection(written: JsonObject, evidence: Evidence | null, showing: Showing): Html {
+  const { payload, byRow } = groundFindings(written, evidence);
   const values: (readonly [string, Json])[] = [];
   const tables: (readonly [string, readonly JsonObject[]])[] = [];
   for (const [name, value] of Object.entries(payload)) {
@@ -102,7 +107,7 @@ export function payloadSection(payload: JsonObject, showing: Showing): Html {
   }
   let left: number = LISTED.rows;
   const sections = tables.slice(0, LISTED.tables).map(([name, objects]) => {
-    const rows = bySeverity(objects).slice(0, left);
+    const rows = provenFirst(bySeverity(objects), byRow).slice(0, left);
     left -= rows.length;
     return table(name, rows, objects.length, showing);
   });
@@ -111,6 +116,22 @@ export function payloadSection(payload: JsonObject, showing: Showing): Html {
 ${list(values.slice(0, LISTED.values), showing)}${andMore(values.length - LISTED.values, 'value')}
 ${sections}${andMore(tables.length - LISTED.tables, 'table')}
 </section>`;
+}
+
+/** The first column of a list with findings that are not proven, whatever the rows call their own. */
+const DOUBT = 'not proven';
+
+function provenFirst(rows: readonly JsonObject[], byRow: EvidenceByRow): readonly JsonObject[] {
+  const doubts = new Map<JsonObject, string>();
+  for (const row of rows) {
+    const evidence = byRow.get(row);
+    const doubt = evidence === undefined ? null : doubtOf(evidence);
+    if (doubt !== null) doubts.set(row, doubt);
+  }
+  if (doubts.size === 0) return rows;
+  const mark = (row: JsonObject) => ({ ...{ [DOUBT]: '' }, ...row, [DOUBT]: doubts.get(row) ?? '' });
+  const [proven, others] = [rows.filter((row) => !doubts.has(row)), rows.filter((row) => doubts.has(row))];
+  return [...proven, ...others].map(mark);
 }
 
 function list(values: readonly (readonly [string, Json])[], showing: Showing): Html | null {

@@ -1,0 +1,56 @@
+/** Sample coverage of a change; each test changes the part that it is about. */
+import type { Coverage } from '../../src/types.ts';
+
+interface CoverageChanges extends Partial<Pick<Coverage, 'status' | 'why' | 'lines'>> {
+  readonly files?: Partial<Coverage['files']>;
+}
+
+/** A change of 43 files with 1,250 lines, all shown. */
+export function sampleCoverage({ files, ...changes }: CoverageChanges = {}): Coverage {
+  return {
+    status: 'measured',
+    why: null,
+    lines: { changed: 1_250, shown: 1_250 },
+    ...changes,
+    files: { changed: 43, required: 43, shown: 43, unseen: [], notRequired: [], ...files },
+  };
+}
+
+/** 41 of 43 files were shown, one of the others in part; five more need not be. */
+export const unseenCoverage = sampleCoverage({
+  lines: { changed: 1_250, shown: 1_212 },
+  files: {
+    changed: 48,
+    shown: 41,
+    unseen: [
+      { path: 'src/billing/tax.ts', hunks: 3, shownHunks: 0 },
+      { path: 'src/billing/invoice.ts', hunks: 5, shownHunks: 2 },
+    ],
+    notRequired: [
+      { path: 'package-lock.json', why: 'lock_file' },
+      { path: 'docs/logo.png', why: 'binary' },
+      { path: 'docs/mark.png', why: 'binary' },
+      { path: 'src/api/schema.gen.ts', why: 'generated' },
+      { path: 'vendor/left-pad/index.js', why: 'vendored' },
+    ],
+  },
+});
+
+export const unknownCoverage = sampleCoverage({
+  status: 'unknown',
+  why: 'There is no known change: the run was started by a schedule.',
+  lines: { changed: 0, shown: 0 },
+  files: { changed: 0, required: 0, shown: 0 },
+});
+
+export const partialCoverage = sampleCoverage({
+  status: 'partial',
+  why: 'GitHub lists only the first 3,000 files of a change.',
+  lines: { changed: 88_120, shown: 340 },
+  files: {
+    changed: 3_000,
+    required: 3_000,
+    shown: 12,
+    unseen: Array.from({ length: 200 }, (_, at) => ({ path: `src/file-${at}.ts`, hunks: 2, shownHunks: 0 })),
+  },
+});

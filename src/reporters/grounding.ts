@@ -1,0 +1,122 @@
+/** Findings as they were proven: at the place where their quote stands, or marked with the reason why it is not known. */
+import { isObject } from '../text/json.ts';
+import { counted, grouped } from '../text/messages.ts';
+import type { GroundingStatus, JsonObject } from '../types.ts';
+import { type EvidenceByRow, type Finding, findingRows, isProven, locationOfRow } from './findings.ts';
+import type { Evidence, FindingEvidence } from './report-types.ts';
+
+/** Why a finding is not proven, in words that follow "not proven:". */
+const DOUBTS: Readonly<Record<Exclude<GroundingStatus, 'exact' | 'moved'>, string>> = {
+  unproven: 'no quote',
+  ambiguous: 'stands at several places',
+  ungrounded: 'not found in the file',
+  refuted: 'is there after all',
+};
+
+/** Returns why a finding is not proven; null if it is, if it is about no file, or if it was not checked. */
+export function doubtOf({ grounding = null }: FindingEvidence): string | null {
+  return grounding === null || grounding === 'exact' || grounding === 'moved' ? null : DOUBTS[grounding];
+}
+
+/**
+ * Returns one line about how many findings are proven, and why the others are not; null if findings were not checked, or
+ * there are none.
+ */
+export function groundingSentence(evidence: Evidence | null | undefined): string | null {
+  const counts = evidence?.grounding ?? null;
+  if (counts === null) return null;
+  const doubts = [
+    [counts.ungrounded, 'not found in the files'],
+    [counts.ambiguous, 'at several places'],
+    [counts.refuted, 'about something missing that is there'],
+    [counts.unproven, 'without a quote that proves it'],
+  ] as const;
+  const proven = counts.exact + counts.moved;
+  const checked = doubts.reduce((sum, [count]) => sum + count, proven);
+  // Those about no file are in no count.
+  const exempt = Math.max(0, (evidence?.findings.length ?? 0) - checked);
+  if (checked + exempt === 0) return null;
+  const elsewhere = [
+    [counts.corrected_lines, 'at another line'],
+    [counts.moved, 'in another file'],
+  ] as const;
+  const corrected = countEach(elsewhere).join(', ');
+  const parts = [
+    `${grouped(proven)} proven${corrected === '' ? '' : ` (${corrected})`}`,
+    ...countEach([...doubts, [exempt, 'about no file']]),
+  ];
+  return `${counted(checked + exempt, 'finding')}: ${parts.join(', ')}.`;
+}
+
+function countEach(counts: readonly (readonly [count: number, words: string])[]): readonly string[] {
+  return counts.flatMap(([count, words]) => (count === 0 ? [] : [`${grouped(count)} ${words}`]));
+}
+
+interface Grounded {
+  /** The payload with proven rows at their proven places. */
+  readonly payload: JsonObject;
+  /** The evidence of each checked row of that payload; empty if findings were not checked. */
+  readonly byRow: EvidenceByRow;
+}
+
+/**
+ * Puts the rows of a payload at the places in their evidence. Returns the payload itself if findings were not checked,
+ * or there is not exactly one entry for each row, for example in an envelope forged by another job.
+ */
+export function groundFindings(payload: JsonObject, evidence: Evidence | null | undefined): Grounded {
+  const rows = findingRows(payload);
+  const findings = evidence?.findings ?? [];
+  if (evidence?.grounding == null || rows.length !== findings.length) return { payload, byRow: new Map() };
+  const byRow = new Map<JsonObject, FindingEvidence>();
+  const placed = rows.map((row, at) => {
+    const found = findings[at];
+    if (!isObject(row) || found === undefined) return row;
+    const own = placeRow(row, found);
+    byRow.set(own, found);
+    return own;
+  });
+  const lists = Object.entries(payload).map(
+    ([name, value]) => [name, value === rows ? placed : value] as const,
+  );
+  return { payload: Object.fromEntries(lists), byRow };
+}
+
+/** Always a new object: one row may be listed twice in the payload. */
+function placeRow(row: JsonObject, evidence: FindingEvidence): JsonObject {
+  const named = locationOfRow(row);
+  const { path, line = null } = evidence;
+  // A nested location is left to the locator.
+  const at =
+    named === null || path === null || typeof row[named.key] !== 'string' ? {} : { [named.key]: path };
+  if (line === null || !isProven(evidence)) return { ...row, ...at };
+  const { line: from = null, endLine = null } = named?.place ?? {};
+  const end = endLine === null || from === null ? {} : { end_line: line + endLine - from };
+  return { ...row, ...at, line, ...end };
+}
+
+/** Maximum lines of a replacement. */
+const MAX_LINES = 20;
+
+/** A replacement of whole lines, in or near the change. */
+export interface Replacement {
+  /** The lines to be replaced, as the finding quotes them. */
+  readonly before: readonly string[];
+  /** The lines to put there; empty to delete them. */
+  readonly after: readonly string[];
+}
+
+/** Returns what a finding would replace; null if it does not say, or its place is not exact, or too far from the change. */
+export function replacementOf({ evidence, quote = null, replacement = null }: Finding): Replacement | null {
+  if (evidence?.grounding !== 'exact' || replacement === null) return null;
+  if (evidence.label !== 'in_change' && evidence.label !== 'near') return null;
+  const matched = evidence.matched ?? quote;
+  if (matched === null) return null;
+  const [before, after] = [linesOf(matched), linesOf(replacement)];
+  if (before.length === 0) return null;
+  return before.length <= MAX_LINES && after.length <= MAX_LINES ? { before, after } : null;
+}
+
+function linesOf(text: string): readonly string[] {
+  const lines = text.replaceAll('\r\n', '\n').split('\n');
+  return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
+}
