@@ -145,23 +145,18 @@ function layAt(schema: JsonObject, path: readonly string[], keywords: JsonObject
     : { ...schema, allOf: [...[schema['allOf'] ?? []].flat(), keywords] };
 }
 
-/** The note's schema merged into the schema, so that `additionalProperties` knows its names. */
+/** The note's schema merged into the schema at every depth, so that `additionalProperties` knows its names. */
 function closedOver(rest: JsonObject, schema: JsonObject): JsonObject {
-  const names = (of: unknown) =>
-    Object.fromEntries(Object.keys(objectOf(objectOf(of)['properties'])).map((each) => [each, {}]));
-  const own = objectOf(rest['properties']);
-  const laid = Object.entries(own).map(([name, part]): [string, JsonObject] => {
-    const items = objectOf(objectOf(part)['items']);
-    const rows = objectOf(objectOf(objectOf(schema['properties'])[name])['items']);
-    return [
-      name,
-      {
-        ...objectOf(part),
-        items: { ...items, properties: { ...names(rows), ...objectOf(items['properties']) } },
-      },
-    ];
-  });
-  return { ...rest, properties: { ...names(schema), ...Object.fromEntries(laid) } };
+  const [own, items] = [objectOf(rest['properties']), rest['items']];
+  const properties = Object.entries(objectOf(schema['properties'])).map(([name, part]) => [
+    name,
+    closedOver(objectOf(own[name]), objectOf(part)),
+  ]);
+  return {
+    ...rest,
+    ...(properties.length === 0 ? {} : { properties: Object.fromEntries(properties) }),
+    ...(items === undefined ? {} : { items: closedOver(objectOf(items), objectOf(schema['items'])) }),
+  };
 }
 
 /** The description of every property, including those of rows; an empty string for a property without one. */

@@ -12,6 +12,8 @@ export interface Preset {
   readonly schema: JsonObject;
   /** The gate used for `gate: auto`. */
   readonly gate: GateRequest;
+  /** The share of changed files that `min-coverage: auto` requires where the change is known; null for none. */
+  readonly minCoverage: 1 | null;
 }
 
 /** The preset used when no schema is given. */
@@ -21,10 +23,16 @@ const passed: GateRequest = { kind: 'property', name: 'passed' };
 
 /** The presets by name. Each has `passed`, which its gate requires to be true, `summary`, and a list of rows. */
 export const presets: ReadonlyMap<string, Preset> = new Map<string, Preset>([
-  [defaultPreset, { schema: verdict, gate: passed }],
-  ['code-review', { schema: codeReview, gate: passed }],
-  ['security-review', { schema: securityReview, gate: { kind: 'schema', schema: securityReviewGate } }],
-  ['test-report', { schema: testReport, gate: { kind: 'schema', schema: testReportGate } }],
+  [defaultPreset, { schema: verdict, gate: passed, minCoverage: null }],
+  ['code-review', { schema: codeReview, gate: passed, minCoverage: 1 }],
+  [
+    'security-review',
+    { schema: securityReview, gate: { kind: 'schema', schema: securityReviewGate }, minCoverage: 1 },
+  ],
+  [
+    'test-report',
+    { schema: testReport, gate: { kind: 'schema', schema: testReportGate }, minCoverage: null },
+  ],
 ]);
 
 /** The warning for a gate that was probably forgotten, and its fix. */

@@ -153,12 +153,17 @@ type Branching = 'allOf' | 'anyOf' | 'oneOf';
 /**
  * Returns the properties declared at the root and, through any level of the given keywords, in its branches. A branch
  * that is a local `$ref` is replaced by its target. A name may occur several times.
+ * @param start the subschema to start from
  */
-export function declarations(root: JsonObject, through: readonly Branching[]): readonly Declaration[] {
+export function declarations(
+  root: JsonObject,
+  through: readonly Branching[],
+  start: JsonObject = root,
+): readonly Declaration[] {
   const found: Declaration[] = [];
   const seen = new Set<JsonObject>();
   // Branches are pushed in reverse, so that the stack preserves document order.
-  const rest: JsonObject[] = [root];
+  const rest: JsonObject[] = [start];
   for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
     if (seen.has(next)) continue;
     seen.add(next);
