@@ -2,6 +2,7 @@
  * `npm run bench`: the committed bundle beside a bare Node client that does the same exchange with the same server, in
  * one run. Prints each figure beside its target; always ends 0, for a figure is no test. `-- --sandbox` measures the sandbox
  * alone, as the user who runs it; `-- --merge` the merge alone; `-- --large` the scratch layer alone, on large checkouts (8 GB of disk, some minutes);
+ * `-- --evidence` the meter of what the model is shown alone;
  * `-- --readers` the readers of hostile text alone, or those whose names hold one of the words after it (some minutes).
  */
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,6 +15,7 @@ import { PROVIDERS } from '../src/providers/registry.ts';
 import { measureAdapter } from './adapters.ts';
 import { type Bench, type Format, type Run, runBare, runBundle, runCli, timeCheck } from './clients.ts';
 import { bundleFiles, loadedSdks } from './dist.ts';
+import { measureEvidence } from './evidence.ts';
 import { endMs, firstResultMs, makeCheckouts, measureLarge, type Way } from './large.ts';
 import { measureMerge } from './merge.ts';
 import { measureReaders } from './readers.ts';
@@ -24,6 +26,7 @@ const RUNS = 15;
 const COMMANDS = 30;
 const SHORT = { reads: 3, file: 'package.json' };
 const MANY = { reads: 40, file: 'package.json' };
+const READING = { reads: 50, file: 'twenty-kilobytes.txt' };
 const LONG = { reads: 200, file: 'twenty-kilobytes.txt' };
 const MB = 1_000_000;
 const FORMATS: readonly Format[] = ['openai', 'openai-compatible', 'anthropic'];
@@ -48,10 +51,15 @@ async function main(): Promise<void> {
       await large(bench);
       return;
     }
+    if (process.argv.includes('--evidence')) {
+      await evidence(bench);
+      return;
+    }
     await compare(bench);
     await commandLine(bench);
     await size(bench);
     await long(bench);
+    await evidence(bench);
     await adapters();
     await merges(folder);
     await backends();
@@ -155,6 +163,30 @@ async function long(bench: Bench): Promise<void> {
     `≤ 1.25 × ${bytes.toFixed(2)} (bytes)`,
     time <= 1.25 * bytes,
   );
+}
+
+/** The meter of what the model is shown, and the search for its findings, beside a whole run of as many turns. */
+async function evidence(bench: Bench): Promise<void> {
+  console.log('evidence: 50 results of 25 KB, a diff of 20,000 lines, 50 findings');
+  const costs = Array.from({ length: 5 }, measureEvidence);
+  const runs: Run[] = [];
+  for (let run = 0; run < 3; run++) runs.push(await runBundle(bench, READING, 'openai-compatible'));
+  const whole = median(runs.map((run) => run.endedAt - run.startedAt));
+  const coverage = median(costs.map((cost) => cost.coverageMs));
+  const grounding = median(costs.map((cost) => cost.groundingMs));
+  const share = (100 * (coverage + grounding)) / whole;
+  line(
+    'CPU time, of a run of 50 turns',
+    `${share.toFixed(1)} % (coverage ${coverage.toFixed(1)}, grounding ${grounding.toFixed(1)} ms of ${whole.toFixed(0)} ms)`,
+    '≤ 3 %',
+    share <= 3,
+  );
+  const more = median(costs.map((cost) => (cost.coveragePeakBytes - cost.barePeakBytes) / MB));
+  line('peak memory of coverage', `+${more.toFixed(1)} MB`, '≤ +10 MB', more <= 10);
+  const files = median(costs.map((cost) => (cost.groundingPeakBytes - cost.barePeakBytes) / MB));
+  line('peak memory of grounding', `+${files.toFixed(1)} MB`);
+  line('changed lines shown', `${((costs[0]?.share ?? 0) * 100).toFixed(0)} %`);
+  line('findings proven', `${costs[0]?.proven ?? 0} of 50`);
 }
 
 /** Each adapter beside a bare client that sends the same bodies, at the 1st, 50th and 200th turn of a conversation. */
