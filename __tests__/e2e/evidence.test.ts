@@ -15,7 +15,8 @@ import { parseLog } from '../support/fakes/runner/runner.ts';
 const HEAD = 'a'.repeat(40);
 const BASE = 'b'.repeat(40);
 const LEGS = ['api', 'web'] as const;
-const PACKAGES = { 'packages/api/index.js': 'api\n', 'packages/web/index.js': 'web\n' };
+const SOURCE = 'export const server = listen(3000);\n';
+const PACKAGES = { 'packages/api/index.js': SOURCE, 'packages/web/index.js': SOURCE };
 const pull = {
   number: 7,
   title: 'Change both',
@@ -61,7 +62,10 @@ const prepare = async ({ workspace }: Places): Promise<void> => {
   );
 };
 
-const finding = { severity: 'error', path: 'index.js', line: 1, title: 'Leak', message: 'It leaks.' };
+const finding = {
+  ...{ severity: 'error', path: 'index.js', line: 1, quote: SOURCE.trim() },
+  ...{ title: 'Leak', message: 'It leaks.' },
+};
 const red = submits({ passed: false, summary: 'No.', findings: [finding] });
 
 function leg(name: (typeof LEGS)[number], files: Readonly<Record<string, string>>, where: Where) {
@@ -152,7 +156,13 @@ describe('a pull request without a diff', () => {
     const runs = await Promise.all(LEGS.map(runGreen));
     for (const run of runs) {
       expect(run.exitCode).toBe(0);
-      expect(run.envelope?.['evidence']).toEqual({ context: 'missing', tool_calls: 0, findings: [] });
+      expect(run.envelope?.['evidence']).toMatchObject({
+        ...{ context: 'missing', tool_calls: 0, findings: [] },
+        coverage: {
+          status: 'unknown',
+          why: expect.stringContaining('changed files and the diff are missing'),
+        },
+      });
       expect(run.summary).toMatch(/weaker than it could be:\*\*\n> - The model was not given the diff/u);
       for (const text of [NO_DIFF, NO_CALL]) {
         expect(run.summary).toContain(`> - ${text}`);
@@ -175,5 +185,30 @@ describe('a pull request without a diff', () => {
       merged: { legs: LEGS.map(() => ({ votes: [{ evidence: { context: 'missing', tool_calls: 0 } }] })) },
     });
     expect(merged.envelope).not.toHaveProperty('evidence');
+  });
+});
+
+it('proves a finding about a secret by its line, with the rules in the bundle', async () => {
+  // Put together here: a key that stands in a file as it is alarms every scanner on the way.
+  const token = ['ghp', '_', 'a1B2c3D4e5F6g7H8i9J0a1B2c3D4e5F6g7H8'].join('');
+  const files = { 'config.js': `// Settings\nexport const token = '${token}'; // secretlint-disable-line\n` };
+  const row = { ...finding, severity: 'high', path: 'config.js', category: 'secret' };
+  const payload = {
+    ...{ passed: false, complete: true, summary: 'A token.' },
+    findings: [
+      { ...row, line: 1 },
+      { ...row, line: 2 },
+    ],
+  };
+  const script = [submits(payload)];
+  const run = await runAction({ files, prepare, inputs: { schema: 'security-review' }, ...onPush, script });
+  expect(run.envelope).toMatchObject({
+    evidence: {
+      grounding: { exact: 1, unproven: 1 },
+      findings: [
+        { line: 1, grounding: 'unproven' },
+        { line: 2, grounding: 'exact' },
+      ],
+    },
   });
 });

@@ -29,7 +29,8 @@ let signed: Envelope;
 beforeAll(async () => {
   const findings = [FINDING];
   // As in docs/: a leg is red only when it is inconclusive.
-  const inputs = { leg: 'api', vote: '1', gate: 'none' };
+  // The files of the findings do not exist.
+  const inputs = { leg: 'api', vote: '1', gate: 'none', grounding: 'off' };
   const passes = [submits({ passed: true, summary: 'Fine.', findings: [] })];
   passing = await runLeg({ inputs, script: passes });
   failing = await runLeg({ inputs, script: [submits({ passed: false, summary: 'No.', findings })] });

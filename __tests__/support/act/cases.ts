@@ -132,7 +132,7 @@ export const CASES: readonly Case[] = [
   },
   {
     ...mended('pull-request-review.yml', 'pull_request', [
-      '| review success (accepted) after 4 turns',
+      '| review success (accepted) after 6 turns',
       '| uploaded 0 of structured-agent/',
     ]),
     comments: ['✅ Success', 'All 9 tests pass.'],

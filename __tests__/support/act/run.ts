@@ -91,15 +91,32 @@ function findProblems(each: Case, { exitCode, log, comments, statuses }: ActResu
   ];
 }
 
-/** The scripted model of the demo, which supports the preset `verdict`, with the properties that the other presets require. */
+/**
+ * The scripted model of the demo, which supports the preset `verdict`, with the properties that the other presets require.
+ * It reads the diff when it is told that it has not been shown every changed file.
+ */
 function answerPreset(request: ModelRequest): Reply {
   const reply = answer(request);
+  if (isToldToRead(request))
+    return {
+      ...reply,
+      calls: [{ name: 'read_file', arguments: JSON.stringify({ path: '/tmp/context/diff.patch' }) }],
+    };
   const offered = request.tools.find(({ name }) => name === 'structured_output');
   const schema = JSON.stringify(offered?.parameters ?? {});
   const calls = reply.calls?.map((call) =>
     call.name === 'structured_output' ? { ...call, arguments: complete(call.arguments, schema) } : call,
   );
   return calls === undefined ? reply : { ...reply, calls };
+}
+
+/** Whether a payload came back because of files that were not shown, and the diff has not been read since. */
+function isToldToRead({ messages }: ModelRequest): boolean {
+  const calls = messages.flatMap((each) => (each.role === 'assistant' ? each.calls : []));
+  return (
+    messages.some(({ role, text }) => role === 'tool' && text.startsWith('Not taken yet: ')) &&
+    !calls.some((call) => call.name === 'read_file' && call.arguments.includes('diff.patch'))
+  );
 }
 
 function complete(argumentText: string, schema: string): string {

@@ -13,6 +13,13 @@ import { createShowing, html } from '../../../src/commands/report/visible.ts';
 import { readHeaders } from '../../../src/config/model.ts';
 import { createReader } from '../../../src/config/values.ts';
 import { parseStrings } from '../../../src/contract/repair.ts';
+import type { Change, FileChange } from '../../../src/evidence/change.ts';
+import { readClaim } from '../../../src/evidence/claims.ts';
+import { createCoverageMeter } from '../../../src/evidence/coverage.ts';
+import { groundFindings } from '../../../src/evidence/grounding.ts';
+import { readQuote } from '../../../src/evidence/normalize.ts';
+import { parseDiff, parsePatches } from '../../../src/evidence/parse-diff.ts';
+
 import { foldName, refuseComponents } from '../../../src/files/protected-names.ts';
 import { readCheckedOut } from '../../../src/github/checked-out.ts';
 import { contextFiles } from '../../../src/github/pull-request-context.ts';
@@ -172,7 +179,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   'arguments in a report': (text) => argumentsOf('edit', text, ['edit'], createShowing(secrets.mask)),
   'context of a pull request': (text) =>
     contextFiles({
-      number: 1,
+      subject: { about: 'pull request #1', contents: '', author: '' },
       pull: null,
       files: [
         { path: text, previous: text, status: 'added', additions: 1, deletions: 0, blob: '', patch: text },
@@ -198,6 +205,22 @@ export const READERS: Readonly<Record<string, Reader>> = {
       category: text,
       serverUrl: null,
     }),
+  diff: (text) => [parseDiff(text), parseDiff(`${DIFF_HEADER}@@ -0,0 +1,99999999 @@\n${text}`, true)],
+  'path in a diff': (text) => parseDiff(`diff --git "a/${text}" "b/${text}"\n--- "a/${text}"\n+++ b/${text}`),
+  'patch of a file': (text) => parsePatches([{ ...PATCH_ROW, patch: `@@ -1,9 +1,9 @@\n${text}` }]),
+  coverage: (text) => {
+    const added = text.replaceAll('\n', '\n+');
+    const count = added.split('\n').length;
+    const hunk = `@@ -0,0 +1,${count} @@\n+${added}\n`;
+    const files = ['a', 'b', 'c'].map((name) => `${DIFF_HEADER.replaceAll('/a', `/${name}`)}${hunk}`);
+    const change = { files: parseDiff(files.join('')), incomplete: null, marked: new Map() };
+    const meter = createCoverageMeter(change, { root: '/r', workingDirectory: '/r', subjectPaths: [] });
+    meter.observe({ tool: 'read_file', target: 'a', text });
+    meter.observe({ tool: 'shell', target: 'cat a b c', text });
+    meter.observe({ tool: 'shell', target: 'git diff', text: `${DIFF_HEADER}${text}` });
+    meter.observe({ tool: 'shell', target: text, text });
+    return [meter.measure(), meter.unseen()];
+  },
   YAML: (text) => readYaml('ci.yml', text),
   expression: parseExpression,
   edit: (text) => replaceText(Buffer.from(text), text.slice(0, text.length / 4), 'b', true),
@@ -208,7 +231,52 @@ export const READERS: Readonly<Record<string, Reader>> = {
   },
   'edit that fits nowhere': (text) =>
     replaceText(Buffer.from(text), `${text.slice(0, text.length / 4)}\0`, 'b', false),
+  quote: (text) => readQuote(text),
+  'quotes of a file': (text) => ground(rows(text), text, null),
+  'quote of the end of a file': (text) => ground([text.slice(-900)], text, null),
+  'quote that is in no file': (text) => ground([`${text.slice(0, 900)}\0`], text, changeOf(text)),
+  'missing text': (text) =>
+    groundFindings(
+      [readClaim({ missing: { text: text.slice(0, 900) } }, AT_A)],
+      { ...NO_FILES, text: () => text },
+      null,
+    ),
+  'removed lines': (text) => ground(text.split('\n').slice(0, 5), '', changeOf(text)),
 };
+
+const DIFF_HEADER = 'diff --git a/a b/a\n--- a/a\n+++ b/a\n';
+const PATCH_ROW = { path: 'a', previous: '', status: 'modified', additions: 0, deletions: 0, blob: '' };
+const AT_A = { path: 'a', line: 1, endLine: null };
+const NO_FILES = { text: () => null, exists: () => false, holdsSecret: () => false };
+
+/** Compares findings that quote texts, or parts of rows, with one file. */
+function ground(
+  quotes: readonly (string | { readonly [field: string]: string })[],
+  text: string,
+  change: Change | null,
+) {
+  const claims = quotes.map((quote) =>
+    readClaim({ quote: typeof quote === 'string' ? quote : (quote['path'] ?? '') }, AT_A),
+  );
+  return groundFindings(claims, { ...NO_FILES, text: () => text }, change);
+}
+
+/** A change whose diff is a text: as one hunk, as hunks of one line each, and with all lines removed. */
+function changeOf(text: string): Change {
+  const lines = text.split('\n');
+  const file: Omit<FileChange, 'path' | 'hunks'> = {
+    previous: null,
+    kind: 'text',
+    isRemoved: false,
+    isBinary: false,
+  };
+  const small = lines.map((line) => ({ oldStart: 1, newStart: 1, lines: [`-${line}`] }));
+  const files = [
+    { ...file, path: 'a', hunks: [{ oldStart: 1, newStart: 1, lines }, ...small] },
+    { ...file, path: 'b', hunks: [{ oldStart: 1, newStart: 1, lines: lines.map((line) => `-${line}`) }] },
+  ];
+  return { files, incomplete: null, marked: new Map() };
+}
 
 /** The root of a checkout whose `.git` has a file with the text. */
 function checkoutWith(name: string, text: string): string {

@@ -1,0 +1,152 @@
+/** Runs of a scripted model over a change: of files as GitHub lists them, or since a branch of the workspace. */
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import type { InputName } from '../../../src/config/inputs.ts';
+import type { ChangedFile } from '../../../src/github/changed-files.ts';
+import type { Report, RunEvent } from '../../../src/reporters/report-types.ts';
+import { run } from '../../../src/run/run.ts';
+import type { World } from '../../../src/run/world.ts';
+import { type ModelRequest, type Reply, submits } from '../fakes/model/server.ts';
+import { base, config, model, nothing, serve, world } from './run.ts';
+
+/** The presets, each with a payload that meets its gate. */
+export const GREEN = {
+  verdict: { passed: true, summary: 'Fine.', findings: [] },
+  'code-review': { passed: true, complete: true, summary: 'Fine.', findings: [] },
+  'security-review': { passed: true, complete: true, summary: 'Fine.', findings: [] },
+  'test-report': {
+    ...{ passed: true, summary: 'Fine.', command: 'npm test' },
+    ...{ test_count: 3, failure_count: 0, skipped_count: 0, failures: [] },
+  },
+} as const;
+export type PresetName = keyof typeof GREEN;
+
+/** Returns a reply that submits a payload of a preset. */
+export function submit(preset: PresetName, more: object = {}): Reply {
+  return submits({ ...GREEN[preset], ...more });
+}
+
+/** Returns a row of GitHub's list: a modified file with one changed line among others that only this file has. */
+export function listedFile(at: number, more: Partial<ChangedFile> = {}): ChangedFile {
+  const name = `file${String(at).padStart(3, '0')}`;
+  const patch = `@@ -1,3 +1,3 @@\n const first_${name} = 1;\n-const old_${name} = 2;\n+const new_${name} = 2;\n const last_${name} = 3;`;
+  return {
+    ...{ path: `src/${name}.ts`, previous: '', status: 'modified', additions: 1, deletions: 1 },
+    ...{ patch, blob: '', ...more },
+  };
+}
+
+/** Returns the rows of so many files. */
+export function listedFiles(count: number): readonly ChangedFile[] {
+  return Array.from({ length: count }, (_, at) => listedFile(at));
+}
+
+/** Returns the world of a pull request whose files GitHub lists; `more` says that there are others. */
+export function onPullRequest(
+  files: readonly ChangedFile[],
+  more: string | null = null,
+): Pick<World, 'findContext'> {
+  const diff = files
+    .map(({ path: name, patch }) =>
+      patch === null
+        ? ''
+        : `diff --git a/${name} b/${name}\nindex 1111111..2222222 100644\n--- a/${name}\n+++ b/${name}\n${patch}\n`,
+    )
+    .join('');
+  const list = files
+    .map((file) => {
+      const from = file.previous === '' ? '' : ` (was ${file.previous})`;
+      return `${file.status}\t+${file.additions}\t-${file.deletions}\t${file.path}${from}\n`;
+    })
+    .join('');
+  return {
+    findContext: async () => ({
+      subject: { about: 'pull request #7', contents: 'diff', author: 'whoever opened the pull request' },
+      load: async () => ({
+        diff: more === null ? 'complete' : 'truncated',
+        range: null,
+        notes: more === null ? [] : [more],
+        listed: { files, more },
+        base: null,
+        readBaseAttributes: async () => null,
+        files: () =>
+          new Map([
+            ['changed-files.txt', list],
+            ['diff.patch', diff],
+          ]),
+      }),
+    }),
+  };
+}
+
+/** Lines of the diff of one listed file. */
+const LINES_PER_FILE = 9;
+
+/** Returns a call that reads the diff of listed files: as many as `count`, from the one with the index `first`. */
+export function readDiff(first: number, count: number): Reply {
+  return readFile('/tmp/context/diff.patch', {
+    offset: first * LINES_PER_FILE + 1,
+    limit: count * LINES_PER_FILE,
+  });
+}
+
+/** Returns a call of `read_file`. */
+export function readFile(name: string, more: { offset?: number; limit?: number } = {}): Reply {
+  return { calls: [{ name: 'read_file', arguments: JSON.stringify({ path: name, ...more }) }] };
+}
+
+type Inputs = Partial<Record<InputName, string>>;
+
+/** What a run came to, and the texts of its rejections. */
+export interface Judged {
+  readonly report: Report;
+  readonly asked: readonly ModelRequest[];
+  readonly rejections: readonly string[];
+  readonly events: readonly RunEvent[];
+}
+
+/** Runs a scripted conversation, repeating the last reply; `since` is a ref, as of `--base`. */
+export async function judge(
+  replies: readonly Reply[],
+  inputs: Inputs,
+  { since = null, ...more }: Partial<World> & { readonly since?: string | null } = {},
+): Promise<Judged> {
+  const asked: ModelRequest[] = [];
+  const events: RunEvent[] = [];
+  await serve((request, at) => {
+    asked.push(request);
+    return replies[Math.min(at, replies.length - 1)] ?? {};
+  });
+  const parsed = config({ 'base-url': `${model.url}/v1`, ...inputs });
+  runs += 1;
+  const runFolder = path.join(base, 'temp', `run-${runs}`);
+  mkdirSync(runFolder);
+  const report = await run(
+    since === null ? parsed : { ...parsed, config: { ...parsed.config, base: since } },
+    world(nothing(), {
+      runFolder,
+      reporters: [{ name: 'events', event: (event) => void events.push(event) }],
+      ...more,
+    }),
+  );
+  const rejections = asked.flatMap(({ toolResults }) =>
+    toolResults.flatMap(({ text }) => (text.startsWith('Not taken yet') ? [text] : [])),
+  );
+  return { report, asked, rejections, events };
+}
+
+let runs = 0;
+
+/** Returns the coverage of a run in a few words: its status, files and lines. */
+export function coverageOf({ report }: Pick<Judged, 'report'>): string {
+  const coverage = report.evidence?.coverage;
+  if (coverage == null) return 'none';
+  const { status, files, lines } = coverage;
+  return `${status}, ${files.shown} of ${files.required} files, ${lines.shown} of ${lines.changed} lines`;
+}
+
+/** Returns how a run ended. */
+export function endOf({ report }: Pick<Judged, 'report'>): string {
+  const { conclusion, reason, exitCode } = report.verdict;
+  return `${conclusion} ${reason} ${exitCode}`;
+}
