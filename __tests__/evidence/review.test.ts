@@ -261,4 +261,16 @@ describe('grounding', () => {
     expect(decision.kind).toBe(kind);
     if (decision.kind === 'ended') expect(decision).toMatchObject({ reason: 'ungrounded' });
   });
+
+  it('with gate-findings: proven, takes an earlier red payload with a proof instead of a later one without', async () => {
+    const review = require({ gateFindings: 'proven', blocking: () => [0] });
+    const first = row(false, 'real', 'made up');
+    expect((await review.submit(first)).kind).toBe('rejected');
+    expect((await review.submit(row(false, 'made up'))).kind).toBe('rejected');
+    const last = row(false, 'made up, too');
+    expect(await review.submit(last, true)).toMatchObject({ kind: 'ended', reason: 'ungrounded' });
+    const again = require({ gateFindings: 'proven', blocking: () => [0] });
+    await again.submit(first);
+    expect(await again.submit(last, true)).toMatchObject({ kind: 'taken', submission: { payload: first } });
+  });
 });

@@ -134,18 +134,25 @@ export function createReview(options: ReviewOptions): EvidenceReview {
     };
   };
 
+  /** How many findings fail the gate if none of them is proven and only proven ones count; 0 if the verdict stands. */
+  const countUnproven = async ({ payload }: Submission): Promise<number> => {
+    // Also for the report, which marks what is not proven.
+    const found = grounding === 'off' ? [] : await options.ground(payload);
+    if (options.gateFindings === 'all' || !isRed(payload)) return 0;
+    const rows = options.blocking(payload);
+    const isProven = (row: number) => ['exact', 'moved'].includes(found[row]?.status ?? '');
+    return rows.some(isProven) ? 0 : rows.length;
+  };
+
   const take = async (submission: Submission): Promise<FinalDecision> => {
     const isWorse = held !== null && isRed(held.payload) && !isRed(submission.payload);
     const taken = held !== null && isWorse ? held : submission;
-    // Also for the report, which marks what is not proven.
-    const found = grounding === 'off' ? [] : await options.ground(taken.payload);
-    if (options.gateFindings === 'proven' && isRed(taken.payload)) {
-      const isProven = (row: number) => ['exact', 'moved'].includes(found[row]?.status ?? '');
-      const rows = options.blocking(taken.payload);
-      if (rows.length > 0 && !rows.some(isProven))
-        return { kind: 'ended', reason: 'ungrounded', text: ungroundedText(rows.length, naming) };
-    }
-    return { kind: 'taken', submission: taken };
+    const unproven = await countUnproven(taken);
+    if (unproven === 0) return { kind: 'taken', submission: taken };
+    // An earlier red payload may have the proof that this one lacks.
+    if (held !== null && held !== taken && (await countUnproven(held)) === 0 && isRed(held.payload))
+      return { kind: 'taken', submission: held };
+    return { kind: 'ended', reason: 'ungrounded', text: ungroundedText(unproven, naming) };
   };
 
   return {
