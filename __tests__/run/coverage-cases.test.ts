@@ -136,7 +136,7 @@ describe('a file without a patch', () => {
       onPullRequest(files),
     );
     expect(endOf(judged)).toBe('inconclusive unread 1');
-    expect(judged.rejections[0]).toContain('- "src/file001.ts" (no line of it is known');
+    expect(judged.rejections[0]).toContain('- "src/file001.ts" (its diff is not known)');
     expect(judged.report.evidence?.coverage?.files.unseen).toEqual([
       { path: 'src/file001.ts', hunks: 0, shownHunks: 0 },
     ]);
