@@ -1,6 +1,5 @@
 /** The evidence of a verdict in its envelope, its page and a merge, through the committed bundle. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
+import { execFileSync } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type GitHubServer, startGitHubServer } from '../support/fakes/github/server.ts';
 import {
@@ -54,12 +53,9 @@ const onPullRequest = (apiUrl: string) => ({ github: { hub: { ...hub, apiUrl }, 
 type Where = Pick<ActionOptions, 'github' | 'variables'>;
 
 const prepare = async ({ workspace }: Places): Promise<void> => {
-  mkdirSync(path.join(workspace, '.git'));
-  writeFileSync(path.join(workspace, '.git/HEAD'), 'ref: refs/heads/main\n');
-  writeFileSync(
-    path.join(workspace, '.git/config'),
-    '[remote "origin"]\nurl = https://github.com/octo/demo\n',
-  );
+  const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: workspace });
+  git('init', '-q', '-b', 'main');
+  git('remote', 'add', 'origin', 'https://github.com/octo/demo');
 };
 
 const finding = {
