@@ -228,7 +228,7 @@ describe('a review with findings of each status', () => {
     expect(groundingOf(run)?.ungrounded).toBe(ungrounded);
   });
 
-  it('that is mended is taken as it was mended', async () => {
+  it('that is corrected is taken as it was corrected', async () => {
     const mended = red([finding('ungrounded', { line: 2, quote: FIRST })]);
     const run = await review([submits(red([FINDINGS[4] ?? {}])), submits(mended)]);
     expect(run.envelope?.['structured_output']).toEqual(mended);

@@ -151,7 +151,7 @@ function settleJudged(
   return settle(ref, answer(text, true), 'rejected', durationMs, answer(redactIssues(issues), true), world);
 }
 
-/** Returns what the model is told about a call that was not accepted, and what is recorded. */
+/** Returns the answer to a call that was not accepted, and what is recorded of it. */
 function rejectionOf(check: Check, decision: Decision | null): readonly [string, readonly RedactedIssue[]] {
   if (!check.ok) return [rejectionText(check.issues), check.redacted];
   if (decision?.kind === 'rejected') return [decision.text, decision.issues];

@@ -12,7 +12,7 @@ export interface Claim {
   readonly endLine: number | null;
   /** Text copied from the file; null if there is none. */
   readonly quote: string | null;
-  /** A path or text that is said not to be there, as written. */
+  /** A path or text that the finding says is missing, as written. */
   readonly missing: { readonly path: string | null; readonly text: string | null } | null;
   /** Lines for those of the quote; an empty text removes them. */
   readonly replacement: string | null;
@@ -20,7 +20,7 @@ export interface Claim {
   readonly isSecret: boolean;
 }
 
-/** Where a finding is said to be; the path is resolved, and null if no file was found. */
+/** The place that a finding names; the path is resolved, and null if no file was found. */
 export type ClaimedPlace = Pick<Claim, 'path' | 'line' | 'endLine'>;
 
 /** Reads a row of findings; `place` is null if the row names no file. */

@@ -54,7 +54,7 @@ export interface EvidenceReview {
 /** What was found about one row of the findings. */
 export interface ReviewedFinding {
   readonly status: GroundingStatus | null;
-  /** For the model: why it is not proven; null if it is, or if it cannot be mended. */
+  /** For the model: why it is not proven; null if it is, or if another quote would not help. */
   readonly issue: Issue | null;
 }
 

@@ -1,4 +1,4 @@
-/** What a run is told of the change that it is about: files for the agent, and the rows that GitHub lists. */
+/** What is known about the change under review: files for the agent, and the rows that GitHub lists. */
 import type { ChangedFile } from './changed-files.ts';
 
 /** The change that a run is about. */

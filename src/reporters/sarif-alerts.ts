@@ -163,7 +163,7 @@ function alertOf(
   ];
 }
 
-/** Only whole lines that stand there exactly: the rest of a line must not be lost. */
+/** Only whole lines that match exactly: the rest of a line must not be lost. */
 function fixOf({ finding, place: { line, source } }: Entry, secrets: Secrets): Fix | null {
   const replacement = replacementOf(finding);
   if (replacement === null || line === null || source === null) return null;
