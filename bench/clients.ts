@@ -1,6 +1,6 @@
 /** The two clients of the benchmark, each run once per call and watched by the server. */
 import { spawn } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startStep } from '../examples/demo/runner.ts';
@@ -92,8 +92,8 @@ export async function runBundle(
   extra: Readonly<Record<string, string>> = {},
 ): Promise<Run> {
   const watched = bench.server.begin(exchange);
-  const folder = path.join(bench.folder, 'run');
-  mkdirSync(folder);
+  // Of this run alone: the removal of a large copy continues after a run.
+  const folder = mkdtempSync(path.join(bench.folder, 'run-'));
   const log: string[] = [];
   const startedAt = performance.now();
   const step = startStep({
@@ -118,7 +118,7 @@ export async function runBundle(
   if (step.pid !== undefined) watched.watch(step.pid);
   const { exitCode } = await step.done;
   const endedAt = performance.now();
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   if (exitCode !== 0) throw new Error(`The bundle ended with ${exitCode}.\n${log.join('\n')}`);
   return { startedAt, endedAt, ...watched.end() };
 }

@@ -57,6 +57,8 @@ function commitAll(workspace: string): void {
       stdio: 'ignore',
     });
   git('init', '-q');
+  // It would pack the objects in the background, while the runs are measured.
+  git('config', 'gc.auto', '0');
   git('add', '--all');
   git('commit', '-qm', 'first');
 }

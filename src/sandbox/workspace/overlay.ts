@@ -160,10 +160,12 @@ export async function holdsForeignFiles(
 ): Promise<boolean> {
   const [uid, gid] = [String(process.getuid?.() ?? 0), String(process.getgid?.() ?? 0)];
   if (byRoot !== null && uid === '0') return false;
-  const others = byRoot === null ? ['(', '!', '-uid', uid, '-o', '!', '-gid', gid, ')'] : ['!', '-uid', uid];
+  // Not `! -uid`: that is also true of a file that is gone when find looks at it, and git packs objects in the background.
+  const othersThan = (option: string, id: string) => [option, `+${id}`, '-o', option, `-${id}`];
+  const others = [...othersThan('-uid', uid), ...(byRoot === null ? ['-o', ...othersThan('-gid', gid)] : [])];
   const over = AbortSignal.any([signal, AbortSignal.timeout(WAIT.foreignFiles)]);
   try {
-    const { stdout } = await runProgram('find', [checkout, '-xdev', ...others, '-print', '-quit'], over);
+    const { stdout } = await runProgram('find', [checkout, '-xdev', '(', ...others, ')', '-print', '-quit'], over);
     return stdout !== '';
   } catch (error) {
     if (over.aborted) return false;
