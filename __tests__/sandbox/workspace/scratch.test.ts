@@ -169,18 +169,21 @@ it('copies where an overlay cannot be mounted, and keeps the reason', async () =
 const programs = { unshare: '/usr/bin/unshare', nsenter: '/usr/bin/nsenter', setpriv: '/usr/bin/setpriv' };
 
 // As a file that git removes in the background, between the moments at which find lists it and looks at it.
-it.runIf(!isRoot)('mounts an overlay over a checkout with a file that can be listed and not looked at', async () => {
-  const closed = join(workspace, 'closed');
-  mkdirSync(closed);
-  writeFileSync(join(closed, 'file'), '');
-  chmodSync(closed, 0o600);
-  const identity = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
-  const layers = layersIn(run);
-  const layer = await layers.mounted({ ...programs, byRoot: null, identity });
-  await layers.close();
-  chmodSync(closed, 0o700);
-  expect([layer?.kind, layers.reasons()]).toEqual(['overlay', []]);
-});
+it.runIf(!isRoot)(
+  'mounts an overlay over a checkout with a file that can be listed and not looked at',
+  async () => {
+    const closed = join(workspace, 'closed');
+    mkdirSync(closed);
+    writeFileSync(join(closed, 'file'), '');
+    chmodSync(closed, 0o600);
+    const identity = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+    const layers = layersIn(run);
+    const layer = await layers.mounted({ ...programs, byRoot: null, identity });
+    await layers.close();
+    chmodSync(closed, 0o700);
+    expect([layer?.kind, layers.reasons()]).toEqual(['overlay', []]);
+  },
+);
 
 describe.runIf(isRoot)('with files of another user in the checkout', () => {
   const inUserNamespace: Mounter = { ...programs, byRoot: null, identity: { uid: 0, gid: 0 } };

@@ -165,7 +165,11 @@ export async function holdsForeignFiles(
   const others = [...othersThan('-uid', uid), ...(byRoot === null ? ['-o', ...othersThan('-gid', gid)] : [])];
   const over = AbortSignal.any([signal, AbortSignal.timeout(WAIT.foreignFiles)]);
   try {
-    const { stdout } = await runProgram('find', [checkout, '-xdev', '(', ...others, ')', '-print', '-quit'], over);
+    const { stdout } = await runProgram(
+      'find',
+      [checkout, '-xdev', '(', ...others, ')', '-print', '-quit'],
+      over,
+    );
     return stdout !== '';
   } catch (error) {
     if (over.aborted) return false;
