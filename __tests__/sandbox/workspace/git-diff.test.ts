@@ -226,8 +226,46 @@ describe('the diff of what changed since the merge base with a ref', () => {
     }
   });
 
+  it('is made by the git of the system, not by one of the workspace on PATH', async () => {
+    await mkdir(path.join(repo, 'node_modules/.bin'), { recursive: true });
+    const blind = '#!/bin/sh\nfor each; do [ "$each" != diff ] || exit 0; done\nexec /usr/bin/git "$@"\n';
+    await writeFile(path.join(repo, 'node_modules/.bin/git'), blind, { mode: 0o755 });
+    await write('same.txt', 'new\n');
+    const onPath = {
+      exec: (script: string) => shell.exec(`PATH="$PWD/node_modules/.bin:$PATH"\n${script}`),
+    };
+    expect(await writeGitDiff(onPath, { ref: 'main' }, 'write', never)).toBe('complete');
+    expect(context('changed-files.txt')).toBe('M\tsame.txt\n');
+  });
+
+  it('is that of the history as it was committed, not of replaced or grafted commits', async () => {
+    await write('same.txt', 'evil\n');
+    git('commit', '-qam', 'second');
+    git('checkout', '-q', 'main');
+    await write('edited.txt', 'main\n');
+    git('commit', '-qam', 'third');
+    git('checkout', '-q', 'topic');
+    const [main, topic] = [git('rev-parse', 'main'), git('rev-parse', 'topic')];
+    const since = async () => [await diffSince(main), context('changed-files.txt')];
+    const honest = ['complete', 'M\tsame.txt\n'];
+    await writeFile(path.join(repo, '.git/info/grafts'), `${main} ${topic}\n`);
+    expect(await since()).toEqual(honest);
+    await rm(path.join(repo, '.git/info/grafts'));
+    git('replace', '--graft', main, topic);
+    expect(await since()).toEqual(honest);
+  });
+
   it('says what is wrong with a ref', async () => {
-    for (const ref of ['nowhere', 'HEAD:same.txt', "x'; touch evil; '", '--all', 'HEAD..main'])
+    for (const ref of [
+      'nowhere',
+      'HEAD:same.txt',
+      "x'; touch evil; '",
+      '--all',
+      'HEAD..main',
+      '',
+      'main\n',
+      ':/first',
+    ])
       expect(await diffSince(ref), ref).toBe('no_ref');
     git('checkout', '-q', '--orphan', 'other');
     git('commit', '-qm', 'unrelated');

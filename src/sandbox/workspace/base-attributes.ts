@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { READ, WAIT } from '../../text/limits.ts';
 import { quote } from '../exec/shell-line.ts';
 import type { OpenedSandbox } from '../sandbox.ts';
-import { GIT, PLAIN_GIT } from './git-diff.ts';
+import { GIT, PLAIN_GIT, SETTINGS } from './git-diff.ts';
 
 export type Mark = 'generated' | 'vendored';
 
@@ -34,7 +34,7 @@ export async function findMarkedFiles(
   if ('text' in base) await given('attributes', base.text);
   const script = `set -e
 exec 2> /dev/null
-given="$TMPDIR/${folder}"
+${SETTINGS}given="$TMPDIR/${folder}"
 work="$(mktemp -d)"
 trap 'rm -rf "$work" "$given"' EXIT
 ${PLAIN_GIT}

@@ -9,6 +9,15 @@ const LIMITS = { timeoutMs: WAIT.git, maxOutputBytes: 4_000 };
 export const GIT = 'git -c safe.bareRepository=explicit';
 
 /**
+ * Begins a script whose result decides what has to be seen. Programs of the system come first: a folder on PATH may be in
+ * the workspace (`node_modules/.bin`), with a `git` that finds no changes. Commits count as they were made: replacements
+ * and grafts can make a change look like a part of its own base.
+ */
+export const SETTINGS = `PATH="/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin:$PATH"
+export GIT_NO_REPLACE_OBJECTS=1 GIT_GRAFT_FILE=/nonexistent
+`;
+
+/**
  * Defines a shell function `plain`, which is git with the objects of the repository and a separate bare, empty
  * repository without config. `.gitattributes` (`*.js -diff`, `binary`), `.gitmodules` (`ignore = all`) and other files
  * that a change can write do not affect its diffs. Call `init_plain` first, with a folder for that repository. It finds
@@ -65,6 +74,7 @@ export async function writeGitDiff(
     return 'missing';
   const script = [
     'set -e',
+    SETTINGS,
     PLAIN_GIT,
     'work="$(mktemp -d)"',
     'trap \'rm -rf "$work"\' EXIT',
