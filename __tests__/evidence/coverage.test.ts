@@ -283,9 +283,13 @@ it('says what does not have to be seen, and what is not known', () => {
       file('package-lock.json', []),
       file('renamed.lock', [['+x4']], { path: 'yarn.lock', previous: 'src/evil.ts' }),
       file('large.ts', [], { kind: 'unknown' }),
+      file('moved.js', [['+x5']], { previous: 'src/auth.js' }),
     ],
     incomplete: null,
-    marked: new Map([['out.js', 'generated']]),
+    marked: new Map([
+      ['out.js', 'generated'],
+      ['moved.js', 'generated'],
+    ]),
   };
   const meter = meterOf(change, './src/', 'image.png', 'out.js', 'package-lock.json', 'large.ts');
   meter.observe(read('/r/src/a.ts', 'a1\n'));
@@ -293,13 +297,14 @@ it('says what does not have to be seen, and what is not known', () => {
     status: 'measured',
     why: null,
     files: {
-      changed: 8,
-      required: 4,
+      changed: 9,
+      required: 5,
       shown: 1,
       unseen: [
         { path: 'package-lock.json', hunks: 1, shownHunks: 0 },
         { path: 'yarn.lock', hunks: 1, shownHunks: 0 },
         { path: 'large.ts', hunks: 0, shownHunks: 0 },
+        { path: 'moved.js', hunks: 1, shownHunks: 0 },
       ],
       notRequired: [
         { path: 'src/go.sum', why: 'lock_file' },
@@ -308,7 +313,7 @@ it('says what does not have to be seen, and what is not known', () => {
         { path: 'docs/a.md', why: 'not_in_subject_paths' },
       ],
     },
-    lines: { changed: 4, shown: 2 },
+    lines: { changed: 5, shown: 2 },
   });
   expect(meterOf({ ...change, incomplete: 'Why.' }).measure()).toMatchObject({
     status: 'partial',

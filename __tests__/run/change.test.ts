@@ -225,6 +225,42 @@ describe('the change that GitHub lists', () => {
     ]);
   });
 
+  it('takes a renamed text with a NUL, in which GitHub shows no edits, for a new file', async () => {
+    const image = Buffer.from(Array.from({ length: 300 }, (_, at) => (at * 7) % 256));
+    await write('logo.png', image);
+    await write('moved.js', 'a line of code that was edited\n// with a NUL in it\0\n');
+    await write('same.js', 'a line of code\n');
+    await write('large.js', `// with a NUL in it\0\n${'x'.repeat(9_000_000)}`);
+    const rename = (name: string) =>
+      row(name, {
+        ...{ patch: null, additions: 0, status: 'renamed', previous: `old/${name}` },
+        blob: name === 'gone.js' ? '' : git('hash-object', name),
+      });
+    const names = ['logo.png', 'moved.js', 'same.js', 'large.js', 'gone.js'];
+    const { change } = await place(listing(names.map(rename)));
+    expect(change?.files.map(({ kind, isBinary }) => [kind, isBinary])).toEqual([
+      ['unit', true],
+      ['text', false],
+      ['unit', false],
+      ['unit', false],
+      ['unit', false],
+    ]);
+    expect(change?.files[1]?.hunks[0]?.lines).toEqual([
+      '+a line of code that was edited',
+      '+// with a NUL in it\0',
+    ]);
+  });
+
+  it('does not know a renamed file with a NUL after more binary files than it reads', async () => {
+    await write('big.bin', Buffer.alloc(8 * 1_048_576, 1));
+    await write('moved.js', 'edited();\n// with a NUL in it\0\n');
+    const none = { patch: null, additions: 0 };
+    const big = row('big.bin', { ...none, status: 'added', blob: git('hash-object', 'big.bin') });
+    const moved = row('moved.js', { ...none, status: 'renamed', previous: 'old.js' });
+    const { change } = await place(listing([...Array.from({ length: 8 }, () => big), moved]));
+    expect(change?.files.at(-1)?.kind).toBe('unknown');
+  });
+
   it('gives way to what git finds in the checkout', async () => {
     const base = git('rev-parse', 'HEAD');
     await write('b.js', 'new\n');

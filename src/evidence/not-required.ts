@@ -34,6 +34,6 @@ export function createExemptions(
     if (file.kind !== 'unit' && names.every((name) => LOCK_FILES.has(posix.basename(name))))
       return 'lock_file';
     if (file.isBinary) return 'binary';
-    return marked.get(file.path) ?? null;
+    return names.every((name) => marked.has(name)) ? (marked.get(file.path) ?? null) : null;
   };
 }

@@ -8,9 +8,13 @@ import type { ChangedFile } from '../github/changed-files.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
 import { GITHUB } from '../text/limits.ts';
 
+/** Bytes at the start of a file in which git looks for a NUL, with which it takes the file for a binary one. */
+const LOOKED_AT = 8_000;
+
 /**
  * Marks files as binary whose lines are not known because they have none: without this, a pull request with an image could
- * be judged in a deep clone only. A file has to be the very blob that GitHub lists, whatever is checked out.
+ * be judged in a deep clone only. A file has to be the very blob that GitHub lists, whatever is checked out. A text that
+ * GitHub takes for a binary file and lists as renamed may have been edited as well: it counts as a new file.
  * @param rows the files as GitHub lists them, in the same order.
  * @param root of the repository, as the tools see it.
  */
@@ -24,15 +28,37 @@ export async function markBinaryFiles(
   const marked: FileChange[] = [];
   for (const [at, file] of files.entries()) {
     const row = rows[at];
-    const mayBeBinary =
-      file.kind === 'unknown' && row?.patch === null && row.additions + row.deletions === 0 && left > 0;
-    const bytes = mayBeBinary ? await readFile(path.posix.join(root, file.path), sandbox, left) : null;
+    const name = path.posix.join(root, file.path);
+    const hidesLines = row?.patch === null && row.additions + row.deletions === 0;
+    const isRename = file.kind === 'unit' && row?.status === 'renamed';
+    if (!hidesLines || !(file.kind === 'unknown' || (isRename && (await startsBinary(name, sandbox))))) {
+      marked.push(file);
+      continue;
+    }
+    const bytes = left > 0 ? await readFile(name, sandbox, left) : null;
+    // Only a file that is larger than any text is left as it is: GitHub lists a rename only beside a similar old file.
+    if (bytes === null) marked.push(left < GITHUB.binaryFile ? { ...file, kind: 'unknown' } : file);
+    else marked.push(describeFile(file, bytes, row.blob));
     left -= bytes?.length ?? 0;
-    const isBinary =
-      bytes !== null && blobId(bytes) === row?.blob && isBinaryText(linesOf(bytes.toString('utf8')));
-    marked.push(isBinary ? { ...file, kind: 'unit', isBinary } : file);
   }
   return marked;
+}
+
+/** @param bytes the contents of a file whose lines are not known, or may have changed. */
+function describeFile(file: FileChange, bytes: Buffer, blob: string): FileChange {
+  const lines = [...linesOf(bytes.toString('utf8'))];
+  if (isBinaryText(lines)) return blobId(bytes) === blob ? { ...file, kind: 'unit', isBinary: true } : file;
+  if (file.kind === 'unknown') return file;
+  return {
+    ...file,
+    kind: 'text',
+    hunks: [{ oldStart: 0, newStart: 1, lines: lines.map((each) => `+${each}`) }],
+  };
+}
+
+async function startsBinary(file: string, sandbox: Pick<OpenedSandbox, 'read'>): Promise<boolean> {
+  const view = await sandbox.read(file, LOOKED_AT).catch(() => null);
+  return view?.kind === 'file' && view.bytes.includes(0);
 }
 
 /** Returns a whole file; null if it is longer than allowed, or cannot be read. */
