@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Change, FileChange } from '../../src/evidence/change.ts';
@@ -35,6 +36,11 @@ describe('a line of one file shows nothing of another', () => {
   const both = changeOf(file('a.ts', [[...header, '+one();']]), file('b.ts', [[...header, '+two();']]));
   const licence = '// Licensed under the Apache License\n// See LICENSE for details\n';
   const diff = (name: string) => `diff --git a/${name} b/${name}\n--- a/${name}\n+++ b/${name}\n`;
+  const hashes = ['sha1', 'sha256', 'md5']
+    .flatMap((name) =>
+      ['one();', '+one();'].map((text) => `${createHash(name).update(text).digest('hex')}\n`),
+    )
+    .join('');
 
   it.each<[why: string, change: Change, result: SeenResult, unseen: readonly string[]]>([
     ['read_file of the other', both, read('a.ts', licence), ['b.ts']],
@@ -59,6 +65,13 @@ describe('a line of one file shows nothing of another', () => {
       ['a.ts'],
     ],
     ['a diff in a file', both, ran('cat x.patch', `${diff('b.ts')}@@ -0,0 +1 @@\n+two();\n`), ['a.ts']],
+    [
+      'a diff in a file of the change',
+      changeOf(file('x.patch', [['+diff --git a/b.ts b/b.ts']]), file('b.ts', [['+two();']])),
+      ran('cat ./x.patch', `${diff('b.ts')}@@ -0,0 +1 @@\n+two();\n`),
+      ['b.ts'],
+    ],
+    ['the hash of its text', both, ran('sha256sum a.ts b.ts', hashes), ['a.ts', 'b.ts']],
     ['a command that names the other', both, ran('head -2 a.ts', licence), ['b.ts']],
     ['no file is named', both, ran('head -2 $(ls)', licence), ['a.ts', 'b.ts']],
     [

@@ -25,8 +25,10 @@ const READERS = new Set([
   ...['cat', 'head', 'tail', 'sed', 'nl', 'less', 'more', 'bat', 'batcat'],
   ...['cd', 'pushd', 'echo', 'printf', 'wc', 'true'],
 ]);
-/** What may name any file: an expansion, a stored diff, standard input. */
-const ANY_FILE = /[$`*?~[{]|\.(?:diff|patch)(?!\w)|^-$/u;
+/** What may name any file: an expansion, standard input. */
+const ANY_FILE = /[$`*?~[{]|^-$/u;
+/** A stored diff, such as the model makes one; one that the change brings along is a file like any other. */
+const STORED_DIFF = /\.(?:diff|patch)(?!\w)/u;
 
 /**
  * Finds the changed files in a command by its words, in linear time. A path is relative to the last folder of `cd`; after
@@ -57,6 +59,8 @@ export function findCommandFiles(
           ? null
           : posix.resolve(folder ?? '/', word);
     [previous, beforeThat] = [word, previous];
+    if (STORED_DIFF.test(word) && (folder === null || resolve(posix.resolve(folder, word)) === null))
+      isPlain = false;
     const name = (path: string, from: string | null, isOld: boolean) => {
       if (path === '' || (from === null && !path.startsWith('/'))) return;
       const file = resolve(posix.resolve(from ?? '/', path));
