@@ -47,6 +47,8 @@ interface Source {
   readonly files: readonly NamedFile[];
   /** Whether it shows lines of the files that it names only, whatever they look like. */
   readonly isOnly: boolean;
+  /** Whether the numbers before its lines are those of the file: others may count the lines of a part. */
+  readonly isNumbered: boolean;
   /** The folder to which paths in the result are relative; null if unknown. */
   readonly folder: string | null;
 }
@@ -89,13 +91,15 @@ export function createCoverageMeter(change: Change, options: CoverageOptions): C
     const { root, workingDirectory } = options;
     if (tool === 'read_file') {
       const path = relativeTo(posix.resolve(workingDirectory, target));
-      if (path === null) return { files: [], isOnly: false, folder: workingDirectory };
+      const other = { files: [], isOnly: false, isNumbered: false, folder: workingDirectory };
+      if (path === null) return other;
       const file = resolvePath(path);
-      return { files: file === null ? [] : [{ file, isOld: false }], isOnly: true, folder: workingDirectory };
+      const named = file === null ? [] : [{ file, isOld: false }];
+      return { ...other, files: named, isOnly: true, isNumbered: true };
     }
-    if (tool !== 'shell') return { files: [], isOnly: false, folder: workingDirectory };
+    if (tool !== 'shell') return { files: [], isOnly: false, isNumbered: false, folder: workingDirectory };
     const found = findCommandFiles(target, { root, workingDirectory, resolve: resolveAbsolute });
-    return { ...found, isOnly: found.isPlain };
+    return { ...found, isOnly: found.isPlain, isNumbered: false };
   }
 
   function noteListed(path: string | null): void {
@@ -131,7 +135,13 @@ export function createCoverageMeter(change: Change, options: CoverageOptions): C
         previous = showLine([candidate], [{ file, isOld: false }], file, previous);
         continue;
       }
-      previous = showLine(readCandidates(line, numbered), source.files, null, previous, source.isOnly);
+      previous = showLine(
+        readCandidates(line, numbered, source.isOnly),
+        source.files,
+        null,
+        previous,
+        source,
+      );
     }
   }
 
@@ -145,7 +155,7 @@ export function createCoverageMeter(change: Change, options: CoverageOptions): C
     named: readonly NamedFile[],
     owner: number | null,
     previous: readonly Read[],
-    isOnly = false,
+    { isOnly, isNumbered }: Pick<Source, 'isOnly' | 'isNumbered'> = FROM_DIFF,
   ): readonly Read[] {
     const reads: Read[] = [];
     let isOrdinary = false;
@@ -159,6 +169,8 @@ export function createCoverageMeter(change: Change, options: CoverageOptions): C
       for (const { file, isOld } of named) {
         const seen = { text: id, mark: markIn(mark, isOld) };
         if (lines.show(file, seen, number)) continue;
+        // The same two lines may stand elsewhere in the file.
+        if (isNumbered && number !== null) continue;
         for (const before of previous)
           if (before.way === way && before.file === owner)
             lines.showPair(file, { text: before.text, mark: markIn(before.mark, isOld) }, seen);
@@ -226,6 +238,8 @@ export function createCoverageMeter(change: Change, options: CoverageOptions): C
     unseen: () => unseenFiles().map(({ path }) => path),
   };
 }
+
+const FROM_DIFF = { isOnly: false, isNumbered: false };
 
 const TOO_MUCH =
   'The results of the tools have more than 50 million characters; those after that are not counted.';

@@ -46,12 +46,16 @@ export function readNumbered(line: string): Numbered | null {
   return line[bar] === '|' || line[bar] === '│' ? { number, rest: line.slice(bar + 1), mayPad: true } : null;
 }
 
-/** Returns the ways to read a line outside of a diff. */
-export function readCandidates(line: string, numbered: Numbered | null): Candidate[] {
+/**
+ * Returns the ways to read a line outside of a diff.
+ * @param isPlain whether it is a line of a file, whose first character is no mark: with one blank less, another line of
+ * the file may be the same.
+ */
+export function readCandidates(line: string, numbered: Numbered | null, isPlain: boolean): Candidate[] {
   const candidates: Candidate[] = [];
   const add = (way: number, text: string, number: number | null) => {
     candidates.push({ way, text, mark: MARKS.none, number });
-    const mark = readMark(text);
+    const mark = isPlain ? null : readMark(text);
     if (mark !== null) candidates.push({ way: way + 1, text: text.slice(1), mark, number: null });
   };
   add(1, line, null);
