@@ -99,6 +99,12 @@ describe('a line of one file shows nothing of another', () => {
       read('link', 'one();\n'),
       ['a.ts', 'link'],
     ],
+    [
+      'a link that it became',
+      changeOf(file('a.ts', [['-one();']], { isRemoved: true }), file('a.ts', [])),
+      read('a.ts', 'one();\n'),
+      ['a.ts'],
+    ],
     ['a brace', changeOf(file('a.ts', [[' if (a) {', '+}', ' else']])), read('a.ts', '}\n}\n'), ['a.ts']],
     [
       'one line without its neighbour',

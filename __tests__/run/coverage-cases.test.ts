@@ -252,6 +252,11 @@ describe('a change that is read by', () => {
       [readFile('src/one.ts', { offset: 31 }), readFile('src/two.ts', { limit: 60 })],
       0,
     ],
+    [
+      'a file that a command has written over',
+      [command('sed -i s/mine/yours/ src/one.ts; cat src/one.ts')],
+      0,
+    ],
     ['the diff of the context', [readFile('/tmp/context/diff.patch')], 2],
     ['a page of it', [readFile('/tmp/context/diff.patch', { limit: 14 })], 1],
     ['another page of it', [readFile('/tmp/context/diff.patch', { offset: 20 })], 1],

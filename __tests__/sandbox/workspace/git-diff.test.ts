@@ -296,8 +296,13 @@ describe('the diff of what changed since the merge base with a ref', () => {
     git('add', '-A');
     await write('same.txt', 'same.txt\r\n');
     await write('edited.txt', 'edited.txt\r\nnew\r\n');
+    // With this, git would refuse a file whose line endings the attributes of the change make it convert.
+    git('config', 'core.safecrlf', 'true');
+    await write('committed.txt', 'new\n');
     expect(await diffSince('main')).toBe('complete');
-    expect(context('changed-files.txt')).toBe('A\t.gitattributes\nA\ta.js\nM\tedited.txt\n');
+    expect(context('changed-files.txt')).toBe(
+      'A\t.gitattributes\nA\ta.js\nM\tcommitted.txt\nM\tedited.txt\n',
+    );
     expect(context('diff.patch')).toContain('\n edited.txt\n+new\n');
     expect(context('diff.patch')).toContain('\n+evil\n');
   });

@@ -150,7 +150,7 @@ top="$(${GIT} rev-parse --show-toplevel)"
 if [ -e "$index" ]; then cp -p "$index" "$work/index"; fi
 files() {
   GIT_INDEX_FILE="$work/index" GIT_OBJECT_DIRECTORY="$work/objects" GIT_ALTERNATE_OBJECT_DIRECTORIES="$objects" \\
-    ${GIT} -C "$top" -c core.fsmonitor=false -c core.hooksPath=/dev/null "$@" 2> /dev/null
+    ${GIT} -C "$top" -c core.fsmonitor=false -c core.safecrlf=false -c core.hooksPath=/dev/null "$@" 2> /dev/null
 }
 files add -u -- :/
 to="$(files write-tree)"`,
