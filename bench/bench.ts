@@ -15,7 +15,7 @@ import { PROVIDERS } from '../src/providers/registry.ts';
 import { measureAdapter } from './adapters.ts';
 import { type Bench, type Format, type Run, runBare, runBundle, runCli, timeCheck } from './clients.ts';
 import { bundleFiles, loadedSdks } from './dist.ts';
-import { measureEvidence } from './evidence.ts';
+import { type EvidenceRun, makeChange, runEvidence } from './evidence.ts';
 import { endMs, firstResultMs, makeCheckouts, measureLarge, type Way } from './large.ts';
 import { measureMerge } from './merge.ts';
 import { measureReaders } from './readers.ts';
@@ -24,9 +24,9 @@ import { type Exchange, startBenchServer } from './server.ts';
 
 const RUNS = 15;
 const COMMANDS = 30;
+const EVIDENCE_RUNS = 9;
 const SHORT = { reads: 3, file: 'package.json' };
 const MANY = { reads: 40, file: 'package.json' };
-const READING = { reads: 50, file: 'twenty-kilobytes.txt' };
 const LONG = { reads: 200, file: 'twenty-kilobytes.txt' };
 const MB = 1_000_000;
 const FORMATS: readonly Format[] = ['openai', 'openai-compatible', 'anthropic'];
@@ -165,28 +165,32 @@ async function long(bench: Bench): Promise<void> {
   );
 }
 
-/** The meter of what the model is shown, and the search for its findings, beside a whole run of as many turns. */
+/** Coverage and grounding, in a whole run against a model that answers at once. */
 async function evidence(bench: Bench): Promise<void> {
-  console.log('evidence: 50 results of 25 KB, a diff of 20,000 lines, 50 findings');
-  const costs = Array.from({ length: 5 }, measureEvidence);
-  const runs: Run[] = [];
-  for (let run = 0; run < 3; run++) runs.push(await runBundle(bench, READING, 'openai-compatible'));
-  const whole = median(runs.map((run) => run.endedAt - run.startedAt));
-  const coverage = median(costs.map((cost) => cost.coverageMs));
-  const grounding = median(costs.map((cost) => cost.groundingMs));
-  const share = (100 * (coverage + grounding)) / whole;
+  console.log('evidence: 50 results of 20 KB, a diff of 20,000 lines, 50 findings');
+  const workspace = makeChange(bench.folder);
+  const runs: Record<'with' | 'without', EvidenceRun[]> = { with: [], without: [] };
+  for (let run = 0; run < EVIDENCE_RUNS; run++) {
+    runs.without.push(await runEvidence({ ...bench, workspace }, false));
+    runs.with.push(await runEvidence({ ...bench, workspace }, true));
+  }
+  const figure = (measure: (run: EvidenceRun) => number) =>
+    [median(runs.with.map(measure)), median(runs.without.map(measure))] as const;
+  const turns = figure((run) => run.endedAt - (run.requests[1]?.at ?? Number.NaN));
+  ratio('50 turns: first tool result to exit', ...turns, 'ms', 1.03, 'without');
+  const ends = figure((run) => run.endedAt - (run.requests.at(-1)?.at ?? Number.NaN));
+  line('of these, verdict to exit', ends.map((ms) => `${ms.toFixed(0)} ms`).join(', without '));
+  const [peak, peakWithout] = figure((run) => (run.peakBytes ?? Number.NaN) / MB);
+  const more = peak - peakWithout;
+  line('peak memory', `+${more.toFixed(1)} MB (${peak.toFixed(1)} MB)`, '≤ +10 MB', more <= 10);
+  const first = figure((run) => (run.requests[1]?.at ?? Number.NaN) - (run.requests[0]?.at ?? Number.NaN));
   line(
-    'CPU time, of a run of 50 turns',
-    `${share.toFixed(1)} % (coverage ${coverage.toFixed(1)}, grounding ${grounding.toFixed(1)} ms of ${whole.toFixed(0)} ms)`,
-    '≤ 3 %',
-    share <= 3,
+    'context from git, beside the first request',
+    `first tool result after ${first.map((ms) => `${ms.toFixed(0)} ms`).join(', without ')}`,
   );
-  const more = median(costs.map((cost) => (cost.coveragePeakBytes - cost.barePeakBytes) / MB));
-  line('peak memory of coverage', `+${more.toFixed(1)} MB`, '≤ +10 MB', more <= 10);
-  const files = median(costs.map((cost) => (cost.groundingPeakBytes - cost.barePeakBytes) / MB));
-  line('peak memory of grounding', `+${files.toFixed(1)} MB`);
-  line('changed lines shown', `${((costs[0]?.share ?? 0) * 100).toFixed(0)} %`);
-  line('findings proven', `${costs[0]?.proven ?? 0} of 50`);
+  const { coverage, grounding } = JSON.parse(runs.with[0]?.stdout ?? '[]').at(-1).evidence;
+  line('changed lines shown', `${coverage.lines.shown} of ${coverage.lines.changed}`);
+  line('findings proven', `${grounding.exact} of 50`);
 }
 
 /** Each adapter beside a bare client that sends the same bodies, at the 1st, 50th and 200th turn of a conversation. */

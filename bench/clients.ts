@@ -48,7 +48,8 @@ export type Format = 'openai' | 'openai-compatible' | 'anthropic';
 const SCHEMA =
   '{"type":"object","properties":{"ok":{"type":"boolean"},"note":{"type":"string"}},"required":["ok"]}';
 
-const CLI = fileURLToPath(new URL('../dist/cli.js', import.meta.url));
+/** The committed command line. */
+export const CLI = fileURLToPath(new URL('../dist/cli.js', import.meta.url));
 
 /** Runs the committed bundle as a command line. */
 export async function runCli(bench: Bench, exchange: Exchange): Promise<Run> {

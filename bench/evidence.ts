@@ -1,134 +1,118 @@
 /**
- * What it costs to see which lines of a large change the tools show, and to look up findings in its files: 50 results of
- * 25 KB, a diff of 20,000 lines, 50 findings.
+ * What evidence costs a run: 50 turns that read a diff of 20,000 lines in results of 20 KB, then a verdict with 50
+ * findings, with `--base` and without. A run without it does the same turns, and measures and looks up nothing.
  */
-import { execFileSync } from 'node:child_process';
-import { readClaim } from '../src/evidence/claims.ts';
-import { createCoverageMeter } from '../src/evidence/coverage.ts';
-import { groundFindings } from '../src/evidence/grounding.ts';
-import { parseDiff } from '../src/evidence/parse-diff.ts';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { type Bench, CLI } from './clients.ts';
+import { type Exchange, type Observation, peakOf } from './server.ts';
 
 const FILES = 100;
-const LINES = 200;
-const RESULTS = 50;
-const RESULT_CHARACTERS = 25_000;
-const FINDINGS = 50;
+const HUNKS = 10;
+const TURNS = 50;
 
 /**
- * The default of Node's, which a run reaches before its first result: otherwise most of what is measured is that the first
- * one to make garbage lets the heap grow.
+ * A young generation of one size, filled in both: otherwise most of what is measured is which of them makes V8 let it
+ * grow.
  */
 const HEAP = ['--min-semi-space-size=16', '--max-semi-space-size=16'];
+const PEAK_INTERVAL_MS = 10;
 
-type Part = 'coverage' | 'grounding' | 'none';
-
-/** CPU time, and the peak memory of a process with it and without. */
-export interface EvidenceCost {
-  readonly coverageMs: number;
-  readonly groundingMs: number;
-  readonly coveragePeakBytes: number;
-  readonly groundingPeakBytes: number;
-  readonly barePeakBytes: number;
-  /** The share of the changed lines that the results show. */
-  readonly share: number;
-  /** How many of the findings are proven. */
-  readonly proven: number;
+/** One run as it was seen. */
+export interface EvidenceRun extends Observation {
+  readonly endedAt: number;
+  readonly stdout: string;
 }
 
-/** Measures once, in processes of its own. */
-export function measureEvidence(): EvidenceCost {
-  const run = (part: Part): { ms: number; peakKib: number; found: number } =>
-    JSON.parse(execFileSync(process.execPath, [...HEAP, import.meta.filename, part], { encoding: 'utf8' }));
-  const [coverage, grounding, bare] = [run('coverage'), run('grounding'), run('none')];
-  return {
-    ...{ coverageMs: coverage.ms, groundingMs: grounding.ms, share: coverage.found, proven: grounding.found },
-    coveragePeakBytes: coverage.peakKib * 1024,
-    groundingPeakBytes: grounding.peakKib * 1024,
-    barePeakBytes: bare.peakKib * 1024,
-  };
+/** Makes a repository whose last commit changes 100 files: 14 lines for 3 in each of 10 places. */
+export function makeChange(folder: string): string {
+  const workspace = path.join(folder, 'change');
+  mkdirSync(path.join(workspace, 'src'), { recursive: true });
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-c', 'user.name=bench', '-c', 'user.email=bench@example.com', ...args], {
+      cwd: workspace,
+      stdio: 'ignore',
+    });
+  git('init', '-q');
+  git('config', 'gc.auto', '0');
+  for (const isNew of [false, true]) {
+    for (let file = 0; file < FILES; file++)
+      writeFileSync(path.join(workspace, pathOf(file)), makeFile(file, isNew));
+    git('add', '--all');
+    git('commit', '-qm', 'a commit');
+  }
+  return workspace;
+}
+
+function pathOf(file: number): string {
+  return `src/module-${file}.ts`;
 }
 
 function lineOf(file: number, hunk: number, at: number): string {
   return `  const value${at} = compute(${file}, ${hunk}, ${at}); // as in the other`;
 }
 
-/** A file of the diff: hunks of 14 added, 3 removed and 3 unchanged lines. */
-function makeFile(file: number): string {
-  const path = `src/module-${file}.ts`;
-  const lines: string[] = [`diff --git a/${path} b/${path}`, `--- a/${path}`, `+++ b/${path}`];
-  for (let hunk = 0; hunk < LINES / 20; hunk++) {
-    lines.push(`@@ -${1 + hunk * 50},6 +${1 + hunk * 61},17 @@`);
-    for (let at = 0; at < 20; at++) {
-      const mark = at < 3 ? ' ' : at < 6 ? '-' : '+';
-      lines.push(`${mark}${at % 5 === 0 ? '  }' : lineOf(file, hunk, at)}`);
-    }
+function makeFile(file: number, isNew: boolean): string {
+  const lines: string[] = [];
+  for (let hunk = 0; hunk < HUNKS; hunk++) {
+    for (let at = 0; at < 30; at++)
+      lines.push(`  const steady${at} = keep(${file}, ${hunk}, ${at}); // as before`);
+    for (let at = 0; at < (isNew ? 14 : 3); at++)
+      lines.push(at % 5 === 0 ? '  }' : lineOf(file, hunk, isNew ? at : at + 100));
   }
   return `${lines.join('\n')}\n`;
 }
 
-/** Fills the young generation of the heap, so that its pages are counted in each process. */
-function fillHeap(): void {
-  for (let at = 0; at < 200; at++)
-    JSON.parse(JSON.stringify(Array.from({ length: 2_000 }, (_, id) => ({ id, name: `n${id}` }))));
-}
-
-function measureCoverage(diff: string): number {
-  const results = Array.from({ length: RESULTS }, (_, at) => {
-    const start = (at * RESULT_CHARACTERS) % Math.max(1, diff.length - RESULT_CHARACTERS);
-    return diff.slice(start, start + RESULT_CHARACTERS);
+/** What the model calls: the diff of two files in each turn, then the verdict. Every tenth quote is in no file. */
+function makeExchange(): Exchange {
+  const reads = Array.from({ length: TURNS }, (_, turn) => {
+    const files = [2 * turn, 2 * turn + 1].map(pathOf);
+    return { name: 'shell', input: { command: `git diff HEAD~1 -- ${files.join(' ')}` } };
   });
-  const change = { files: parseDiff(diff), incomplete: null, marked: new Map() };
-  const meter = createCoverageMeter(change, { root: '/r', workingDirectory: '/r', subjectPaths: [] });
-  for (const text of results) meter.observe({ tool: 'shell', target: 'git diff', text });
-  const { lines } = meter.measure();
-  return lines.shown / lines.changed;
+  const findings = Array.from({ length: 50 }, (_, at) => ({
+    ...{ path: pathOf(at), line: 5, severity: 'warning', category: 'correctness', title: 't', message: 'm' },
+    quote: at % 10 === 9 ? `  const other = compute(${at});` : lineOf(at, 5, 7),
+  }));
+  const input = { passed: true, complete: true, summary: 'read', findings };
+  return { reads: TURNS, file: '', calls: [...reads, { name: 'structured_output', input }] };
 }
 
-/**
- * Each finding is in a file of its own, which has the lines of the new side, and every tenth quote is in none. The change
- * is parsed already, for coverage.
- */
-function prepareGrounding(diff: string): () => Promise<number> {
-  const change = { files: parseDiff(diff), incomplete: null, marked: new Map() };
-  const texts = new Map(
-    change.files.map(({ path, hunks }) => {
-      const lines = hunks.flatMap((hunk) => hunk.lines.filter((line) => !line.startsWith('-')));
-      return [path, lines.map((line) => line.slice(1)).join('\n')] as const;
-    }),
+/** Runs the command line once. */
+export async function runEvidence(bench: Bench, withEvidence: boolean): Promise<EvidenceRun> {
+  const watched = bench.server.begin(makeExchange());
+  const model = ['--model', 'bench', '--base-url', `${bench.server.url}/v1`, '--stream', 'off'];
+  const verdict = [
+    '--json-schema',
+    'code-review',
+    '--gate',
+    'none',
+    '--output-format',
+    'json',
+    '--max-turns',
+    '-1',
+  ];
+  const evidence = withEvidence ? ['--base', 'HEAD~1', '--grounding', 'mark'] : ['--grounding', 'off'];
+  const child = spawn(
+    process.execPath,
+    [...HEAP, CLI, '-p', 'Judge.', ...model, ...verdict, ...evidence, '--sandbox', bench.sandbox],
+    {
+      cwd: bench.workspace,
+      env: { PATH: process.env['PATH'], HOME: bench.folder },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    },
   );
-  const claims = Array.from({ length: FINDINGS }, (_, at) => {
-    const path = `src/module-${at}.ts`;
-    const quote = at % 10 === 9 ? `  const other = compute(${at});` : lineOf(at, 5, 7);
-    return readClaim({ quote }, { path, line: 1, endLine: null });
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
   });
-  const files = {
-    text: (path: string) => texts.get(path) ?? null,
-    exists: (path: string) => texts.has(path),
-    holdsSecret: () => false,
-  };
-  return async () => {
-    const found = await groundFindings(claims, files, change);
-    return found.filter(({ status }) => status === 'exact').length;
-  };
+  let peakBytes: number | null = null;
+  const timer = setInterval(() => {
+    peakBytes = (child.pid === undefined ? null : peakOf(child.pid)) ?? peakBytes;
+  }, PEAK_INTERVAL_MS);
+  const exitCode = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  clearInterval(timer);
+  const endedAt = performance.now();
+  if (exitCode !== 0) throw new Error(`The command line ended with ${exitCode}.`);
+  return { ...watched.end(), peakBytes, endedAt, stdout };
 }
-
-async function main(part: Part): Promise<void> {
-  const diff = Array.from({ length: FILES }, (_, file) => makeFile(file)).join('');
-  const measures = {
-    coverage: () => measureCoverage(diff),
-    grounding: part === 'grounding' ? prepareGrounding(diff) : () => 0,
-    none: () => 0,
-  };
-  fillHeap();
-  const before = process.threadCpuUsage();
-  const found = await measures[part]();
-  const { user, system } = process.threadCpuUsage(before);
-  const peakKib = process.resourceUsage().maxRSS;
-  process.stdout.write(JSON.stringify({ ms: (user + system) / 1_000, peakKib, found }));
-}
-
-function readPart(word: string | undefined): Part {
-  return word === 'coverage' || word === 'grounding' ? word : 'none';
-}
-
-if (process.argv[1] === import.meta.filename) await main(readPart(process.argv[2]));

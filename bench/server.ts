@@ -10,6 +10,14 @@ import { createServer } from 'node:http';
 export interface Exchange {
   readonly reads: number;
   readonly file: string;
+  /** Other calls in their place, the verdict included. */
+  readonly calls?: readonly Call[];
+}
+
+/** A call of a tool. */
+interface Call {
+  readonly name: string;
+  readonly input: unknown;
 }
 
 /** A request as it was seen. */
@@ -49,9 +57,10 @@ export async function startBenchServer(): Promise<BenchServer> {
       requests.push({ at: performance.now(), bytes });
       const last = requests.length > exchange.reads;
       if (last && pid !== null) peakBytes = peakOf(pid);
-      const [name, input] = last
-        ? ['structured_output', { ok: true, note: 'read' }]
-        : ['read_file', { path: exchange.file }];
+      const { name, input } = exchange.calls?.[requests.length - 1] ?? {
+        name: last ? 'structured_output' : 'read_file',
+        input: last ? { ok: true, note: 'read' } : { path: exchange.file },
+      };
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(JSON.stringify(callBody(request.url ?? '', name, input, requests.length)));
     });
@@ -125,7 +134,7 @@ export function callBody(url: string, name: string, input: unknown, count: numbe
 }
 
 /** The high-water mark of a process's resident memory. */
-function peakOf(pid: number): number | null {
+export function peakOf(pid: number): number | null {
   try {
     const kib = /^VmHWM:\s+(\d+) kB$/mu.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
     return kib === undefined ? null : Number(kib) * 1024;

@@ -91,3 +91,34 @@ describe('a run that has done the work it may do', () => {
     expect(statuses.slice(12)).toEqual(['unproven', 'unproven']);
   });
 });
+
+describe('the files of a large change', () => {
+  it('are read once each, however many findings are in none of them', async () => {
+    const names = Array.from({ length: 30 }, (_, at) => `src/${at}.ts`);
+    const files = filesOf(Object.fromEntries(names.map((name) => [name, `const one = "${name}";\n`])));
+    const change = changeOf(
+      Object.fromEntries(names.map((name) => [name, '@@ -0,0 +1 @@\n+const one = 1;\n'])),
+    );
+    const read: string[] = [];
+    const text = (path: string) => {
+      read.push(path);
+      return files.text(path);
+    };
+    const quotes = Array.from({ length: 20 }, (_, at) => `never there in any of them ${at}`);
+    const claims = [
+      ...quotes.map((quote) => makeClaim({ path: 'src/0.ts', quote })),
+      makeClaim({ path: 'src/1.ts', quote: 'const one = "src/29.ts";' }),
+      makeClaim({ path: null, missing: { path: null, text: 'never there either' } }),
+      makeClaim({ path: null, missing: { path: null, text: '"src/28.ts"' } }),
+    ];
+    const grounded = await groundFindings(claims, { ...files, text }, change);
+    expect(grounded.map(({ status }) => status)).toEqual([
+      ...quotes.map(() => 'ungrounded'),
+      'moved',
+      'unproven',
+      'refuted',
+    ]);
+    expect(grounded[20]?.path).toBe('src/29.ts');
+    expect(read.toSorted()).toEqual(names.toSorted());
+  });
+});

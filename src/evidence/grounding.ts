@@ -12,11 +12,11 @@ import { normalizeLine, type QuoteForm, readQuote, splitLines } from './normaliz
 import {
   choosePlace,
   containsLine,
-  findFragment,
-  findWholeLines,
   linesOfPlace,
   type Place,
   type Places,
+  type QuoteSearch,
+  searchesFor,
 } from './places.ts';
 import type { LineIds } from './sources.ts';
 
@@ -58,25 +58,34 @@ export async function groundFindings(
 ): Promise<readonly Grounded[]> {
   const quotes = claims.map(({ quote }) => (quote === null ? [] : readQuote(quote)));
   const ids = numberLines(quotes.flat());
-  const run: Search = { files, ids, library: openLibrary(files, change, ids) };
-  // Before all other changed files, of which a run may not hold every one.
-  for (const { path } of claims) if (path !== null) run.library.find(path);
+  const library = openLibrary(files, change, ids);
+  const search: Search = { files, ids, library, elsewhere: [] };
+  // Before all other changed files, of which a run may not read every one.
+  for (const { path } of claims) if (path !== null) library.find(path);
   // The same quote is looked for once: a model that repeats itself must not use up the work of a run.
-  const known = new Map<string, Promise<Grounded>>();
-  const grounded: Grounded[] = [];
+  const known = new Map<string, Result>();
+  const results: Result[] = [];
   for (const [at, claim] of claims.entries()) {
     const key = JSON.stringify(claim);
-    const result = known.get(key) ?? groundClaim(claim, quotes[at] ?? [], run);
+    const result = known.get(key) ?? (await groundClaim(claim, quotes[at] ?? [], search));
     known.set(key, result);
-    grounded.push(await result);
+    results.push(result);
   }
-  return grounded;
+  // All at once, so that each file is read once and then let go.
+  if (search.elsewhere.length > 0)
+    for (const shelf of library.readChanged()) for (const look of search.elsewhere) look(shelf);
+  return results.map((result) => result());
 }
+
+/** What is known of a claim once all texts have been looked at. */
+type Result = () => Grounded;
 
 interface Search {
   readonly files: SourceTexts;
   readonly library: Library;
   readonly ids: LineIds;
+  /** Called with each text of the changed files. */
+  readonly elsewhere: ((shelf: Shelf) => void)[];
 }
 
 function numberLines(forms: readonly QuoteForm[]): LineIds {
@@ -85,47 +94,51 @@ function numberLines(forms: readonly QuoteForm[]): LineIds {
   return ids;
 }
 
-async function groundClaim(claim: Claim, forms: readonly QuoteForm[], search: Search): Promise<Grounded> {
+async function groundClaim(claim: Claim, forms: readonly QuoteForm[], search: Search): Promise<Result> {
   const refuted = refute(claim, search);
-  if (refuted !== null) return refuted;
-  if (!claim.namesFile) return unproven(claim, null);
-  if (claim.isSecret) return groundSecret(claim, search);
-  // Too short a quote proves nothing, wherever it stands.
-  if (forms.length === 0 || search.library.isExhausted()) return unproven(claim, 'unproven');
-  const { library } = search;
-  const own = claim.path === null ? [] : library.find(claim.path);
-  const here = findQuote(forms, own, claim.line, search);
-  const found = here ?? findQuote(forms, library.findElsewhere(claim.path), null, search);
-  // A search that broke off may have found the first of two places.
-  if (library.isExhausted()) return unproven(claim, 'unproven');
-  if (here !== null) {
-    const place = choosePlace(here);
-    if (place !== null) return proven(claim, place, 'exact', library);
-    const lines = here.first.flatMap((each) => linesOfPlace(each).line ?? []);
-    return { ...unproven(claim, 'ambiguous'), lines };
-  }
-  const [other] = found?.count === 1 ? found.first : [];
-  if (other !== undefined) return proven(claim, other, 'moved', library);
-  const isKnown = claim.path === null || library.isKnown(claim.path);
-  return unproven(claim, isKnown ? 'ungrounded' : 'unproven');
+  const result = refuted() === null ? await groundPlace(claim, forms, search) : null;
+  return () => refuted() ?? result?.() ?? unproven(claim, 'unproven');
 }
 
-/** Returns the places of a quote in the first way to read it in which it is there; null if there is none. */
-function findQuote(
-  forms: readonly QuoteForm[],
-  shelves: readonly Shelf[],
-  line: number | null,
-  { ids }: Search,
-): Places | null {
-  const files = shelves.filter(({ old }) => old === null);
-  const removed = shelves.filter(({ old }) => old !== null);
-  for (const find of [findWholeLines, findFragment]) {
-    for (const form of forms) {
-      for (const texts of [files, removed]) {
-        const places = find(form, texts, line, ids);
-        if (places.count > 0) return places;
-      }
-    }
+async function groundPlace(claim: Claim, forms: readonly QuoteForm[], search: Search): Promise<Result> {
+  const { library, ids } = search;
+  const settled = (grounded: Grounded) => () => grounded;
+  if (!claim.namesFile) return settled(unproven(claim, null));
+  if (claim.isSecret) return settled(await groundSecret(claim, search));
+  // Too short a quote proves nothing, wherever it stands.
+  if (forms.length === 0 || library.isExhausted()) return settled(unproven(claim, 'unproven'));
+  const own = claim.path === null ? [] : library.find(claim.path);
+  const here = findQuote(searchesFor(forms, claim.line, ids), own);
+  // A search that broke off may have found the first of two places.
+  if (library.isExhausted()) return settled(unproven(claim, 'unproven'));
+  if (here !== null) {
+    const place = choosePlace(here);
+    if (place !== null) return settled(proven(claim, place, 'exact', library));
+    const lines = here.first.flatMap((each) => linesOfPlace(each).line ?? []);
+    return settled({ ...unproven(claim, 'ambiguous'), lines });
+  }
+  const searches = searchesFor(forms, null, ids);
+  let isBrokenOff = false;
+  search.elsewhere.push((shelf) => {
+    if (shelf.path === claim.path) return;
+    findQuote(searches, [shelf]);
+    isBrokenOff ||= library.isExhausted();
+  });
+  return () => {
+    const found = searches.map((each) => each.places()).find(({ count }) => count > 0);
+    const [other] = found?.count === 1 ? found.first : [];
+    if (isBrokenOff) return unproven(claim, 'unproven');
+    if (other !== undefined) return proven(claim, other, 'moved', library);
+    const isKnown = claim.path === null || library.isKnown(claim.path);
+    return unproven(claim, isKnown ? 'ungrounded' : 'unproven');
+  };
+}
+
+/** Searches texts as long as nothing that counts more was found; returns what was, and null if that is nothing. */
+function findQuote(searches: readonly QuoteSearch[], shelves: readonly Shelf[]): Places | null {
+  for (const search of searches) {
+    for (const shelf of shelves) search.look(shelf);
+    if (search.places().count > 0) return search.places();
   }
   return null;
 }
@@ -183,29 +196,40 @@ async function groundSecret(claim: Claim, { files, library }: Search): Promise<G
   return { ...unproven(claim, null), status: 'exact', label, endLine: last > line ? last : null };
 }
 
-/** Checks a claimed absence; null if it may be true, which proves nothing: anyone can name what no one ever wrote. */
-function refute(claim: Claim, { files, library }: Search): Grounded | null {
-  if (claim.missing === null) return null;
+/**
+ * Checks a claimed absence; the result is null as long as it may be true, which proves nothing: anyone can name what no
+ * one ever wrote.
+ */
+function refute(claim: Claim, { files, library, elsewhere }: Search): () => Grounded | null {
+  const isUnknown = () => null;
+  if (claim.missing === null) return isUnknown;
   const { path, text } = claim.missing;
-  if (text === null) return path !== null && files.exists(path) ? unproven(claim, 'refuted') : null;
+  if (text === null) {
+    const isThere = path !== null && files.exists(path);
+    return () => (isThere ? unproven(claim, 'refuted') : null);
+  }
   const normalized = splitLines(text.trim().slice(0, MAX_MISSING + 1))
     .map(normalizeLine)
     .join('\n');
-  if (normalized === '' || normalized.length > MAX_MISSING) return null;
-  const place = path ?? claim.path;
-  for (const { source, old } of place === null ? library.findElsewhere(null) : library.find(place)) {
-    if (old !== null) continue;
-    const lines: number[] = [];
+  if (normalized === '' || normalized.length > MAX_MISSING) return isUnknown;
+  let lines: number[] = [];
+  // Of the first text that holds it.
+  const look = ({ source, old }: Shelf) => {
+    if (old !== null || lines.length > 0) return;
+    const found: number[] = [];
     source.findText(normalized, ({ first }, at) => {
       const [before, after] = source.around(at, normalized.length);
       if (isWordPart(before, normalized.charAt(0)) || isWordPart(normalized.at(-1) ?? '', after))
         return false;
-      if (lines.at(-1) !== first + 1) lines.push(first + 1);
-      return lines.length === MAX_LISTED;
+      if (found.at(-1) !== first + 1) found.push(first + 1);
+      return found.length === MAX_LISTED;
     });
-    if (lines.length > 0) return { ...unproven(claim, 'refuted'), lines };
-  }
-  return null;
+    lines = found;
+  };
+  const place = path ?? claim.path;
+  if (place === null) elsewhere.push(look);
+  else for (const shelf of library.find(place)) look(shelf);
+  return () => (lines.length > 0 ? { ...unproven(claim, 'refuted'), lines } : null);
 }
 
 /** Whether two neighbouring characters belong to one word, so that `test` is not found in `latest`. */

@@ -1,4 +1,4 @@
-/** The texts that findings are compared with, each read and indexed once: files, and what the change removed. */
+/** The texts that findings are compared with: files, and what the change removed. */
 import type { GroundingLabel } from '../types.ts';
 import type { Change, FileChange } from './change.ts';
 import { type ChangedLines, type OldLine, readChangedLines } from './file-sides.ts';
@@ -24,12 +24,12 @@ export interface Shelf {
 }
 
 export interface Library {
-  /** The file of a path and what the change removed from it; empty if there is no such text. */
+  /** The file of a path and what the change removed from it, which are kept; empty if there is no such text. */
   find(path: string): readonly Shelf[];
   /** Whether a text that is not on the shelves of a path is not there: its file could be read, or was removed. */
   isKnown(path: string): boolean;
-  /** The same of all changed files but one. */
-  findElsewhere(path: string | null): readonly Shelf[];
+  /** Yields the same of all changed files, which are not kept: a change may have thousands. */
+  readChanged(): Generator<Shelf>;
   /** Whether the work that a run may do is done. */
   isExhausted(): boolean;
   /** Where lines of a file are, seen from the change; null if there is no known change. */
@@ -57,7 +57,6 @@ export function openLibrary(files: SourceTexts, change: Change | null, ids: Line
     const removed = createSource(oldText, ids, allowance);
     return removed === null ? found : [...found, { path: file.path, source: removed, old, changed }];
   };
-  let all: readonly Shelf[] | null = null;
   const find = (path: string) => {
     const known = shelves.get(path) ?? open(path);
     shelves.set(path, known);
@@ -66,9 +65,9 @@ export function openLibrary(files: SourceTexts, change: Change | null, ids: Line
   return {
     find,
     isKnown: (path) => find(path).some(({ old }) => old === null || changes.get(path)?.isRemoved === true),
-    findElsewhere(path) {
-      all ??= [...new Set((change?.files ?? []).map((file) => file.path))].flatMap(find);
-      return all.filter((shelf) => shelf.path !== path);
+    *readChanged() {
+      const paths = new Set((change?.files ?? []).map((file) => file.path));
+      for (const path of paths) yield* shelves.get(path) ?? open(path);
     },
     isExhausted: () => allowance.work <= 0,
     labelOf({ changed, old }, { first, last }) {

@@ -3,7 +3,8 @@
 /** What of a quote is compared; of a longer one, its first lines. */
 const QUOTE = { lines: 10, characters: 1_000, alphanumerics: 8, fragment: 20 } as const;
 
-const ASCII = /^[\x00-\x7f]*$/;
+/** What a line may hold that is not as it is compared, but for blanks at its ends. */
+const UNEVEN = /\s\s|[^\x20-\x7e]/;
 /**
  * Combining marks that no language has in a row. Composing takes time that grows with the square of their number: 40,000
  * of them take 40 seconds.
@@ -16,8 +17,10 @@ const MARKS = /\p{M}{31}/u;
  * models leave out that of the first line.
  */
 export function normalizeLine(line: string): string {
-  const single = line.replace(/\s+/g, ' ').trim();
-  return ASCII.test(single) || MARKS.test(single) ? single : single.normalize('NFC');
+  const trimmed = line.trim();
+  if (!UNEVEN.test(trimmed)) return trimmed;
+  const single = trimmed.replace(/\s+/g, ' ');
+  return MARKS.test(single) ? single : single.normalize('NFC');
 }
 
 /** Splits a text at LF and CRLF; a lone CR ends no line, as in git. */

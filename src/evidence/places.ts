@@ -28,44 +28,68 @@ export interface Places {
   lastInHunk: Place | null;
 }
 
-/** Searches texts for whole lines; those exactly as quoted are preferred over those that differ in blanks or the like. */
-export function findWholeLines(
-  form: QuoteForm,
-  shelves: readonly Shelf[],
-  line: number | null,
-  ids: LineIds,
-): Places {
-  const [written, others] = [noPlaces(), noPlaces()];
-  const numbers = form.lines.map((each) => ids.get(each) ?? 0);
-  if (!form.isWhole) return others;
-  for (const shelf of shelves) {
-    shelf.source.findLines(numbers, (run) => {
-      if (!isPlace(shelf, run)) return;
-      const isWritten = form.written !== null && shelf.source.isWritten(form.written, run.first);
-      const matched = form.lines.join('\n');
-      addPlace(isWritten ? written : others, { shelf, run, isWritten, matched }, line);
-    });
-  }
-  return written.count > 0 ? written : others;
+/** A search for a quote in one way to read it, on one side of the change. */
+export interface QuoteSearch {
+  /** Searches one more text, unless it is of the other side. */
+  look(shelf: Shelf): void;
+  places(): Places;
 }
 
-/** Searches texts for a part of one line, which proves its place only if it is there once. */
-export function findFragment(form: QuoteForm, shelves: readonly Shelf[]): Places {
+/**
+ * Returns the searches for a quote, the one that counts most first: whole lines before a part of a line, the most literal
+ * reading before others, files before what the change removed.
+ */
+export function searchesFor(
+  forms: readonly QuoteForm[],
+  line: number | null,
+  ids: LineIds,
+): readonly QuoteSearch[] {
+  const wholes = forms.filter(({ isWhole }) => isWhole);
+  const fragments = forms.filter(({ isFragment }) => isFragment);
+  return [
+    ...wholes.flatMap((form) => SIDES.map((isOld) => searchWholeLines(form, isOld, line, ids))),
+    ...fragments.flatMap((form) => SIDES.map((isOld) => searchFragment(form, isOld))),
+  ];
+}
+
+const SIDES = [false, true];
+
+/** Searches for whole lines; those exactly as quoted are preferred over those that differ in blanks or the like. */
+function searchWholeLines(form: QuoteForm, isOld: boolean, line: number | null, ids: LineIds): QuoteSearch {
+  const [written, others] = [noPlaces(), noPlaces()];
+  const numbers = form.lines.map((each) => ids.get(each) ?? 0);
+  const matched = form.lines.join('\n');
+  return {
+    look(shelf) {
+      if ((shelf.old !== null) !== isOld) return;
+      shelf.source.findLines(numbers, (run) => {
+        if (!isPlace(shelf, run)) return;
+        const isWritten = form.written !== null && shelf.source.isWritten(form.written, run.first);
+        addPlace(isWritten ? written : others, { shelf, run, isWritten, matched }, line);
+      });
+    },
+    places: () => (written.count > 0 ? written : others),
+  };
+}
+
+/** Searches for a part of one line, which proves its place only if it is there once. */
+function searchFragment(form: QuoteForm, isOld: boolean): QuoteSearch {
   const places = noPlaces();
   const [fragment = ''] = form.lines;
-  if (!form.isFragment) return places;
-  for (const shelf of shelves) {
-    if (places.count === MAX_LISTED) break;
-    shelf.source.findText(fragment, (run) => {
-      if (!isPlace(shelf, run)) return false;
-      const whole = shelf.source.normalized(run);
-      const matched = whole.length <= MAX_MATCHED ? whole : fragment;
-      places.count += 1;
-      places.first.push({ shelf, run, isWritten: false, matched });
-      return places.count === MAX_LISTED;
-    });
-  }
-  return places;
+  return {
+    look(shelf) {
+      if ((shelf.old !== null) !== isOld || places.count === MAX_LISTED) return;
+      shelf.source.findText(fragment, (run) => {
+        if (!isPlace(shelf, run)) return false;
+        const whole = shelf.source.normalized(run);
+        const matched = whole.length <= MAX_MATCHED ? whole : fragment;
+        places.count += 1;
+        places.first.push({ shelf, run, isWritten: false, matched });
+        return places.count === MAX_LISTED;
+      });
+    },
+    places: () => places,
+  };
 }
 
 /** Characters of a line that stands for its fragments, so that two quotes of one line have the same matched text. */

@@ -1,7 +1,7 @@
 /** Searchable texts: files as they were before the agent, and the old side of a diff. Each search takes linear time. */
 import { normalizeLine } from './normalize.ts';
 
-/** Characters and lines of all texts of a run, which are held in memory twice. A file has at most 10 MiB. */
+/** Characters and lines of all texts that a run reads; some are held in memory, twice. A file has at most 10 MiB. */
 const MAX_CHARACTERS = 32 * 1024 * 1024;
 const MAX_LINES = 2_000_000;
 /** Longer lines are in no quote. */
@@ -62,14 +62,12 @@ export function createSource(text: string, ids: LineIds, allowance: Allowance): 
     return raw.endsWith('\r') ? raw.slice(0, -1) : raw;
   };
   const numbers = new Uint32Array(starts.length);
-  const parts: string[] = [];
-  for (let index = 0; index < starts.length; index += 1) {
+  const normalized = Array.from(starts, (_, index) => {
     const part = normalizeLine(line(index));
     numbers[index] = part.length > MAX_LINE ? 0 : (ids.get(part) ?? 0);
-    parts.push(part);
-  }
+    return part;
+  }).join('\n');
   const present = new Set(numbers);
-  const normalized = parts.join('\n');
   const normalizedStarts = startsOf(normalized, starts.length) ?? starts;
 
   return {
@@ -96,7 +94,10 @@ export function createSource(text: string, ids: LineIds, allowance: Allowance): 
     isWritten(wanted, first) {
       return wanted.every((each, index) => line(first + index) === each);
     },
-    normalized: ({ first, last }) => parts.slice(first, last + 1).join('\n'),
+    normalized({ first, last }) {
+      const next = normalizedStarts[last + 1];
+      return normalized.slice(normalizedStarts[first], next === undefined ? normalized.length : next - 1);
+    },
     around: (at, length) => [normalized.charAt(at - 1), normalized.charAt(at + length)],
     lines: ({ first, last }) =>
       Array.from({ length: Math.max(0, Math.min(last + 1, starts.length) - first) }, (_, index) =>
@@ -150,6 +151,9 @@ function findAll(
   }
 }
 
+/** Characters for which `indexOf` is fast whatever the text: it compares at most so many at each place. */
+const FAST_CHARACTERS = 20;
+
 /** The same for the characters of a text, of which no array is made. */
 function findAllInText(
   text: string,
@@ -157,10 +161,12 @@ function findAllInText(
   allowance: Allowance,
   visit: (at: number) => boolean,
 ): void {
+  const start = text.indexOf(wanted.slice(0, FAST_CHARACTERS));
+  if (start === -1) return;
   const codes = Array.from({ length: wanted.length }, (_, at) => wanted.charCodeAt(at));
   const borders = bordersOf(codes);
   let matched = 0;
-  for (let at = 0; at < text.length && allowance.work > 0; at += 1) {
+  for (let at = start; at < text.length && allowance.work > 0; at += 1) {
     const code = text.charCodeAt(at);
     while (matched > 0 && code !== codes[matched]) matched = borders[matched - 1] ?? 0;
     if (code === codes[matched]) matched += 1;

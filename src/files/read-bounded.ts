@@ -150,7 +150,7 @@ function readOpened(opened: OpenedFile, limit: number): StartRead {
   if (!opened.ok) return opened;
   const { handle, realPath, size } = opened;
   try {
-    return { ok: true, bytes: readUpTo(handle, limit), realPath, size };
+    return { ok: true, bytes: readUpTo(handle, size, limit), realPath, size };
   } catch (error) {
     const code = codeOf(error);
     return failed(FAILURES[code] ?? 'other', code);
@@ -159,11 +159,12 @@ function readOpened(opened: OpenedFile, limit: number): StartRead {
   }
 }
 
-/** Reads until the end or the limit, regardless of the reported size, because the file may grow. */
-function readUpTo(handle: number, limit: number): Buffer {
+/** Reads until the end or the limit. The reported size is a hint: the file may grow. */
+function readUpTo(handle: number, size: number, limit: number): Buffer {
   const chunks: Buffer[] = [];
   for (let total = 0; total < limit; ) {
-    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, limit - total));
+    const expected = total > size ? CHUNK_BYTES : size - total + 1;
+    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, expected, limit - total));
     const length = readSync(handle, chunk, 0, chunk.length, null);
     if (length === 0) break;
     chunks.push(chunk.subarray(0, length));
