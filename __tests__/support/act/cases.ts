@@ -22,7 +22,7 @@ const [PASS, FAIL, KILLED] = ['pass', 'fail', 'killed'] as const;
 const MANY_LEGS_RUN = {
   workflow: 'many-legs.yml',
   event: 'pull_request',
-  edits: [],
+  edits: [MEND],
   secrets: true,
   inTurn: true,
 } as const;

@@ -14,6 +14,7 @@ import { CASES } from './cases.ts';
 import { type ActResult, type Case, runOnAct, type Votes } from './world.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const READ_DIFF = { name: 'read_file', arguments: JSON.stringify({ path: '/tmp/context/diff.patch' }) };
 
 process.exitCode = await main(process.argv[2] ?? 'act', process.argv.slice(3));
 
@@ -97,11 +98,7 @@ function findProblems(each: Case, { exitCode, log, comments, statuses }: ActResu
  */
 function answerPreset(request: ModelRequest): Reply {
   const reply = answer(request);
-  if (isToldToRead(request))
-    return {
-      ...reply,
-      calls: [{ name: 'read_file', arguments: JSON.stringify({ path: '/tmp/context/diff.patch' }) }],
-    };
+  if (isToldToRead(request)) return { ...reply, calls: [READ_DIFF] };
   const offered = request.tools.find(({ name }) => name === 'structured_output');
   const schema = JSON.stringify(offered?.parameters ?? {});
   const calls = reply.calls?.map((call) =>
@@ -143,7 +140,7 @@ function complete(argumentText: string, schema: string): string {
   });
 }
 
-/** Responds for the example with many legs: each request is a vote of the leg that its prompt names. */
+/** Responds for the example with many legs: each run reads the diff and is a vote of the leg that its prompt names. */
 function createVoter(votes: Votes, kill: () => void): (request: ModelRequest) => Reply {
   const asked = new Map<string, number>();
   return ({ messages }) => {
@@ -152,11 +149,13 @@ function createVoter(votes: Votes, kill: () => void): (request: ModelRequest) =>
       tasks.some((text) => text.includes(`Review the ${each} of`)),
     );
     if (leg === undefined) throw new Error('No leg is known that would ask this.');
-    const index = asked.get(leg) ?? 0;
-    asked.set(leg, index + 1);
-    const vote = votes[leg]?.[index];
+    const isFirst = messages.every(({ role }) => role !== 'assistant');
+    const runs = (asked.get(leg) ?? 0) + Number(isFirst);
+    asked.set(leg, runs);
+    const vote = votes[leg]?.[runs - 1];
     if (vote === undefined) throw new Error(`The leg ${leg} asks once more than it has votes.`);
     if (vote === 'killed') kill();
+    if (isFirst) return { calls: [READ_DIFF] };
     const payload = {
       passed: vote === 'pass',
       summary: `The ${leg} of this change is ${vote === 'pass' ? 'in order' : 'not in order'}.`,
