@@ -172,9 +172,9 @@ describe('a pull request without a diff', () => {
       where,
     );
     expect(merged.exitCode).toBe(0);
-    expect(merged.summary).toContain('> - 2 of 2 runs judged the pull request without its diff: api, web.');
+    expect(merged.summary).toContain('> - 2 of 2 runs judged the change without its diff: api, web.');
     expect(merged.summary).toContain(
-      '✅⚠️&nbsp;**api** | passes | Judged without the diff of the pull request.<br>Accepted without a single tool call. |',
+      '✅⚠️&nbsp;**api** | passes | Judged without the diff of the change.<br>Accepted without a single tool call. |',
     );
     expect(merged.log).toContain('2 of 2 runs had a payload accepted without a single tool call: api, web.');
     expect(merged.envelope).toMatchObject({

@@ -103,8 +103,8 @@ describe('evidence warnings', () => {
 
   it('count the runs, and name their legs', () => {
     expect(evidenceWarnings(sampleMergedReport(sampleMerged({ legs })))).toEqual([
-      '3 of 7 runs judged the pull request without its diff: api, web.',
-      '1 of 7 runs judged the pull request with a part of its diff: ui.',
+      '3 of 7 runs judged the change without its diff: api, web.',
+      '1 of 7 runs judged the change with a part of its diff: ui.',
       '1 of 7 runs had a payload accepted without a single tool call: api.',
     ]);
     const many = Array.from({ length: 7 }, (_, at) => sampleLeg(`leg ${at}`, 'pass', [vote('none', 0)]));
@@ -146,11 +146,11 @@ describe('evidence warnings', () => {
     const [api, web, ui, docs] = legs.map(({ votes }) => voteWarnings(votes));
     expect([api, web, ui, docs]).toEqual([
       [
-        '1 of 2 votes: Judged without the diff of the pull request.',
+        '1 of 2 votes: Judged without the diff of the change.',
         '1 of 2 votes: Accepted without a single tool call.',
       ],
-      ['Judged without the diff of the pull request.'],
-      ['1 of 2 votes: Judged with a part of the diff of the pull request.'],
+      ['Judged without the diff of the change.'],
+      ['1 of 2 votes: Judged with a part of the diff of the change.'],
       [],
     ]);
   });
@@ -159,7 +159,7 @@ describe('evidence warnings', () => {
     const sanitizer = createMarkdownSanitizer(createSecrets());
     const merged = sampleMerged({ legs, votes: 'all of 2' });
     const table = legTables(merged, { maxReason: 400, maxLegs: 500, passing: true }, sanitizer);
-    expect(table).toMatch(/✅⚠️&nbsp;\*\*web\*\* \|.*\| Judged without the diff of the pull request\. \|/u);
+    expect(table).toMatch(/✅⚠️&nbsp;\*\*web\*\* \|.*\| Judged without the diff of the change\. \|/u);
     expect(table.match(/⚠️/gu)).toHaveLength(3);
     expect(voteTable(merged, 'all', 400, sanitizer).match(/⚠️/gu)).toHaveLength(4);
   });

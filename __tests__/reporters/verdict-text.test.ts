@@ -10,7 +10,8 @@ import {
   gateReasons,
   verdictTitle,
 } from '../../src/reporters/verdict-text.ts';
-import type { ContextStatus, Coverage } from '../../src/types.ts';
+import { DISPLAY } from '../../src/text/limits.ts';
+import type { ContextStatus, Coverage, Subject } from '../../src/types.ts';
 import { sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
 import { captureLog, knowSecrets } from '../support/surroundings.ts';
 import { partialCoverage, sampleCoverage, unknownCoverage, unseenCoverage } from './sample-coverage.ts';
@@ -141,18 +142,48 @@ describe('evidenceWarnings', () => {
   it.each([
     [of('complete', 1), []],
     [of('none', 1), []],
-    [of('missing', 1), ['The model was not given the diff of this pull request']],
-    [of('truncated', 1), ['The model was given only a part of the diff of this pull request']],
+    [of('missing', 1), ['The model was not given the diff of this push']],
+    [of('truncated', 1), ['The model was given only a part of the diff of this push']],
     [of('none', 0), ['The payload was accepted without a single tool call']],
     [
       of('missing', 0),
       [
-        'The model was not given the diff of this pull request',
+        'The model was not given the diff of this push',
         'The payload was accepted without a single tool call',
       ],
     ],
   ])('for %j returns %j', (evidence, expected) => {
     expect(firstWords(evidenceWarnings(sampleReport({ evidence })))).toEqual(expected);
+  });
+
+  const subjectOf = (event: string): Subject => ({
+    ...{ repository: 'octo/demo', sha: 'a'.repeat(40), ref: '', event, pull_request: null },
+    ...{ run_id: '1', run_attempt: 1 },
+  });
+  const depth = 'A checkout with fetch-depth: 0 provides it';
+  it.each<readonly [string, Subject | null, string, string]>([
+    ['this pull request', subjectOf('pull_request'), 'github-token with pull-requests: read', depth],
+    ['this pull request', subjectOf('issue_comment'), 'github-token with pull-requests: read', depth],
+    ['this merge group', subjectOf('merge_group'), depth, depth],
+    [
+      'this push',
+      subjectOf('push'),
+      `${depth}, unless the push was forced`,
+      'large or binary. Split the change',
+    ],
+    ['the change since its base', null, 'a sandbox with a shell', 'large or binary. Split the change'],
+  ])('names %s, and how to get its diff: %#', (name, subject, ofMissing, ofPart) => {
+    const says = (context: ContextStatus) =>
+      evidenceWarnings(sampleReport({ subject, evidence: of(context, 1) })).join('\n');
+    expect(says('missing')).toContain(`the diff of ${name}: `);
+    expect(says('missing')).toContain(ofMissing);
+    expect(says('truncated')).toContain(`a part of the diff of ${name}: `);
+    expect(says('truncated')).toContain(ofPart);
+    const isPullRequest = name === 'this pull request';
+    for (const text of [says('missing'), says('truncated')]) {
+      expect(text.includes('pull request') || text.includes('github-token')).toBe(isPullRequest);
+      expect(text.length).toBeLessThan(DISPLAY.reason);
+    }
   });
 
   it.each([
@@ -192,9 +223,7 @@ describe('evidenceWarnings', () => {
     ]);
     const { log, text } = captureLog();
     await createLiveLog({ log, level: 'summary' }).report?.(report, new AbortController().signal);
-    expect(text()).toContain(
-      '  weaker than it could be: The model was not given the diff of this pull request:',
-    );
+    expect(text()).toContain('  weaker than it could be: The model was not given the diff of this push:');
     expect(text()).toContain(
       '  weaker than it could be: The payload was accepted without a single tool call:',
     );

@@ -147,7 +147,7 @@ describe('a file without a patch', () => {
     const judged = await judge([readDiff(0, 1), submits], review, onPullRequest([listedFile(0), binary]));
     expect(endOf(judged)).toBe('inconclusive unread 1');
     expect(judged.report.verdict.error).toContain(
-      'a checkout with fetch-depth: 0 lets git tell what changed',
+      'a checkout with the whole history (fetch-depth: 0) lets git tell what changed',
     );
   });
 

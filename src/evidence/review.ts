@@ -246,7 +246,7 @@ function unreadText(coverage: Coverage, required: Required, naming: Naming): str
       : `${naming.name('min-coverage')} requires ${shareWords(required)}`;
   if (status !== 'measured') {
     const known = status === 'unknown' ? 'what changed is not known' : 'not all of the change is known';
-    return `The payload meets its gate, but ${known}, and ${setting}. ${why ?? ''} A checkout with fetch-depth: 0 lets git tell the whole change; ${naming.setting('min-coverage', 'off')} takes verdicts that rest on less.`;
+    return `The payload meets its gate, but ${known}, and ${setting}. ${why ?? ''} A checkout with the whole history (fetch-depth: 0) lets git tell all of it; ${naming.setting('min-coverage', 'off')} takes verdicts that rest on less.`;
   }
   const names = files.unseen.slice(0, 5).map(({ path }) => JSON.stringify(path.slice(0, DISPLAY.path)));
   const rest = files.required - files.shown - names.length;
@@ -261,7 +261,7 @@ function unreadText(coverage: Coverage, required: Required, naming: Naming): str
 }
 
 const NO_PATCH =
-  'For some of them GitHub gave no patch, as for binary and large files: a checkout with fetch-depth: 0 lets git tell what changed in them.';
+  'For some of them there is no patch, as for binary and large files: a checkout with the whole history (fetch-depth: 0) lets git tell what changed in them.';
 
 function shareWords({ of, share }: Required): string {
   return share === 1 ? `all changed ${of}` : `${Number((share * 100).toFixed(2))} % of the changed ${of}`;

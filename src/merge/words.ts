@@ -189,12 +189,12 @@ interface WeaknessWords {
 
 const VOTE_WEAKNESSES: Readonly<Record<Weakness, WeaknessWords>> = {
   no_diff: {
-    ofVote: 'Judged without the diff of the pull request.',
-    ofVotes: 'judged the pull request without its diff',
+    ofVote: 'Judged without the diff of the change.',
+    ofVotes: 'judged the change without its diff',
   },
   part_of_diff: {
-    ofVote: 'Judged with a part of the diff of the pull request.',
-    ofVotes: 'judged the pull request with a part of its diff',
+    ofVote: 'Judged with a part of the diff of the change.',
+    ofVotes: 'judged the change with a part of its diff',
   },
   no_tool_call: {
     ofVote: 'Accepted without a single tool call.',

@@ -3,7 +3,7 @@
 import type { CoverageCounts } from '../text/coverage.ts';
 import { DISPLAY, LISTED } from '../text/limits.ts';
 import { counted, grouped } from '../text/messages.ts';
-import type { ContextStatus, Coverage, NotRequired, PolicyChange, Reason } from '../types.ts';
+import type { ContextStatus, Coverage, NotRequired, PolicyChange, Reason, Subject } from '../types.ts';
 import { floorShare } from './format.ts';
 import type { MarkdownSanitizer, Report } from './report-types.ts';
 
@@ -123,14 +123,61 @@ interface Looked {
 
 export type Weakness = 'no_diff' | 'part_of_diff' | 'no_tool_call' | 'unseen_files' | 'partly_known';
 
-const SENTENCES: Readonly<Record<Exclude<Weakness, 'unseen_files' | 'partly_known'>, string>> = {
-  no_diff:
-    'The model was not given the diff of this pull request: neither GitHub nor git provided it. The log says why. A github-token with pull-requests: read, or a checkout with fetch-depth: 0, provides it.',
-  part_of_diff:
-    'The model was given only a part of the diff of this pull request: the rest is too large or binary, or GitHub did not give it. A checkout with fetch-depth: 0 provides it where it is not too large; else split the change, or ask in the prompt to read the changed files themselves.',
-  no_tool_call:
-    'The payload was accepted without a single tool call: the model opened no file and ran no command. Ask in the prompt for checks that need one.',
+const NO_TOOL_CALL =
+  'The payload was accepted without a single tool call: the model opened no file and ran no command. Ask in the prompt for checks that need one.';
+
+/** What a run judged, and how to get its diff where it is missing. */
+interface ChangeWords {
+  readonly name: string;
+  readonly missing: string;
+  /** Whether git can know more than what GitHub gives. */
+  readonly isFromGitHub: boolean;
+}
+
+const CHANGES: Readonly<Record<'pull_request' | 'merge_group' | 'push' | 'base', ChangeWords>> = {
+  pull_request: {
+    name: 'this pull request',
+    missing:
+      'neither GitHub nor git provided it. The log says why. A github-token with pull-requests: read, or a checkout with fetch-depth: 0, provides it.',
+    isFromGitHub: true,
+  },
+  merge_group: {
+    name: 'this merge group',
+    missing:
+      'neither git nor GitHub provided it. The log says why. A checkout with fetch-depth: 0 provides it.',
+    isFromGitHub: true,
+  },
+  push: {
+    name: 'this push',
+    missing:
+      'git did not provide it. The log says why. A checkout with fetch-depth: 0 provides it, unless the push was forced.',
+    isFromGitHub: false,
+  },
+  base: {
+    name: 'the change since its base',
+    missing:
+      'git did not provide it. The log says why. A clone that has the commits of both, and a sandbox with a shell, provide it.',
+    isFromGitHub: false,
+  },
 };
+
+/** Outside GitHub there is no subject, and the change is what was made since a base. */
+function changeWords(subject: Pick<Subject, 'event'> | null): ChangeWords {
+  if (subject === null) return CHANGES.base;
+  const { event } = subject;
+  return CHANGES[event === 'push' || event === 'merge_group' ? event : 'pull_request'];
+}
+
+function noDiffSentence({ name, missing }: ChangeWords): string {
+  return `The model was not given the diff of ${name}: ${missing}`;
+}
+
+function partOfDiffSentence({ name, isFromGitHub }: ChangeWords): string {
+  const why = isFromGitHub
+    ? ', or GitHub did not give it. A checkout with fetch-depth: 0 provides it where it is not too large; else split'
+    : '. Split';
+  return `The model was given only a part of the diff of ${name}: the rest is too large or binary${why} the change, or ask in the prompt to read the changed files themselves.`;
+}
 
 export function findWeaknesses(
   { context, toolCalls, coverage = null }: Looked,
@@ -150,23 +197,29 @@ export function findWeaknesses(
 export function evidenceWarnings({
   evidence = null,
   payload,
+  subject,
   view,
-}: Pick<Report, 'evidence' | 'payload' | 'view'>): readonly string[] {
+}: Pick<Report, 'evidence' | 'payload' | 'subject' | 'view'>): readonly string[] {
   if (view?.warnings !== undefined) return view.warnings;
-  return evidence === null ? [] : warningsAbout(evidence, payload !== null);
+  return evidence === null ? [] : warningsAbout(evidence, payload !== null, subject);
 }
 
 /** Returns the same sentences for the evidence in an envelope. */
 export function warningsAbout(
   looked: Omit<Looked, 'coverage'> & { readonly coverage?: Coverage | null },
   hasPayload: boolean,
+  subject: Pick<Subject, 'event'> | null,
 ): readonly string[] {
   const { coverage = null } = looked;
-  return findWeaknesses(looked, hasPayload).flatMap((weakness) => {
-    if (weakness !== 'unseen_files' && weakness !== 'partly_known') return [SENTENCES[weakness]];
-    if (coverage === null) return [];
-    return [weakness === 'unseen_files' ? unseenSentence(coverage) : partlyKnownSentence(coverage)];
-  });
+  const change = changeWords(subject);
+  const sentences: Readonly<Record<Weakness, () => string>> = {
+    no_diff: () => noDiffSentence(change),
+    part_of_diff: () => partOfDiffSentence(change),
+    no_tool_call: () => NO_TOOL_CALL,
+    unseen_files: () => (coverage === null ? '' : unseenSentence(coverage)),
+    partly_known: () => (coverage === null ? '' : partlyKnownSentence(coverage)),
+  };
+  return findWeaknesses(looked, hasPayload).map((weakness) => sentences[weakness]());
 }
 
 /** The files come last: where they are long, the advice must not be cut off. */

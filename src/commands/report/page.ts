@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { warningsAbout } from '../../reporters/verdict-text.ts';
 import { readCoverage } from '../../text/coverage.ts';
-import { readCount, readObject, readText } from '../../text/json-fields.ts';
+import { findObject, readCount, readObject, readText } from '../../text/json-fields.ts';
 import { counted } from '../../text/messages.ts';
 import type { JsonObject } from '../../types.ts';
 import { contradicts, endingOf } from './ending.ts';
@@ -112,7 +112,13 @@ function weaknessesOf(envelope: JsonObject): readonly string[] {
   if (toolCalls === null) return [];
   const known = CONTEXTS.find((each) => each === context) ?? 'none';
   const hasPayload = Object.hasOwn(envelope, 'structured_output');
-  return warningsAbout({ context: known, toolCalls, coverage: readCoverage(evidence) ?? null }, hasPayload);
+  const subject = findObject(envelope, 'subject');
+  const event = subject === null ? null : (readText(subject, 'event') ?? '');
+  return warningsAbout(
+    { context: known, toolCalls, coverage: readCoverage(evidence) ?? null },
+    hasPayload,
+    event === null ? null : { event },
+  );
 }
 
 const CONTEXTS = ['complete', 'truncated', 'missing', 'none'] as const;
