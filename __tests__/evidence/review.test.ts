@@ -242,6 +242,45 @@ describe('grounding', () => {
     expect(await review.submit(later)).toMatchObject({ kind: 'taken', submission: { payload: later } });
   });
 
+  describe('of two red payloads', () => {
+    const rows = (...quotes: readonly string[]) => row(false, ...quotes);
+    const many = rows('made up 1', 'made up 2', 'made up 3');
+    /** Findings whose quote does not begin with `minor` fail the gate. */
+    const blocking = (payload: JsonObject) =>
+      ((payload['findings'] ?? []) as readonly { quote: string }[]).flatMap(({ quote }, at) =>
+        quote.includes('minor') ? [] : [at],
+      );
+    it.each<readonly [string, readonly JsonObject[], number]>([
+      ['fewer findings fail the gate', [many, rows('real 1')], 0],
+      ['the same are less severe', [many, rows('real minor 1', 'real minor 2', 'real minor 3')], 0],
+      ['fewer do in the last of three', [many, rows('made up 4', 'made up 5', 'real'), rows('real')], 1],
+      ['fewer do in the second, which is sent back, too', [many, rows('made up'), rows('real')], 0],
+      ['as many fail it', [many, rows('real 1', 'real 2', 'real 3')], 1],
+      ['a minor finding is left out', [rows('made up 1', 'made up, minor'), rows('real 1')], 1],
+    ])('where %s, takes the one that hides none', async (_, submitted, taken) => {
+      const review = require({ blocking });
+      const decisions: unknown[] = [];
+      for (const payload of submitted) decisions.push(await review.submit(payload));
+      expect(decisions.at(-1)).toMatchObject({
+        kind: 'taken',
+        submission: { payload: submitted[taken] },
+      });
+    });
+
+    it('takes the one with a proof, if only proven findings count', async () => {
+      const review = require({ blocking, gateFindings: 'proven' });
+      await review.submit(many);
+      const proven = rows('real');
+      expect(await review.submit(proven)).toMatchObject({ kind: 'taken', submission: { payload: proven } });
+    });
+
+    it('takes no green one for its lack of unproven findings', async () => {
+      const review = require({ blocking, gateFindings: 'proven' });
+      await review.submit(many);
+      expect(await review.submit(row(true))).toMatchObject({ kind: 'ended', reason: 'ungrounded' });
+    });
+  });
+
   it('takes what was sent back if no turn is left', async () => {
     const review = require();
     const payload = row(false, 'made up');

@@ -91,7 +91,7 @@ export function createReview(options: ReviewOptions): EvidenceReview {
   let shownBefore = -1;
   /** The turn of the last rejection of either kind. */
   let [coverageTurn, groundingTurn] = [-1, -1];
-  /** The last payload that was sent back although it would have been taken without its findings' quotes. */
+  /** The payload that was sent back for its findings' quotes and is taken if no other one is; the last such one that hides no failure. */
   let held: Submission | null = null;
   let unread: Extract<Decision, { kind: 'ended' }> | null = null;
 
@@ -126,7 +126,7 @@ export function createReview(options: ReviewOptions): EvidenceReview {
     if (issues.length === 0) return null;
     if (!isSameTurn) groundingRounds += 1;
     groundingTurn = turn;
-    if (held === null || !isRed(held.payload) || isRed(payload)) held = submission;
+    if (held === null || !hidesFailure(held, submission)) held = submission;
     return {
       kind: 'rejected',
       text: groundingText(issues),
@@ -144,14 +144,18 @@ export function createReview(options: ReviewOptions): EvidenceReview {
     return rows.some(isProven) ? 0 : rows.length;
   };
 
+  /** Whether a later payload meets the gate that an earlier one did not, or is failed by fewer findings than it. */
+  const hidesFailure = ({ payload: earlier }: Submission, { payload: later }: Submission): boolean =>
+    isRed(earlier) && (!isRed(later) || options.blocking(later).length < options.blocking(earlier).length);
+
   const take = async (submission: Submission): Promise<FinalDecision> => {
-    const isWorse = held !== null && isRed(held.payload) && !isRed(submission.payload);
-    const taken = held !== null && isWorse ? held : submission;
-    const unproven = await countUnproven(taken);
-    if (unproven === 0) return { kind: 'taken', submission: taken };
-    // An earlier red payload may have the proof that this one lacks.
-    if (held !== null && held !== taken && (await countUnproven(held)) === 0 && isRed(held.payload))
-      return { kind: 'taken', submission: held };
+    const isKept = held !== null && hidesFailure(held, submission);
+    const [first, other] = isKept && held !== null ? [held, submission] : [submission, held];
+    const unproven = await countUnproven(first);
+    if (unproven === 0) return { kind: 'taken', submission: first };
+    // Of two red payloads, one may have the proof that the other lacks.
+    if (other !== null && isRed(other.payload) && (await countUnproven(other)) === 0)
+      return { kind: 'taken', submission: other };
     return { kind: 'ended', reason: 'ungrounded', text: ungroundedText(unproven, naming) };
   };
 
