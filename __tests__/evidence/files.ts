@@ -6,7 +6,7 @@ import type { SourceTexts } from '../../src/evidence/library.ts';
 export function makeClaim(claim: Partial<Claim>): Claim {
   return {
     ...{ path: 'src/a.ts', namesFile: true, line: null, endLine: null, quote: null, missing: null },
-    ...{ replacement: null, isSecret: false, ...claim },
+    ...{ isSecret: false, ...claim },
   };
 }
 

@@ -31,13 +31,11 @@ describe('the old side of a change proves', () => {
 describe('a file with CRLF', () => {
   const files = filesOf({ 'src/a.ts': 'const one = "first";\r\nconst key = "hunter2-\r\nthe end";\r\n' });
 
-  it('has lines exactly as quoted, which can be replaced', async () => {
+  it('has the lines that are quoted with and without their endings', async () => {
     const quotes = ['const one = "first";', 'const one = "first";\r\n', 'const one  = "first";'];
     const claims = quotes.map((quote) => makeClaim({ quote }));
     const grounded = await groundFindings(claims, files, null);
-    const [as, ...others] = grounded.map(({ exactLines }) => exactLines);
-    expect(as).toEqual({ first: 1, last: 1 });
-    expect(others).toEqual([{ first: 1, last: 1 }, null]);
+    expect(grounded.map(({ status, line }) => [status, line])).toEqual(Array(3).fill(['exact', 1]));
   });
 
   it('has lines with a secret, which are looked at without their endings', async () => {
@@ -71,7 +69,7 @@ describe('a run that has done the work it may do', () => {
     const never = { path: 'src/b.ts', quote: 'not in any of the files' };
     // The same quote is looked for once, unless its findings differ.
     const costly = Array.from({ length: 10 }, (_, at) =>
-      makeClaim({ quote: 'the same line of code', replacement: String(at) }),
+      makeClaim({ quote: 'the same line of code', line: 600_000 + at }),
     );
     const grounded = await groundFindings(
       [

@@ -4,7 +4,6 @@ import type { Change } from '../../src/evidence/change.ts';
 import { type Claim, readClaim } from '../../src/evidence/claims.ts';
 import {
   countGrounding,
-  findReplacement,
   type Grounded,
   groundFindings,
   groundingIssue,
@@ -241,27 +240,6 @@ describe('the lines exactly as quoted', () => {
     const [grounded] = await groundFindings([makeClaim({ quote: 'call(first, second);' })], files, null);
     expect(grounded).toMatchObject({ status: 'exact', line: 2, label: null });
   });
-
-  it('alone can be replaced, in or near the change', async () => {
-    const claim = makeClaim({ quote: 'const last = load("last.json");', replacement: 'const last = 1;\n' });
-    expect(findReplacement(claim, await ground(claim))).toBe('const last = 1;');
-    for (const other of [
-      { quote: '15:const last = load("last.json");' },
-      { quote: ' const last = load("last.json");' },
-      { quote: 'const last = load("last' },
-      { quote: 'import { readFile } from "node:fs/promises";' },
-      { quote: 'const gone = load("gone.json");' },
-      { quote: 'only in the other file' },
-      { replacement: 'x\n'.repeat(21) },
-      { replacement: null },
-    ]) {
-      const changed = { ...claim, ...other };
-      expect([other, findReplacement(changed, await ground(changed))]).toEqual([other, null]);
-    }
-    expect(findReplacement({ ...claim, replacement: 'x\n'.repeat(20) }, await ground(claim))).toHaveLength(
-      39,
-    );
-  });
 });
 
 it('a quote and a fragment of one line have the same matched text, which is normalized', async () => {
@@ -376,11 +354,9 @@ it('counts by status', async () => {
 
 it('reads a row', () => {
   const place = { path: 'a', line: 3, endLine: 2 };
-  const row = { quote: ' ', missing: { path: '', text: 't' }, replacement: '', category: 'secret' };
+  const row = { quote: ' ', missing: { path: '', text: 't' }, category: 'secret' };
   const missing = { path: null, text: 't' };
-  expect(readClaim(row, place)).toEqual(
-    makeClaim({ path: 'a', line: 3, missing, replacement: '', isSecret: true }),
-  );
-  const other = { quote: 'q\n', missing: {}, replacement: 7, category: 'other' };
+  expect(readClaim(row, place)).toEqual(makeClaim({ path: 'a', line: 3, missing, isSecret: true }));
+  const other = { quote: 'q\n', missing: {}, category: 'other' };
   expect(readClaim(other, null)).toEqual(makeClaim({ path: null, namesFile: false, quote: 'q\n' }));
 });

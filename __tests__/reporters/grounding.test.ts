@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createAnnotations } from '../../src/reporters/annotations.ts';
 import { type Finding, readGroundedFindings } from '../../src/reporters/findings.ts';
-import { doubtOf, groundFindings, groundingSentence, replacementOf } from '../../src/reporters/grounding.ts';
+import { doubtOf, groundFindings, groundingSentence } from '../../src/reporters/grounding.ts';
+import { replacementOf } from '../../src/reporters/replacement.ts';
 import type { Evidence, FindingEvidence } from '../../src/reporters/report-types.ts';
 import { sarifLog } from '../../src/reporters/sarif.ts';
 import { alertsOf } from '../../src/reporters/sarif-alerts.ts';
@@ -43,6 +44,8 @@ const SOURCE = sourceFile('one\ntwo\nthree\nfour\n  const a = 1;\n  return a;\n'
 /** Every path but `no.ts` exists. */
 const locate: Locate = ({ path, line, endLine, column }) =>
   path === 'no.ts' ? null : { path, line, endLine, column, source: SOURCE };
+
+const NOWHERE = { path: 'no.ts', line: null, endLine: null, column: null };
 
 describe('the sentence about findings', () => {
   const sentence = (counts: Partial<GroundingCounts>, listed: number) =>
@@ -146,15 +149,12 @@ describe('replacementOf', () => {
       checked({ ...exact, ...evidence }),
     );
     const [finding] = readGroundedFindings(grounded.payload, grounded.byRow);
-    return replacementOf(finding as Finding);
+    return replacementOf(finding as Finding, locate((finding as Finding).place ?? NOWHERE));
   };
   it('is there for exact places in or near the change, of at most 20 lines', () => {
-    expect(read({})).toEqual({ before: ['const a = 1;'], after: ['const a = 2;'] });
-    expect(read({ replacement: '' }, { label: 'near' })).toEqual({ before: ['const a = 1;'], after: [] });
-    expect(read({}, { matched: '  const a = 1;\n' })).toEqual({
-      before: ['  const a = 1;'],
-      after: ['const a = 2;'],
-    });
+    const before = ['  const a = 1;'];
+    expect(read({})).toEqual({ before, after: ['const a = 2;'] });
+    expect(read({ replacement: '' }, { label: 'near' })).toEqual({ before, after: [] });
     expect(read({ replacement: 'x\n'.repeat(20) })?.after).toHaveLength(20);
     expect(read({ replacement: 'x\n'.repeat(21) })).toBeNull();
     expect(read({ quote: 'x\n'.repeat(21) })).toBeNull();
@@ -163,6 +163,15 @@ describe('replacementOf', () => {
     for (const grounding of ['moved', 'unproven', 'ambiguous', 'ungrounded', 'refuted'] as const)
       expect(read({}, { grounding })).toBeNull();
     for (const label of ['same_file', 'elsewhere', null] as const) expect(read({}, { label })).toBeNull();
+  });
+
+  it('is not there for lines that are not those of the file', () => {
+    expect(read({ quote: 'const a = 1;\n  return a;' })?.before).toHaveLength(2);
+    // Of a quote of more than ten lines the rest was not looked up.
+    expect(read({ quote: 'const a = 1;\n  return b;' })).toBeNull();
+    expect(read({ quote: 'const a = 1;\n  return a;\n\n\n' })).toBeNull();
+    expect(read({ quote: 'a = 1' })).toBeNull();
+    expect(read({}, { path: 'no.ts' })).toBeNull();
   });
 });
 
@@ -180,11 +189,11 @@ describe('alerts of checked findings', () => {
     ]);
   });
 
-  it('have fingerprints of the text that proves them, wherever it moves', () => {
-    const prints = (line: number, matched: string) =>
-      alerts(payloadOf(row()), checked({ ...exact, line, matched }))[0]?.fingerprints;
-    expect(prints(5, 'const a = 1;')).toEqual(prints(2, '  const  a = 1;'));
-    expect(prints(5, 'const a = 1;')).not.toEqual(prints(5, 'const b = 1;'));
+  it('have fingerprints of the proven line, whatever else of it is quoted', () => {
+    const prints = (line: number, quote: string) =>
+      alerts(payloadOf(row({ quote })), checked({ ...exact, line }))[0]?.fingerprints;
+    expect(prints(5, 'const a = 1;')).toEqual(prints(5, 'const a = 1;\n  return a;'));
+    expect(prints(5, 'const a = 1;')).not.toEqual(prints(6, 'const a = 1;'));
   });
 
   it.each<[string, JsonObject, Partial<FindingEvidence>, object | undefined]>([
@@ -202,12 +211,7 @@ describe('alerts of checked findings', () => {
     ],
     ['a part of a line', { quote: 'a = 1', replacement: 'a = 2' }, {}, undefined],
     ['lines that are gone', { quote: 'const a = 1;', replacement: 'x' }, { line: 4 }, undefined],
-    [
-      'lines beyond the end',
-      { quote: 'return a;', replacement: 'x' },
-      { line: 6, matched: '  return a;\n\n' },
-      undefined,
-    ],
+    ['lines beyond the end', { quote: 'return a;\n\n', replacement: 'x' }, { line: 6 }, undefined],
     ['a secret', { quote: 'const a = 1;', replacement: 'hunter2-hunter2' }, {}, undefined],
   ])('have a fix for %s', (_, changes, evidence, fix) => {
     expect(alerts(payloadOf(row(changes)), checked({ ...exact, ...evidence }))[0]?.fix).toEqual(fix);

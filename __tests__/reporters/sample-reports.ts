@@ -11,7 +11,9 @@ import {
 import type { Merged, MergedLeg, MergedVote, Outcome, VoteEvidence } from '../../src/merge/types.ts';
 import { providerError } from '../../src/providers/errors.ts';
 import { commentBody } from '../../src/reporters/comment.ts';
+import { asWritten } from '../../src/reporters/links.ts';
 import type { Report, TurnRecord } from '../../src/reporters/report-types.ts';
+import { type Locate, sourceFile } from '../../src/reporters/source-locations.ts';
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
 import { type Ending, verdictOf } from '../../src/run/endings.ts';
 import { describeMissingSandbox } from '../../src/sandbox/isolation/host.ts';
@@ -651,7 +653,13 @@ export const sampleReports: Readonly<Record<string, Report>> = {
 const secrets = createSecrets();
 secrets.add(SAMPLE_SECRET);
 
-const FACTS = { secrets, serverUrl: 'https://github.com' };
+/** Every file has these lines, so that what a finding would replace is there. */
+const source = sourceFile(`${'\n'.repeat(120)}const total = round(sum);\nreturn applyTax(total);\n`);
+const locate: Locate = (written) => {
+  const place = asWritten(written);
+  return place === null ? null : { ...place, source };
+};
+const FACTS = { secrets, serverUrl: 'https://github.com', locate };
 
 /** A report as Markdown: as a job summary, and as the comment of a pull request. */
 export function renderSample(report: Report, kind: 'summary' | 'comment'): string {

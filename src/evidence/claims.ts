@@ -14,8 +14,6 @@ export interface Claim {
   readonly quote: string | null;
   /** A path or text that the finding says is missing, as written. */
   readonly missing: { readonly path: string | null; readonly text: string | null } | null;
-  /** Lines for those of the quote; an empty text removes them. */
-  readonly replacement: string | null;
   /** Whether it is about a secret, which must not be quoted. */
   readonly isSecret: boolean;
 }
@@ -33,7 +31,6 @@ export function readClaim(row: JsonObject, place: ClaimedPlace | null): Claim {
     namesFile: place !== null,
     quote: readFilled(row, 'quote'),
     missing: missing !== null && (missing.path !== null || missing.text !== null) ? missing : null,
-    replacement: readText(row, 'replacement'),
     isSecret: readText(row, 'category') === 'secret',
   };
 }

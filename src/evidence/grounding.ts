@@ -36,8 +36,6 @@ export interface Grounded {
   readonly matched: string | null;
   /** For `ambiguous` where the quote stands, for `refuted` where the missing text is; at most 5. */
   readonly lines: readonly number[];
-  /** The whole lines that are exactly the quote, which alone a replacement may replace; null otherwise. */
-  readonly exactLines: { readonly first: number; readonly last: number } | null;
 }
 
 /** Lines and characters of a claimed secret that are tried, so that a key of several lines is seen as a whole. */
@@ -45,7 +43,6 @@ const SECRET = { lines: 100, characters: 16_384 } as const;
 /** Characters of a missing text that is searched for. */
 const MAX_MISSING = 1_000;
 const MAX_LISTED = 5;
-const MAX_REPLACEMENT_LINES = 20;
 
 /**
  * Checks each finding; the result has the order of the claims. The work of a run is bounded: a finding behind that is
@@ -157,7 +154,6 @@ function proven(claim: Claim, place: Place, status: 'exact' | 'moved', library: 
     label: library.labelOf(place.shelf, place.run),
     matched: place.matched,
     lines: [],
-    exactLines: place.isWritten && place.shelf.old === null && first !== null ? { first, last } : null,
   };
 }
 
@@ -177,7 +173,6 @@ function unproven(claim: Claim, status: Exclude<GroundingStatus, 'exact' | 'move
     label: null,
     matched: null,
     lines: [],
-    exactLines: null,
   };
 }
 
@@ -273,15 +268,4 @@ export function countGrounding(all: readonly Grounded[]): GroundingCounts {
     refuted: count('refuted'),
     corrected_lines: all.filter(({ status, lineWas }) => status === 'exact' && lineWas !== null).length,
   };
-}
-
-/** Returns the text for `exactLines`, without the line ending of its last line; null if it should not be offered. */
-export function findReplacement(
-  { replacement }: Claim,
-  { status, label, exactLines }: Grounded,
-): string | null {
-  if (replacement === null || exactLines === null || status !== 'exact') return null;
-  if (label !== 'in_change' && label !== 'near') return null;
-  const text = replacement.replace(/\r?\n$/, '');
-  return splitLines(text).length <= MAX_REPLACEMENT_LINES ? text : null;
 }

@@ -10,8 +10,6 @@ export interface Place {
   readonly shelf: Shelf;
   /** Line indexes in the text of the shelf. */
   readonly run: Run;
-  /** Whether these are whole lines exactly as quoted. */
-  readonly isWritten: boolean;
   /** The normalized text. */
   readonly matched: string;
 }
@@ -65,7 +63,7 @@ function searchWholeLines(form: QuoteForm, isOld: boolean, line: number | null, 
       shelf.source.findLines(numbers, (run) => {
         if (!isPlace(shelf, run)) return;
         const isWritten = form.written !== null && shelf.source.isWritten(form.written, run.first);
-        addPlace(isWritten ? written : others, { shelf, run, isWritten, matched }, line);
+        addPlace(isWritten ? written : others, { shelf, run, matched }, line);
       });
     },
     places: () => (written.count > 0 ? written : others),
@@ -84,7 +82,7 @@ function searchFragment(form: QuoteForm, isOld: boolean): QuoteSearch {
         const whole = shelf.source.normalized(run);
         const matched = whole.length <= MAX_MATCHED ? whole : fragment;
         places.count += 1;
-        places.first.push({ shelf, run, isWritten: false, matched });
+        places.first.push({ shelf, run, matched });
         return places.count === MAX_LISTED;
       });
     },

@@ -2,7 +2,7 @@
 import { isObject } from '../text/json.ts';
 import { counted, grouped } from '../text/messages.ts';
 import type { GroundingStatus, JsonObject } from '../types.ts';
-import { type EvidenceByRow, type Finding, findingRows, isProven, locationOfRow } from './findings.ts';
+import { type EvidenceByRow, findingRows, isProven, locationOfRow } from './findings.ts';
 import type { Evidence, FindingEvidence } from './report-types.ts';
 
 /** Why a finding is not proven, in words that follow "not proven:". */
@@ -92,31 +92,4 @@ function placeRow(row: JsonObject, evidence: FindingEvidence): JsonObject {
   const { line: from = null, endLine = null } = named?.place ?? {};
   const end = endLine === null || from === null ? {} : { end_line: line + endLine - from };
   return { ...row, ...at, line, ...end };
-}
-
-/** Maximum lines of a replacement. */
-const MAX_LINES = 20;
-
-/** A replacement of whole lines, in or near the change. */
-export interface Replacement {
-  /** The lines to be replaced, as the finding quotes them. */
-  readonly before: readonly string[];
-  /** The lines to put there; empty to delete them. */
-  readonly after: readonly string[];
-}
-
-/** Returns what a finding would replace; null if it does not say, or its place is not exact, or too far from the change. */
-export function replacementOf({ evidence, quote = null, replacement = null }: Finding): Replacement | null {
-  if (evidence?.grounding !== 'exact' || replacement === null) return null;
-  if (evidence.label !== 'in_change' && evidence.label !== 'near') return null;
-  const matched = evidence.matched ?? quote;
-  if (matched === null) return null;
-  const [before, after] = [linesOf(matched), linesOf(replacement)];
-  if (before.length === 0) return null;
-  return before.length <= MAX_LINES && after.length <= MAX_LINES ? { before, after } : null;
-}
-
-function linesOf(text: string): readonly string[] {
-  const lines = text.replaceAll('\r\n', '\n').split('\n');
-  return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
 }

@@ -65,8 +65,6 @@ export interface FindingEvidence {
   readonly lineWas?: number | null;
   /** null or absent if findings were not checked (`grounding: off`), or this one is about no file. */
   readonly grounding?: GroundingStatus | null;
-  /** The text of the file that proves the finding, whole lines or a part of one; absent if unknown. Not in envelopes. */
-  readonly matched?: string;
   /** null or absent if the place is not proven, or the change is not known. */
   readonly label?: GroundingLabel | null;
 }

@@ -5,7 +5,8 @@ import { sanitize, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { JsonObject } from '../types.ts';
 import { type Finding, type Severity, weighFindings } from './findings.ts';
-import { doubtOf, groundFindings, replacementOf } from './grounding.ts';
+import { doubtOf, groundFindings } from './grounding.ts';
+import { replacementOf } from './replacement.ts';
 import type { Report } from './report-types.ts';
 import { type Locate, type SourceLocation, squeezeLine } from './source-locations.ts';
 
@@ -150,7 +151,7 @@ function alertOf(
   const texts = new Set(group.map((entry) => clean(textOf(entry.finding))));
   const message = [...texts].filter((text) => text !== '').join('\n\n') || 'No text.';
   const fix = group.map((entry) => fixOf(entry, secrets)).find((each) => each !== null);
-  const fingerprints = fingerprintsOf(place, ruleId, finding.evidence?.matched ?? null);
+  const fingerprints = fingerprintsOf(place, ruleId);
   return [
     {
       severity: finding.severity,
@@ -163,13 +164,11 @@ function alertOf(
   ];
 }
 
-/** Only whole lines that match exactly: the rest of a line must not be lost. */
-function fixOf({ finding, place: { line, source } }: Entry, secrets: Secrets): Fix | null {
-  const replacement = replacementOf(finding);
-  if (replacement === null || line === null || source === null) return null;
+function fixOf({ finding, place }: Entry, secrets: Secrets): Fix | null {
+  const { line } = place;
+  const replacement = replacementOf(finding, place);
+  if (replacement === null || line === null) return null;
   const { before, after } = replacement;
-  const stands = before.every((text, at) => squeezeLine(source.line(line + at)) === squeezeLine(text));
-  if (!stands || line + before.length - 1 > source.lineCount) return null;
   const text = after.join('\n');
   // Changed by masking or cleaning, it would not be what was meant.
   if (after.length === 0 || sanitize(text, secrets) !== text) return null;
@@ -188,19 +187,16 @@ function plainTextOf({ title, message }: Finding): string {
 }
 
 /**
- * A fingerprint that follows the text of the line, or the text that proves the finding, when code around it changes,
- * independent of the line number and the model's wording. GitHub uses `primaryLocationLineHash`, which its `upload-sarif` action computes from the file and
+ * A fingerprint that follows the text of the line when code around it changes, independent of the line number, the
+ * model's wording, and how many lines it quotes. GitHub uses `primaryLocationLineHash`, which its `upload-sarif` action computes from the file and
  * warns about if it differs.
  */
 function fingerprintsOf(
   { path, line, source }: SourceLocation,
   ruleId: string,
-  matched: string | null,
 ): Readonly<Record<string, string>> {
   const content =
-    line === null || source === null
-      ? null
-      : [squeezeLine(matched ?? source.line(line)), source.sameAbove(line)];
+    line === null || source === null ? null : [squeezeLine(source.line(line)), source.sameAbove(line)];
   const own = createHash('sha256')
     .update(JSON.stringify([path, ruleId, content]))
     .digest('hex');

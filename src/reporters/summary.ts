@@ -10,11 +10,12 @@ import type { Secrets } from '../text/secrets.ts';
 import type { Conclusion, JsonObject, Repair } from '../types.ts';
 import { readGroundedFindings } from './findings.ts';
 import { changedFilesText, dollars, duration, tokensOf } from './format.ts';
-import { groundFindings, replacementOf } from './grounding.ts';
+import { groundFindings } from './grounding.ts';
 import { asWritten } from './links.ts';
 import { createMarkdownSanitizer, fence, fitSections } from './markdown.ts';
 import { masked } from './messages.ts';
 import { payloadTables } from './payload-tables.ts';
+import { replacementOf } from './replacement.ts';
 import type { CallRecord, MarkdownSanitizer, Report, Reporter, Section, TurnRecord } from './report-types.ts';
 import { type Locate, locateByEvidence } from './source-locations.ts';
 import {
@@ -135,20 +136,26 @@ export function verdictSections(
   );
   return [
     { name: 'the payload', rank: 0, texts },
-    { name: 'the replacements', rank: 2, texts: [replacements(report, secrets, sanitizer)] },
+    { name: 'the replacements', rank: 2, texts: [replacements(report, options.locate, secrets, sanitizer)] },
     { name: 'the costs', rank: 1, texts: [costs(report, sanitizer)] },
   ];
 }
 
 /** What findings at exact places would replace, as diffs: a comment cannot hold suggestions, which need a review. */
-function replacements({ payload, evidence }: Report, secrets: Secrets, sanitizer: MarkdownSanitizer): string {
+function replacements(
+  { payload, evidence }: Report,
+  locate: Locate,
+  secrets: Secrets,
+  sanitizer: MarkdownSanitizer,
+): string {
   if (payload === null) return '';
   const grounded = groundFindings(payload, evidence);
   if (grounded.byRow.size === 0) return '';
   const diffs = readGroundedFindings(grounded.payload, grounded.byRow).flatMap((finding) => {
-    const change = replacementOf(finding);
-    if (change === null || finding.place === null) return [];
-    const { path, line } = finding.place;
+    const found = finding.place === null ? null : locate(finding.place);
+    const change = replacementOf(finding, found);
+    if (change === null || found === null) return [];
+    const { path, line } = found;
     const place = sanitizer.code(line === null ? path : `${path}:${line}`, DISPLAY.path);
     const lines = [...change.before.map((text) => `-${text}`), ...change.after.map((text) => `+${text}`)];
     return [`${place}\n\n${fence(sanitize(lines.join('\n'), secrets), 'diff')}\n\n`];
