@@ -9,7 +9,9 @@ import { countGrounding, groundFindings, groundingIssue } from '../evidence/grou
 import type { SourceTexts } from '../evidence/library.ts';
 import { createReview, isCovered } from '../evidence/review.ts';
 import { unknownCoverage } from '../evidence/share.ts';
+import { refuseComponents } from '../files/protected-names.ts';
 import { readBounded } from '../files/read-bounded.ts';
+import { isBelow, realOrNull } from '../reporters/checkouts.ts';
 import { findingRows, locationOfRow } from '../reporters/findings.ts';
 import type { Locate } from '../reporters/source-locations.ts';
 import { quote } from '../sandbox/exec/shell-line.ts';
@@ -119,10 +121,18 @@ function readClaims(payload: JsonObject, locate: Locate | null): readonly Claim[
   return findingRows(payload).map((row) => {
     if (!isObject(row)) return readClaim({}, null);
     const written = locationOfRow(row)?.place ?? null;
-    if (written === null) return readClaim(row, null);
-    const { line, endLine } = written;
-    return readClaim(row, { path: locate?.(written)?.path ?? null, line, endLine });
+    const place = written && {
+      path: locate?.(written)?.path ?? null,
+      ...{ line: written.line, endLine: written.endLine },
+    };
+    const claim = readClaim(row, place);
+    const { path: name = null, text = null } = claim.missing ?? {};
+    return name === null ? claim : { ...claim, missing: { path: findFile(name, locate) ?? name, text } };
   });
+}
+
+function findFile(name: string, locate: Locate | null): string | null {
+  return locate?.({ path: name, line: null, endLine: null, column: null })?.path ?? null;
 }
 
 /** Opens the files as they were before the agent: in the checkout, without what it wrote there and what git ignores. */
@@ -132,8 +142,20 @@ async function openSources(
   { root, sandbox, config, state, world }: EvidenceOptions,
 ): Promise<SourceTexts> {
   const changed = new Set(state.change?.files.map((file) => file.path));
-  const others = claims.flatMap(({ path: name }) => (name === null || changed.has(name) ? [] : [name]));
-  const ignored = await findIgnored([...new Set(others)], root, sandbox, state);
+  const named = claims.flatMap(({ path: name, missing }) => [
+    ...(name === null ? [] : [name]),
+    ...(missing?.path == null || findFile(missing.path, world.locate) === null ? [] : [missing.path]),
+  ]);
+  const others = new Set(named.filter((name) => !changed.has(name)));
+  const ignored = await findIgnored([...others], root, sandbox, state);
+  const home = realOrNull(root.here) ?? root.here;
+  /** A verdict must not tell of what the tools do not read: `missing` of a model may name any path. */
+  const refuse = (real: string) => {
+    const components = path.relative(home, real).split(path.sep);
+    return isBelow(real, home)
+      ? refuseComponents(components, 'read', true)
+      : 'it is outside of the repository';
+  };
   const isOfAgent = (file: string) => {
     if (config.workspaceAccess !== 'in-place') return false;
     // Unlike the time of the last change to the contents, this one cannot be set back.
@@ -142,14 +164,15 @@ async function openSources(
   };
   return {
     text(name) {
-      const file = path.resolve(root.here, name);
-      if (ignored.has(name) || isOfAgent(file)) return null;
-      const read = readBounded(file, { maxBytes: READ.sourceFile, links: 'refuse' });
+      const file = path.resolve(home, name);
+      const isKnown = changed.has(name) || others.has(name);
+      if (!isKnown || ignored.has(name) || isOfAgent(file)) return null;
+      const read = readBounded(file, { maxBytes: READ.sourceFile, links: 'refuse', refuse });
       return read.ok ? read.bytes.toString('utf8') : null;
     },
     exists(name) {
-      const place = world.locate?.({ path: name, line: null, endLine: null, column: null }) ?? null;
-      return place !== null && !isOfAgent(path.resolve(root.here, place.path));
+      const found = findFile(name, world.locate);
+      return found !== null && !isOfAgent(path.resolve(home, found));
     },
     async holdsSecret(text) {
       const rules = await import('./secret-rules.ts');
