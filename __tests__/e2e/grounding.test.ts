@@ -252,9 +252,15 @@ describe('a red payload', () => {
     expect(groundingOf(run)).toMatchObject({ exact: 1, ungrounded: 1 });
   });
 
-  it('that is answered with a shorter list that is red is the later one', async () => {
+  it('that is answered with a shorter list that is red, too, keeps its findings', async () => {
+    const run = await review([submits(first), submits(red([FINDINGS[0] ?? {}]))]);
+    expect(run.envelope?.['structured_output']).toEqual(first);
+  });
+
+  it('that is answered without a note is the later one', async () => {
+    const noted = red([FINDINGS[0] ?? {}, { ...FINDINGS[4], severity: 'note' }]);
     const later = red([FINDINGS[0] ?? {}]);
-    const run = await review([submits(first), submits(later)]);
+    const run = await review([submits(noted), submits(later)]);
     expect(run.envelope?.['structured_output']).toEqual(later);
   });
 
