@@ -16,6 +16,7 @@ import type { Log } from '../../src/reporters/log.ts';
 import { createMessages } from '../../src/reporters/messages.ts';
 import type { Report, Reporter, RunEvent } from '../../src/reporters/report-types.ts';
 import { createSarif } from '../../src/reporters/sarif.ts';
+import { sourceFile } from '../../src/reporters/source-locations.ts';
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
 import { createTranscript } from '../../src/reporters/transcript.ts';
 import type { Secrets } from '../../src/text/secrets.ts';
@@ -105,6 +106,34 @@ const gated = (text: string): Report =>
     model: text,
   });
 
+/** Findings that were looked up, in a change of which files were not shown; the file has the line that is quoted. */
+const quoted = (text: string): Report => {
+  const rows = [
+    { severity: 'error', path: 'src/a.js', line: 1, message: 'No.', quote: text, replacement: text },
+    { severity: 'error', path: text, line: 3, message: 'No.', quote: text, missing: { path: text, text } },
+  ];
+  const counts = { exact: 1, moved: 0, unproven: 0, ambiguous: 0, ungrounded: 1, refuted: 0 };
+  return sampleReport({
+    payload: { passed: false, findings: rows },
+    evidence: {
+      ...{ context: 'truncated', toolCalls: 1, grounding: { ...counts, corrected_lines: 0 } },
+      coverage: {
+        ...{ status: 'partial', why: text, lines: { changed: 2, shown: 0 } },
+        files: {
+          ...{ changed: 2, required: 1, shown: 0, unseen: [{ path: text, hunks: 1, shownHunks: 0 }] },
+          notRequired: [{ path: text, why: 'binary' }],
+        },
+      },
+      findings: [
+        { path: 'src/a.js', line: 1, grounding: 'exact', label: 'in_change' },
+        { path: text, line: 3, grounding: 'ungrounded', label: null },
+      ],
+    },
+  });
+};
+/** Every file has the line that is quoted. */
+const locateQuoted = (text: string) => (place: WrittenLocation) => ({ ...place, source: sourceFile(text) });
+
 const ofProse = (text: string): Report =>
   sampleReport({ ...unpublished(`It says ${text} here.`), model: text, lastAssistantText: text });
 
@@ -184,6 +213,37 @@ const sinks: readonly (readonly [string, Sink])[] = [
   ['the summary of a merge', (text) => summaryMarkdown(mergedOf(text), facts, 1e6)],
   ['the comment', (text) => commentBody(said(text), 'key', facts)],
   ['the comment of a merge', (text) => commentBody(mergedOf(text), 'key', facts)],
+  [
+    'a job summary with what would be replaced',
+    (text) => summaryMarkdown(quoted(text), { ...facts, locate: locateQuoted(text) }, 1e6),
+  ],
+  [
+    'a comment with what would be replaced',
+    (text) => commentBody(quoted(text), 'key', { ...facts, locate: locateQuoted(text) }),
+  ],
+  [
+    'the log of what was not shown',
+    logged((log, text) => hear(createLiveLog({ log, level: 'summary' }), '', quoted(text))),
+  ],
+  [
+    'the annotations of what was looked up',
+    logged((log, text) =>
+      hear(
+        createAnnotations({ log, mode: 'findings', locate: locateQuoted(text), elsewhere: 'x' }),
+        '',
+        quoted(text),
+      ),
+    ),
+  ],
+  [
+    'a SARIF file with fixes',
+    async (text) => {
+      const file = path.join(folder, 'sink');
+      const options = { file, secrets, locate: locateQuoted(text), notify: ignore, ...sarifFacts };
+      await hear(createSarif(options), '', quoted(text));
+      return parsed(readFileSync(file, 'utf8'));
+    },
+  ],
   ['a line of the log', logged((log, text) => log.info(text))],
   ['an annotation', logged((log, text) => log.error(text, { title: text, file: text }))],
   ['a block of the log', logged((log, text) => log.group(text, text))],
@@ -217,6 +277,10 @@ const sinks: readonly (readonly [string, Sink])[] = [
     },
   ],
   ['the envelope of a verdict', (text) => parsed(JSON.stringify(envelope(gated(text), secrets.mask)))],
+  [
+    'the envelope of what was not shown',
+    (text) => parsed(JSON.stringify(envelope({ ...quoted(text), payload: null }, secrets.mask))),
+  ],
   ['the envelope of prose', (text) => parsed(JSON.stringify(envelope(ofProse(text), secrets.mask)))],
   ['the envelope of a merge', (text) => strings(mergedJson(votes(text), secrets.mask)).join('\uffff')],
   [
