@@ -267,6 +267,16 @@ describe('grounding', () => {
       });
     });
 
+    it('takes the earlier one without a gate, too, if the later one has fewer severe findings', async () => {
+      const review = require({ blocking, isRed: () => false });
+      await review.submit(many);
+      expect(await review.submit(rows('real'))).toMatchObject({ submission: { payload: many } });
+      const same = rows('real 1', 'real 2', 'real 3');
+      const again = require({ blocking, isRed: () => false });
+      await again.submit(many);
+      expect(await again.submit(same)).toMatchObject({ submission: { payload: same } });
+    });
+
     it('takes the one with a proof, if only proven findings count', async () => {
       const review = require({ blocking, gateFindings: 'proven' });
       await review.submit(many);

@@ -72,7 +72,7 @@ export interface ReviewOptions {
   readonly meter: { observe(result: SeenResult): void; measure(): Coverage };
   /** Looks the rows of the findings up in the files. */
   readonly ground: (payload: JsonObject) => Promise<readonly ReviewedFinding[]>;
-  /** Returns the indexes of the findings because of which the gate is not met. */
+  /** Returns the indexes of the findings because of which the gate is not met or, without a gate, of the severe ones. */
   readonly blocking: (payload: JsonObject) => readonly number[];
   readonly naming: Naming;
 }
@@ -144,9 +144,9 @@ export function createReview(options: ReviewOptions): EvidenceReview {
     return rows.some(isProven) ? 0 : rows.length;
   };
 
-  /** Whether a later payload meets the gate that an earlier one did not, or is failed by fewer findings than it. */
+  /** Whether a later payload meets the gate that an earlier one did not, or has fewer of the findings that fail it. */
   const hidesFailure = ({ payload: earlier }: Submission, { payload: later }: Submission): boolean =>
-    isRed(earlier) && (!isRed(later) || options.blocking(later).length < options.blocking(earlier).length);
+    (isRed(earlier) && !isRed(later)) || options.blocking(later).length < options.blocking(earlier).length;
 
   const take = async (submission: Submission): Promise<FinalDecision> => {
     const isKept = held !== null && hidesFailure(held, submission);

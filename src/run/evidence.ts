@@ -71,7 +71,7 @@ export function openEvidence(options: EvidenceOptions): RunEvidence {
       return findings.map(({ status }, at) => ({ status, issue: issues[at] ?? null }));
     },
     blocking: (payload) =>
-      findBlockingRows(payload, policy.findings?.list ?? 'findings', (each) => !isRed(each, state)),
+      findBlockingRows(payload, policy.findings?.list ?? 'findings', (each) => meetsGate(each, state)),
     naming: namingFor(world.entry),
   });
   return {
@@ -101,6 +101,11 @@ function isRed(payload: JsonObject, { gate }: RunState): boolean {
   return status === 'none'
     ? Object.hasOwn(payload, 'passed') && payload['passed'] === false
     : status === 'not_met';
+}
+
+/** Without a gate others decide by the payload, and it is not known by what of it: then nothing counts as enough. */
+function meetsGate(payload: JsonObject, { gate }: RunState): boolean {
+  return gate?.evaluate(payload).status === 'met';
 }
 
 function createMeter({ root, sandbox, config, state, world }: EvidenceOptions): Meter {
