@@ -91,7 +91,7 @@ export function createReview(options: ReviewOptions): EvidenceReview {
   let shownBefore = -1;
   /** The turn of the last rejection of either kind. */
   let [coverageTurn, groundingTurn] = [-1, -1];
-  /** The payload that was sent back for its findings' quotes and is taken if no other one is; the last such one that hides no failure. */
+  /** The last payload that was sent back for its findings' quotes, unless it hides a failure of an earlier one. */
   let held: Submission | null = null;
   let unread: Extract<Decision, { kind: 'ended' }> | null = null;
 

@@ -188,8 +188,8 @@ function plainTextOf({ title, message }: Finding): string {
 
 /**
  * A fingerprint that follows the text of the line when code around it changes, independent of the line number, the
- * model's wording, and how many lines it quotes. GitHub uses `primaryLocationLineHash`, which its `upload-sarif` action computes from the file and
- * warns about if it differs.
+ * model's wording, and how many lines it quotes. GitHub uses `primaryLocationLineHash`, which its `upload-sarif` action
+ * computes from the file and warns about if it differs.
  */
 function fingerprintsOf(
   { path, line, source }: SourceLocation,
