@@ -3,6 +3,7 @@ import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { createLocator } from '../../src/reporters/source-locations.ts';
+import type { World } from '../../src/run/world.ts';
 import { judge, submit } from '../support/worlds/change.ts';
 import { commitChange } from '../support/worlds/commit-change.ts';
 import { base } from '../support/worlds/run.ts';
@@ -53,4 +54,32 @@ it.each<[string, (workspace: string) => string]>([
   // No such file is found by some of these paths.
   expect(['unproven', 'ungrounded']).toContain(quoted);
   expect(others).toEqual(['refuted', 'refuted', 'exact']);
+});
+
+it('a file that cannot be located, or is behind a link in the change, is not looked into', async () => {
+  const workspace = path.join(base, 'workspace');
+  const before = { '.gitignore': 'ignored*\n', 'link/outside.txt': 'b\n', 'a.ts': `${SHOWN}\n` };
+  commitChange(workspace, before, { 'link/outside.txt': null });
+  symlinkSync('..', path.join(workspace, 'link'));
+  for (const name of ['../outside.txt', 'ignored.txt'])
+    writeFileSync(path.join(workspace, name), `${SECRET}\n`);
+  const about = { severity: 'warning', message: 'Look.', path: 'a.ts', line: 1 };
+  const names = ['link/outside.txt', 'ignored.txt', 'a.ts'];
+  const findings = names.map((name) => ({
+    ...about,
+    missing: { path: name, text: name === 'a.ts' ? 'shown' : 'the line' },
+  }));
+  const locate: World['locate'] = ({ path: name, ...lines }) =>
+    name === 'a.ts' ? { ...lines, path: name, source: null } : null;
+  const judged = await judge(
+    [submit('verdict', { findings })],
+    { grounding: 'mark' },
+    { locate, since: 'main' },
+  );
+  expect(judged.report.evidence?.coverage?.files.changed).toBe(1);
+  expect(judged.report.evidence?.findings.map(({ grounding }) => grounding)).toEqual([
+    'unproven',
+    'unproven',
+    'refuted',
+  ]);
 });
