@@ -47,6 +47,22 @@ describe.each(HAS_BWRAP ? ['required', 'off'] : ['off'])(
       expect(judged.report.evidence?.grounding).toMatchObject({ exact: 0, moved: 0 });
     });
 
+    it('takes the proof from no file that git lists, whatever the agent made of its folder', async () => {
+      const workspace = path.join(base, 'workspace');
+      const files = { 'src/c.ts': `${LINE}\n`, 'd.ts': 'd\n' };
+      commitChange(workspace, files, { ...files, 'd.ts': 'e\n' });
+      const findings = [finding('src/c.ts', LINE)];
+      const judged = await judge(
+        [
+          { calls: [{ name: 'shell', arguments: JSON.stringify({ command: 'mv src was && ln -s . src' }) }] },
+          submit('verdict', { findings }),
+        ],
+        { sandbox, grounding: 'mark' },
+        { locate },
+      );
+      expect(judged.report.evidence?.findings.map(({ grounding }) => grounding)).toEqual(['exact']);
+    });
+
     it('is what another file proves', async () => {
       const workspace = path.join(base, 'workspace');
       commitChange(workspace, { 'a.ts': 'a\n', '.gitignore': 'ignored*\n' }, { 'b.ts': `${LINE}\n` });

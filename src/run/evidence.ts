@@ -16,6 +16,7 @@ import { findingRows, locationOfRow } from '../reporters/findings.ts';
 import type { Locate } from '../reporters/source-locations.ts';
 import { quote } from '../sandbox/exec/shell-line.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
+import { GIT, SETTINGS } from '../sandbox/workspace/git-diff.ts';
 import { isObject } from '../text/json.ts';
 import { READ, WAIT } from '../text/limits.ts';
 import { namingFor } from '../text/naming.ts';
@@ -186,7 +187,10 @@ async function openSources(
   };
 }
 
-/** Returns those of the paths that git ignores; where git fails, all that it was asked about. */
+/**
+ * Returns those of the paths that git ignores; where git fails, all that it was asked about. What the index lists is not
+ * ignored, whatever the agent made of the folder meanwhile.
+ */
 async function findIgnored(
   paths: readonly string[],
   root: EvidenceOptions['root'],
@@ -195,17 +199,27 @@ async function findIgnored(
 ): Promise<ReadonlySet<string>> {
   const ignored = new Set<string>();
   if (!sandbox.shellOffered || !isRepository(root.here)) return ignored;
-  for (const some of splitByLength(paths, COMMAND_CHARACTERS)) {
-    const names = some.map(quote).join(' ');
-    const command = `cd ${quote(root.forTools)} && printf '%s\\0' ${names} | git check-ignore -z --stdin`;
-    const maxOutputBytes = Buffer.byteLength(command);
-    const limits = { timeoutMs: WAIT.helper, maxOutputBytes, signal: stop.signal };
-    const result = await sandbox.exec(command, limits).catch(() => null);
+  const ask = async (names: readonly string[], command: string) => {
+    const words = names.map(quote).join(' ');
+    const script = `${SETTINGS}cd ${quote(root.forTools)} && printf '%s\\0' ${words} | ${command}`;
+    const limits = {
+      timeoutMs: WAIT.helper,
+      maxOutputBytes: Buffer.byteLength(script),
+      signal: stop.signal,
+    };
+    const result = await sandbox.exec(script, limits).catch(() => null);
     stop.signal.throwIfAborted();
-    // 1 if none is ignored. A single path beyond a link makes git fail for all of them.
-    const isKnown = result?.exitCode === 0 || result?.exitCode === 1;
-    const found = isKnown ? result.output.split('\0').filter(Boolean) : some;
-    for (const name of found) ignored.add(name);
+    // 1 if there is none.
+    return result?.exitCode === 0 || result?.exitCode === 1
+      ? result.output.split('\0').filter(Boolean)
+      : null;
+  };
+  for (const some of splitByLength(paths, COMMAND_CHARACTERS)) {
+    const listed = new Set(await ask(some, `xargs -0 ${GIT} --literal-pathspecs ls-files -z --full-name --`));
+    const others = some.filter((name) => !listed.has(name));
+    if (others.length === 0) continue;
+    // A single path beyond a link makes git fail for all of them.
+    for (const name of (await ask(others, `${GIT} check-ignore -z --stdin`)) ?? others) ignored.add(name);
   }
   return ignored;
 }
