@@ -32,7 +32,7 @@ describe('readEnvelopes', () => {
 
   it('returns the run that an envelope describes', async () => {
     const from = { run_id: '41', run_attempt: 2, session_id: 's' };
-    const reuse = { key: 'a'.repeat(64), tree: 'b'.repeat(40), from };
+    const reuse = { key: 'a'.repeat(64), tree: 'b'.repeat(40), change: null, from };
     const findings = [{ path: 'packages/api/src/sum.js' }];
     const evidence = { context: 'truncated', toolCalls: 3, findings } as const;
     const report = sampleReport({ leg: 'api', vote: '2', reuse, evidence, replayed: true });

@@ -137,7 +137,11 @@ describe('the schema of the envelope', () => {
       made({ ...unpublished('It spoke.'), lastAssistantText: 'All is well.' }),
       made(unpublished('Cancelled.', cancelled)),
       made({ verdict: { ...sampleReport().verdict, conclusion: 'inconclusive', ...cancelled } }),
-      made({ subject: null, replayed: true, reuse: { key: 'a'.repeat(64), tree: 'b'.repeat(40), from } }),
+      made({
+        subject: null,
+        replayed: true,
+        reuse: { key: 'a'.repeat(64), tree: 'b'.repeat(40), change: null, from },
+      }),
       made({ repaired: { kind: 'unwrapped', key: 'input' }, gate: { status: 'none', issues: [] } }),
       { ...accepted, signature: `hmac-sha256:${'0'.repeat(64)}` },
       ...merges,

@@ -492,3 +492,35 @@ describe('any change', () => {
     );
   });
 });
+
+describe('what tells changes apart', () => {
+  const lines = ['-one();', '+two();', ' three();'];
+  const change = changeOf(file('a/b.ts', [lines]), file('c.ts', [lines]));
+  const id = meterOf(change).identify();
+
+  it.each<[string, Change, readonly string[]]>([
+    ['the order of the files', changeOf(file('c.ts', [lines]), file('a/b.ts', [lines])), []],
+    [
+      'the lines around, hunks and where they stand',
+      changeOf(file('a/b.ts', [['-one();'], ['+two();']]), file('c.ts', [[' zero();', ...lines]])),
+      [],
+    ],
+    ['files out of subject-paths', changeOf(...change.files, file('d.ts', [lines])), ['a', 'c.ts']],
+  ])('is not %s', (_, other, paths) => {
+    expect(meterOf(other, ...paths).identify()).toBe(id);
+  });
+
+  it.each<[string, Change]>([
+    ['another line', changeOf(file('a/b.ts', [['-one();', '+other();']]), file('c.ts', [lines]))],
+    ['a mark', changeOf(file('a/b.ts', [['+one();', '+two();']]), file('c.ts', [lines]))],
+    ['a file', changeOf(file('a/b.ts', [lines]))],
+    ['a path', changeOf(file('a/b.ts', [lines]), file('d.ts', [lines]))],
+    ['an old path', changeOf(file('a/b.ts', [lines], { previous: 'a/c.ts' }), file('c.ts', [lines]))],
+    [
+      'a file whose lines are not known',
+      changeOf(file('a/b.ts', [lines]), file('c.ts', [], { kind: 'unknown' })),
+    ],
+  ])('is %s', (_, other) => {
+    expect(meterOf(other).identify()).not.toBe(id);
+  });
+});

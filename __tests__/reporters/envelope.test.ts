@@ -64,7 +64,7 @@ describe('envelope', () => {
 
   it('contains the leg, the vote and the run whose payload is reused', () => {
     const from = { run_id: '41', run_attempt: 2, session_id: 's' };
-    const reuse = { key: 'a'.repeat(64), tree: 'b'.repeat(40), from };
+    const reuse = { key: 'a'.repeat(64), tree: 'b'.repeat(40), change: null, from };
     const toEnvelope = (changes: Partial<Report>) => envelope(sampleReport(changes), same);
     expect(toEnvelope({ leg: 'api', vote: '2', reuse })).toMatchObject({ leg: 'api', vote: '2', reuse });
     expect(toEnvelope({ reuse: { ...reuse, from: null } })['reuse']).toEqual({ ...reuse, from: null });

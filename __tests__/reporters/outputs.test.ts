@@ -333,8 +333,8 @@ describe('run-reused', () => {
       stepOutputs(sampleReport({ reuse: reuse ?? null })).outputs.get('run-reused');
     expect([
       reused(null),
-      reused({ key: 'a', tree: 'b', from: null }),
-      reused({ key: 'a', tree: 'b', from }),
+      reused({ key: 'a', tree: 'b', change: null, from: null }),
+      reused({ key: 'a', tree: 'b', change: null, from }),
     ]).toEqual(['false', 'false', 'true']);
   });
 });

@@ -108,7 +108,7 @@ export function unpublished(error: string, changes: Partial<Report['verdict']> =
 export function sampleReusedReport(changes: Partial<Report> = {}, run_id = '41', run_attempt = 1): Report {
   const from = { run_id, run_attempt, session_id: 's' };
   return describeReuse(
-    sampleReport({ reuse: { key: 'a'.repeat(64), tree: 'b'.repeat(40), from }, ...changes }),
+    sampleReport({ reuse: { key: 'a'.repeat(64), tree: 'b'.repeat(40), change: null, from }, ...changes }),
     from,
   );
 }

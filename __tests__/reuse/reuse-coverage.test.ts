@@ -43,8 +43,8 @@ describe.runIf(HAS_BWRAP)('a reused verdict', () => {
       'success accepted 0',
       'measured, 4 of 4 files, 8 of 8 lines',
     ]);
-    // In a merge queue the change may be a larger one, or unknown.
-    for (const more of [change, onPullRequest(listedFiles(6)), {}]) {
+    // In a merge queue the change may be unknown.
+    for (const more of [change, {}]) {
       const later = await judge(0, {}, more);
       expect([later.wasAsked, endOf(later), coverageOf(later)]).toEqual([
         false,
@@ -52,6 +52,35 @@ describe.runIf(HAS_BWRAP)('a reused verdict', () => {
         'measured, 4 of 4 files, 8 of 8 lines',
       ]);
     }
+  });
+
+  it.each<[string, number, string]>([
+    ['of more files', 6, '@@ -1 +1 @@\n-old\n+new'],
+    ['of other lines', 4, '@@ -1 +1 @@\n-another\n+one'],
+  ])(
+    'is not one on the same files about another change, as on another base: one %s',
+    async (_, count, patch) => {
+      expect(endOf(await judge(4))).toBe('success accepted 0');
+      const [first, ...others] = listedFiles(count);
+      const other = onPullRequest(
+        first === undefined ? [] : [count === 4 ? { ...first, patch } : first, ...others],
+      );
+      const later = await judge(0, {}, other);
+      expect([later.wasAsked, endOf(later)]).toEqual([true, 'inconclusive unread 1']);
+      // Where no share is required, the same files are enough.
+      const off = { 'min-coverage': 'off' };
+      expect((await judge(4, off)).wasAsked).toBe(true);
+      expect((await judge(0, off, other)).wasAsked).toBe(false);
+    },
+  );
+
+  it('is one on the same files wherever the lines of the change stand', async () => {
+    await judge(4);
+    const moved = listedFiles(4).map((file) => ({
+      ...file,
+      patch: file.patch?.replaceAll('@@ -1', '@@ -3') ?? null,
+    }));
+    expect((await judge(0, {}, onPullRequest(moved))).wasAsked).toBe(false);
   });
 
   it('is not one of a run that had to rest on less', async () => {

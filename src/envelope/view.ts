@@ -318,6 +318,7 @@ function readReuse(envelope: JsonObject): Reuse | null {
   return {
     key: readText(reuse, 'key') ?? '',
     tree: readText(reuse, 'tree') ?? '',
+    change: readText(reuse, 'change'),
     from: from && {
       run_id: readText(from, 'run_id') ?? '',
       run_attempt: readCount(from, 'run_attempt') ?? 0,

@@ -2,6 +2,7 @@
  * How much of a change the model was shown: which changed lines stood as whole lines in results of tools, in a place that
  * says of which file they are. Shown is not understood.
  */
+import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
 import type { Coverage, NotRequired, UnseenFile } from '../types.ts';
 import type { Change, FileChange } from './change.ts';
@@ -31,6 +32,11 @@ export interface CoverageMeter {
   measure(): Coverage;
   /** Returns the paths of all required files that are not shown, in the order of the change. */
   unseen(): readonly string[];
+  /**
+   * Returns a hex SHA-256 of the paths and changed lines within `subjectPaths`, which is the same wherever these lines
+   * stand in their files, and whether GitHub or git listed them.
+   */
+  identify(): string;
 }
 
 export interface CoverageOptions {
@@ -236,6 +242,14 @@ export function createCoverageMeter(change: Change, options: CoverageOptions): C
       };
     },
     unseen: () => unseenFiles().map(({ path }) => path),
+    identify() {
+      const rows = files.flatMap(({ path, previous, kind, isRemoved, hunks }, at) => {
+        if (reasons[at] === 'not_in_subject_paths') return [];
+        const changed = hunks.flatMap((hunk) => hunk.lines.filter((line) => !line.startsWith(' ')));
+        return [JSON.stringify([path, previous, kind, isRemoved, changed])];
+      });
+      return createHash('sha256').update(rows.sort().join('\n')).digest('hex');
+    },
   };
 }
 

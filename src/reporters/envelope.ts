@@ -94,8 +94,8 @@ function repairJson(repair: Repair | null, mask: (text: string) => string): Json
 
 function reuseJson(reuse: Reuse | null): Json {
   if (reuse === null) return null;
-  const { key, tree, from } = reuse;
-  return { key, tree, from: from === null ? null : { ...from } };
+  const { key, tree, change, from } = reuse;
+  return { key, tree, change, from: from === null ? null : { ...from } };
 }
 
 /**

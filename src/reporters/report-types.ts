@@ -48,6 +48,8 @@ export interface Reuse {
   readonly key: string;
   /** Git's hex object name of the contents of `subject-paths`. */
   readonly tree: string;
+  /** Hex SHA-256 of the changed paths and lines within `subject-paths`; null if the change is not known. */
+  readonly change: string | null;
   /** The run in which a model judged; null if that is this run. */
   readonly from: {
     readonly run_id: string;

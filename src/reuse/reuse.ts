@@ -42,7 +42,7 @@ export async function reuseVerdict(options: ReuseOptions): Promise<Ending | null
     notify('warning', `No earlier verdict is reused, and none can reuse this one: ${found.why}.`);
     return null;
   }
-  state.reuse = { ...found, from: null };
+  state.reuse = { ...found, change: null, from: null };
   if (reuseFrom === null || config.refresh) return null;
   if (folder === null) {
     notify('info', 'reuse-from is not there yet, so there is no earlier verdict.');
@@ -64,15 +64,15 @@ export async function reuseVerdict(options: ReuseOptions): Promise<Ending | null
     );
     return null;
   }
-  const { from, payload, evidence } = match;
-  if (!(await options.mayReuse(payload, evidence?.coverage ?? null))) {
+  const { from, payload, evidence, change } = match;
+  if (!(await options.mayReuse(payload, { coverage: evidence?.coverage ?? null, changeId: change }))) {
     notify(
       'info',
-      `The verdict of run ${from.run_id} on the same files rests on less of the change than min-coverage requires, so the model is asked.`,
+      `The verdict of run ${from.run_id} on the same files is about another change, or rests on less of it than min-coverage requires, so the model is asked.`,
     );
     return null;
   }
-  state.reuse = { ...found, from };
+  state.reuse = { ...found, change, from };
   state.describe = (report) =>
     describeReuse({ ...report, evidence: mergeEvidence(report.evidence ?? null, evidence) }, from);
   state.record.totals = { ...state.record.totals, costUsd: 0 };
@@ -168,6 +168,8 @@ interface Match {
   readonly payload: JsonObject;
   /** null if its envelope was written by a version without evidence. */
   readonly evidence: Evidence | null;
+  /** null if its change was not known. */
+  readonly change: string | null;
 }
 
 /** How the closest envelope differs; null if there is none of this leg and vote. */
@@ -238,7 +240,7 @@ function matchOf(envelope: Envelope, { contract, state, world }: ReuseOptions): 
   const { run_id, run_attempt } = subject;
   const from = reuse?.from ?? { run_id, run_attempt, session_id: envelope.sessionId };
   return RUN_ID.test(from.run_id) && SESSION_ID.test(from.session_id)
-    ? { from, payload: check.payload, evidence: envelope.evidence }
+    ? { from, payload: check.payload, evidence: envelope.evidence, change: reuse?.change ?? null }
     : null;
 }
 

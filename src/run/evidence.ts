@@ -20,9 +20,9 @@ import { GIT, SETTINGS } from '../sandbox/workspace/git-diff.ts';
 import { isObject } from '../text/json.ts';
 import { READ, WAIT } from '../text/limits.ts';
 import { namingFor } from '../text/naming.ts';
-import type { Coverage, Issue, JsonObject } from '../types.ts';
+import type { Issue, JsonObject } from '../types.ts';
 import { type EvidencePolicy, requiresCoverage } from './evidence-policy.ts';
-import type { LookedUp, RunEvidence, RunState, World } from './world.ts';
+import type { EarlierEvidence, LookedUp, RunEvidence, RunState, World } from './world.ts';
 
 interface EvidenceOptions {
   readonly policy: EvidencePolicy;
@@ -36,7 +36,7 @@ interface EvidenceOptions {
   readonly world: World;
 }
 
-type Meter = Pick<CoverageMeter, 'observe' | 'measure'>;
+type Meter = Pick<CoverageMeter, 'observe' | 'measure'> & { identify(): string | null };
 
 interface Looked extends LookedUp {
   readonly issues: readonly (Issue | null)[];
@@ -78,6 +78,7 @@ export function openEvidence(options: EvidenceOptions): RunEvidence {
   return {
     review,
     coverage: meter.measure,
+    changeId: meter.identify,
     groundingOf: (payload) => opened.get(payload) ?? null,
   };
 }
@@ -85,11 +86,14 @@ export function openEvidence(options: EvidenceOptions): RunEvidence {
 /** Whether an earlier verdict may stand for this run: by what its own model was shown. */
 export function mayReuse(
   payload: JsonObject,
-  coverage: Coverage | null,
+  { coverage, changeId }: EarlierEvidence,
   policy: EvidencePolicy,
   state: RunState,
 ): boolean {
   if (isRed(payload, state)) return true;
+  // The same files can be another change, as on another base.
+  const own = state.evidence?.changeId() ?? null;
+  if (own !== null && own !== changeId && requiresCoverage(policy)) return false;
   const known = coverage ?? unknownCoverage('The earlier run did not measure it.');
   // A run that was about no change, as on a schedule, cannot answer for one whose change has to be shown.
   if (known.status === 'unknown' && state.context !== 'none' && requiresCoverage(policy)) return false;
@@ -112,7 +116,7 @@ function meetsGate(payload: JsonObject, { gate }: RunState): boolean {
 function createMeter({ root, sandbox, config, state, world }: EvidenceOptions): Meter {
   if (state.change === null) {
     const coverage = unknownCoverage(state.changeUnknown);
-    return { observe: () => undefined, measure: () => coverage };
+    return { observe: () => undefined, measure: () => coverage, identify: () => null };
   }
   return createCoverageMeter(state.change, {
     root: root.forTools,

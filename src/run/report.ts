@@ -48,7 +48,7 @@ export function buildReport(
     sessionId: state.sessionId,
     leg: state.identity.leg,
     vote: state.identity.vote,
-    reuse: state.reuse,
+    reuse: reuseOf(state),
     evidence: evidenceOf(payload, state, world),
     isolation: state.sandbox?.isolation() ?? 'none',
     scratch: state.sandbox?.scratch() ?? null,
@@ -70,6 +70,11 @@ export function buildReport(
     ],
   };
   return state.describe?.(report) ?? report;
+}
+
+/** A verdict that was reused is about the change of the run whose model judged. */
+function reuseOf({ reuse, evidence }: RunState): RunState['reuse'] {
+  return reuse === null || reuse.from !== null ? reuse : { ...reuse, change: evidence?.changeId() ?? null };
 }
 
 function evidenceOf(payload: JsonObject | null, state: RunState, { locate }: EndWorld): Evidence | null {

@@ -95,18 +95,6 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
   const toolbox = openToolbox(config, contract, { ...sandbox, ready });
   const price = lazyPrice(config);
   await requirePrice(config, price);
-  if (config.reuseFrom !== null || config.subjectPaths.length > 0) {
-    const reused = await world.features.reuse({
-      ...{ config, contract, sandbox, state, world },
-      workingDirectory: folder,
-      notify: (level, text) => emit({ type: 'notice', level, text }),
-      async mayReuse(payload, coverage) {
-        const { mayReuse } = await import('./evidence.ts');
-        return mayReuse(payload, coverage, evidence, state);
-      },
-    });
-    if (reused !== null) return reused;
-  }
   const { root, workingDirectory } = foldersOf(folder, sandbox, world);
   const openedAt = Date.now();
   const openReview = once(async () => {
@@ -117,6 +105,19 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
     state.evidence = openEvidence({ ...options, config, state, world });
     return state.evidence.review;
   });
+  if (config.reuseFrom !== null || config.subjectPaths.length > 0) {
+    const reused = await world.features.reuse({
+      ...{ config, contract, sandbox, state, world },
+      workingDirectory: folder,
+      notify: (level, text) => emit({ type: 'notice', level, text }),
+      async mayReuse(payload, earlier) {
+        const { mayReuse } = await import('./evidence.ts');
+        await race(ready().then(openReview), state.stop.signal);
+        return mayReuse(payload, earlier, evidence, state);
+      },
+    });
+    if (reused !== null) return reused;
+  }
   ready()
     .then(openReview)
     .catch(() => undefined);

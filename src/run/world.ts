@@ -105,8 +105,14 @@ export interface ReuseOptions {
   readonly state: RunState;
   readonly world: World;
   readonly notify: (level: 'info' | 'warning', text: string) => void;
-  /** Whether an earlier verdict rests on enough for this run; the coverage is null if it was not measured. */
-  readonly mayReuse: (payload: JsonObject, coverage: Coverage | null) => Promise<boolean>;
+  /** Whether an earlier verdict rests on enough for this run. */
+  readonly mayReuse: (payload: JsonObject, earlier: EarlierEvidence) => Promise<boolean>;
+}
+
+/** What an earlier verdict rests on; null for what was not known or not measured. */
+export interface EarlierEvidence {
+  readonly coverage: Coverage | null;
+  readonly changeId: string | null;
 }
 
 /** Features on top of the core, passed in by entries. Each is loaded only by runs whose inputs request it. */
@@ -131,6 +137,8 @@ export interface Features {
 export interface RunEvidence {
   readonly review: EvidenceReview;
   coverage(): Coverage;
+  /** Returns what tells the change from others, in hex; null if it is not known. */
+  changeId(): string | null;
   /** What was found about the findings of a payload; null if they were not looked up. */
   groundingOf(payload: JsonObject): LookedUp | null;
 }
