@@ -5,7 +5,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type GitHubServer, startGitHubServer } from '../support/fakes/github/server.ts';
+import type { GitHubServer } from '../support/fakes/github/server.ts';
 import { type Reply, startModel } from '../support/fakes/model/server.ts';
 import {
   type ActionOptions,
@@ -16,6 +16,7 @@ import {
   submits,
 } from '../support/fakes/runner/action.ts';
 import { commitChange } from '../support/worlds/commit-change.ts';
+import { pullRequestEvent, servePullRequest } from '../support/worlds/pull-request.ts';
 
 const COUNT = 40;
 const NAMES = Array.from({ length: COUNT }, (_, at) => `file${String(at).padStart(3, '0')}`);
@@ -43,20 +44,8 @@ afterAll(() => rmSync(kept, { recursive: true }));
 afterEach(() => hub.close());
 beforeEach(() => serveFiles(ROWS));
 
-async function serveFiles(
-  files: readonly { readonly filename: string; readonly patch?: string }[],
-): Promise<void> {
-  hub = await startGitHubServer({
-    pulls: [
-      {
-        ...{ number: 7, title: 'Rename', body: '', author: 'mona', files },
-        head: { ref: 'topic', sha: commits.after },
-        base: { ref: 'main', sha: commits.before },
-      },
-    ],
-    branches: { main: commits.before },
-    contents: {},
-  });
+async function serveFiles(files: Parameters<typeof servePullRequest>[1]): Promise<void> {
+  hub = await servePullRequest('Rename', files, commits);
 }
 
 const HEADER = "awk '/^diff --git/ { at++ }";
@@ -67,16 +56,8 @@ const green = submits({ passed: true, complete: true, summary: 'Fine.', findings
 const all: readonly Reply[] = [half, rest, green];
 const toldToReadOn: readonly Reply[] = [half, green, rest, green];
 
-const repository = { full_name: 'octo/demo' };
-const pullRequest = () => ({
-  pull_request: {
-    ...{ number: 7, title: 'Rename', body: '', user: { login: 'mona' } },
-    head: { ref: 'topic', sha: commits.after, repo: repository },
-    base: { ref: 'main', sha: commits.before, repo: repository },
-  },
-});
 const TRIGGERS = {
-  pull_request: pullRequest,
+  pull_request: () => pullRequestEvent('Rename', commits),
   push: () => ({ ref: 'refs/heads/topic', ...commits, commits: [{}] }),
   merge_group: () => ({
     merge_group: {
@@ -215,7 +196,7 @@ describe('a merge', () => {
       files,
       prepare: checkOut,
       inputs: { verdicts: 'verdicts', expect: 'api, web' },
-      github: { hub, event: pullRequest() },
+      github: { hub, event: pullRequestEvent('Rename', commits) },
     });
     expect(merged.exitCode).toBe(0);
     const votes = [40, 20].map((shown) => ({

@@ -3,11 +3,12 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type GitHubServer, startGitHubServer } from '../support/fakes/github/server.ts';
+import type { GitHubServer } from '../support/fakes/github/server.ts';
 import type { Reply } from '../support/fakes/model/server.ts';
 import { type ActionRun, calls, runAction, submits } from '../support/fakes/runner/action.ts';
 import { parseLog } from '../support/fakes/runner/runner.ts';
 import { commitChange } from '../support/worlds/commit-change.ts';
+import { pullRequestEvent, servePullRequest } from '../support/worlds/pull-request.ts';
 
 const [FIRST, TWICE, MOVED] = [
   'const timeout = computeTimeout(42);',
@@ -49,17 +50,7 @@ beforeEach(async () => {
     ...{ filename, status: 'modified' as const, additions: text.split('\n').length - 2, deletions: 0 },
     patch: `@@ -1 +1,${text.split('\n').length - 1} @@\n export const ${'ab'[at]} = 1;${added(text)}`,
   }));
-  hub = await startGitHubServer({
-    pulls: [
-      {
-        ...{ number: 7, title: 'Add', body: '', author: 'mona', files },
-        head: { ref: 'topic', sha: commits.after },
-        base: { ref: 'main', sha: commits.before },
-      },
-    ],
-    branches: { main: commits.before },
-    contents: {},
-  });
+  hub = await servePullRequest('Add', files, commits);
 });
 afterEach(() => hub.close());
 
@@ -88,7 +79,6 @@ const review = (script: readonly Reply[], inputs: Inputs = {}) =>
   runWithoutReading([read, ...script], inputs);
 
 function runWithoutReading(script: readonly Reply[], inputs: Inputs = {}) {
-  const repository = { full_name: 'octo/demo' };
   return runAction({
     prepare: async ({ workspace }) => cpSync(kept, workspace, { recursive: true }),
     script,
@@ -101,13 +91,7 @@ function runWithoutReading(script: readonly Reply[], inputs: Inputs = {}) {
     },
     github: {
       hub,
-      event: {
-        pull_request: {
-          ...{ number: 7, title: 'Add', body: '', user: { login: 'mona' } },
-          head: { ref: 'topic', sha: commits.after, repo: repository },
-          base: { ref: 'main', sha: commits.before, repo: repository },
-        },
-      },
+      event: pullRequestEvent('Add', commits),
     },
   });
 }
@@ -252,15 +236,9 @@ describe('a red payload', () => {
     expect(groundingOf(run)).toMatchObject({ exact: 1, ungrounded: 1 });
   });
 
-  it('that is answered with a shorter list that is red, too, keeps its findings', async () => {
-    const run = await review([submits(first), submits(red([FINDINGS[0] ?? {}]))]);
-    expect(run.envelope?.['structured_output']).toEqual(first);
-  });
-
-  it('that is answered without a note is the later one', async () => {
-    const noted = red([FINDINGS[0] ?? {}, { ...FINDINGS[4], severity: 'note' }]);
+  it('that is answered with a shorter list that is red is the later one', async () => {
     const later = red([FINDINGS[0] ?? {}]);
-    const run = await review([submits(noted), submits(later)]);
+    const run = await review([submits(first), submits(later)]);
     expect(run.envelope?.['structured_output']).toEqual(later);
   });
 

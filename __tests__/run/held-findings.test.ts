@@ -1,4 +1,4 @@
-/** An answer to a bad quote loses none of the findings that fail the gate, or may fail one that others have. */
+/** An answer to a bad quote passes nothing that did not pass, and without a gate loses none of the severe findings. */
 import { expect, it } from 'vitest';
 import { createLocator } from '../../src/reporters/source-locations.ts';
 import type { JsonObject } from '../../src/types.ts';
@@ -26,10 +26,10 @@ it.each<[string, string, boolean, readonly string[], readonly string[], 'first' 
   ['none, fewer severe ones', 'none', true, ['error', 'error'], ['error'], 'first'],
   ['none, milder ones', 'none', true, ['critical'], ['note'], 'first'],
   ['none, fewer notes', 'none', true, ['note', 'note'], ['note'], 'last'],
-  ['none, fewer in a failed one', 'none', false, ['high', 'error'], ['error'], 'first'],
-  ['passed, fewer in a failed one', 'passed', false, ['error', 'error'], ['error'], 'first'],
+  ['none, fewer in a failed one', 'none', false, ['high', 'error'], ['error'], 'last'],
+  ['passed, fewer in a failed one', 'passed', false, ['error', 'error'], ['error'], 'last'],
   ['passed, fewer in one that passes', 'passed', true, ['warning', 'error'], ['warning'], 'last'],
-  ['a number, fewer, and still too many', MET, true, ['note', 'note', 'note'], ['note', 'note'], 'first'],
+  ['a number, fewer, and still too many', MET, true, ['note', 'note', 'note'], ['note', 'note'], 'last'],
   ['a number, fewer, and few enough', MET, true, ['note', 'note'], ['note'], 'first'],
 ])('gate %s', async (_, gate, passed, first, last, kept) => {
   const workspace = `${base}/workspace`;

@@ -144,9 +144,12 @@ export function createReview(options: ReviewOptions): EvidenceReview {
     return rows.some(isProven) ? 0 : rows.length;
   };
 
-  /** Whether a later payload meets the gate that an earlier one did not, or has fewer of the findings that fail it. */
+  /**
+   * Whether a later payload passes where an earlier one did not or, without a gate, has fewer severe findings. A red one may
+   * have fewer: then a finding was taken back, and others have their proof.
+   */
   const hidesFailure = ({ payload: earlier }: Submission, { payload: later }: Submission): boolean =>
-    (isRed(earlier) && !isRed(later)) || options.blocking(later).length < options.blocking(earlier).length;
+    !isRed(later) && (isRed(earlier) || options.blocking(later).length < options.blocking(earlier).length);
 
   const take = async (submission: Submission): Promise<FinalDecision> => {
     const isKept = held !== null && hidesFailure(held, submission);
