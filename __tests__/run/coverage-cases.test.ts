@@ -1,4 +1,5 @@
 /** Coverage of whole runs: what is sent back and how often, files without a patch, long lines, and ways to read. */
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Reply } from '../support/fakes/model/server.ts';
@@ -17,6 +18,7 @@ import { commitChange } from '../support/worlds/commit-change.ts';
 import { base, command } from '../support/worlds/run.ts';
 
 const workspace = () => path.join(base, 'workspace');
+const DOCUMENTATION = readFileSync(path.join(import.meta.dirname, '../../docs/evidence.md'), 'utf8');
 
 const review = { schema: 'code-review' };
 const submits = submit('code-review');
@@ -237,31 +239,34 @@ describe('a change that is read by', () => {
   ];
   const before = { ...all, 'check.sh': text(["cat <<'END'", ...log, 'END']) };
 
-  it.each<[name: string, replies: readonly Reply[], files: number]>([
-    ['git diff', [command('git diff main')], 2],
-    ['cat', [command('cat src/one.ts src/two.ts')], 2],
-    ['sed -n', [command("sed -n '25,35p' src/one.ts; sed -n '61,$p' src/two.ts")], 2],
-    ['grep -n', [command('grep -n changed_29 src/one.ts && grep -rn added_ src')], 2],
+  const ways: readonly [name: string, replies: readonly Reply[], files: number][] = [
+    ['`git diff`', [command('git diff main')], 2],
+    ['`cat` of both files', [command('cat src/one.ts src/two.ts')], 2],
+    ['`sed -n` of the changed lines', [command("sed -n '25,35p' src/one.ts; sed -n '61,$p' src/two.ts")], 2],
+    ['`grep -n` for the changed lines', [command('grep -n changed_29 src/one.ts && grep -rn added_ src')], 2],
     [
-      'read_file with offset',
+      '`read_file` with the offsets of the changed lines',
       [readFile('src/one.ts', { offset: 30, limit: 1 }), readFile('src/two.ts', { offset: 61 })],
       2,
     ],
     [
-      'read_file beside the change',
+      '`read_file` of the lines around them',
       [readFile('src/one.ts', { offset: 31 }), readFile('src/two.ts', { limit: 60 })],
       0,
     ],
     [
-      'a file that a command has written over',
+      '`cat` of a file that a command has written over',
       [command('sed -i s/mine/yours/ src/one.ts; cat src/one.ts')],
       0,
     ],
-    ['the diff of the context', [readFile('/tmp/context/diff.patch')], 2],
-    ['a page of it', [readFile('/tmp/context/diff.patch', { limit: 14 })], 1],
+    ['`read_file` of `/tmp/context/diff.patch`', [readFile('/tmp/context/diff.patch')], 2],
+    ['one page of that diff', [readFile('/tmp/context/diff.patch', { limit: 14 })], 1],
     ['another page of it', [readFile('/tmp/context/diff.patch', { offset: 20 })], 1],
-    ["a test's stack trace", [command('sh ./check.sh')], 1],
-  ])('%s', async (_, replies, files) => {
+    ['the code frame of a failed test in one of them', [command('sh ./check.sh')], 1],
+  ];
+
+  it.each(ways)('%s', async (name, replies, files) => {
+    expect(DOCUMENTATION).toContain(`| ${name} | ${files} of 2 |\n`);
     commitChange(workspace(), before, after);
     const judged = await judge([...replies, submit('verdict')], {}, { since: 'main' });
     expect(judged.report.evidence?.coverage).toMatchObject({
