@@ -16,7 +16,7 @@ const TURNS = 50;
  * A young generation of one size, filled in both: otherwise most of what is measured is which of them makes V8 let it
  * grow.
  */
-const HEAP = ['--min-semi-space-size=16', '--max-semi-space-size=16'];
+const HEAP = ['--min-semi-space-size=4', '--max-semi-space-size=4'];
 const PEAK_INTERVAL_MS = 10;
 
 /** One run as it was seen. */
@@ -65,7 +65,7 @@ function makeFile(file: number, isNew: boolean): string {
 }
 
 /** What the model calls: the diff of two files in each turn, then the verdict. Every tenth quote is in no file. */
-function makeExchange(): Exchange {
+function makeExchange(delayMs: number): Exchange {
   const reads = Array.from({ length: TURNS }, (_, turn) => {
     const files = [2 * turn, 2 * turn + 1].map(pathOf);
     return { name: 'shell', input: { command: `git diff HEAD~1 -- ${files.join(' ')}` } };
@@ -75,12 +75,19 @@ function makeExchange(): Exchange {
     quote: at % 10 === 9 ? `  const other = compute(${at});` : lineOf(at, 5, 7),
   }));
   const input = { passed: true, complete: true, summary: 'read', findings };
-  return { reads: TURNS, file: '', calls: [...reads, { name: 'structured_output', input }] };
+  return { reads: TURNS, file: '', delayMs, calls: [...reads, { name: 'structured_output', input }] };
 }
 
-/** Runs the command line once. */
-export async function runEvidence(bench: Bench, withEvidence: boolean): Promise<EvidenceRun> {
-  const watched = bench.server.begin(makeExchange());
+/**
+ * Runs the command line once.
+ * @param delayMs how long the model takes for each answer.
+ */
+export async function runEvidence(
+  bench: Bench,
+  withEvidence: boolean,
+  delayMs: number,
+): Promise<EvidenceRun> {
+  const watched = bench.server.begin(makeExchange(delayMs));
   const model = ['--model', 'bench', '--base-url', `${bench.server.url}/v1`, '--stream', 'off'];
   const verdict = [
     '--json-schema',

@@ -12,6 +12,8 @@ export interface Exchange {
   readonly file: string;
   /** Other calls in their place, the verdict included. */
   readonly calls?: readonly Call[];
+  /** How long the model takes for each answer, in milliseconds; at once by default. */
+  readonly delayMs?: number;
 }
 
 /** A call of a tool. */
@@ -61,8 +63,10 @@ export async function startBenchServer(): Promise<BenchServer> {
         name: last ? 'structured_output' : 'read_file',
         input: last ? { ok: true, note: 'read' } : { path: exchange.file },
       };
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(callBody(request.url ?? '', name, input, requests.length)));
+      const body = JSON.stringify(callBody(request.url ?? '', name, input, requests.length));
+      const reply = () => response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+      if (exchange.delayMs === undefined) reply();
+      else setTimeout(reply, exchange.delayMs);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

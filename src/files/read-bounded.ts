@@ -170,7 +170,8 @@ function readUpTo(handle: number, size: number, limit: number): Buffer {
     chunks.push(chunk.subarray(0, length));
     total += length;
   }
-  return Buffer.concat(chunks);
+  const [first] = chunks;
+  return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
 }
 
 function isKernels(realPath: string): boolean {

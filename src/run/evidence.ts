@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Config } from '../config/parse-config.ts';
 import { findBlockingRows } from '../evidence/blocking.ts';
 import { type Claim, readClaim } from '../evidence/claims.ts';
-import { type CoverageMeter, createCoverageMeter } from '../evidence/coverage.ts';
+import { type CoverageMeter, createCoverageMeter, type SeenResult } from '../evidence/coverage.ts';
 import { countGrounding, groundFindings, groundingIssue } from '../evidence/grounding.ts';
 import type { SourceTexts } from '../evidence/library.ts';
 import { createReview, isCovered } from '../evidence/review.ts';
@@ -118,13 +118,43 @@ function createMeter({ root, sandbox, config, state, world }: EvidenceOptions): 
     const coverage = unknownCoverage(state.changeUnknown);
     return { observe: () => undefined, measure: () => coverage, identify: () => null };
   }
-  return createCoverageMeter(state.change, {
-    root: root.forTools,
-    workingDirectory: sandbox.workingDirectory,
-    subjectPaths: config.subjectPaths.map((each) =>
-      path.relative(root.here, path.resolve(world.workspace, each)),
-    ),
-  });
+  return readBeside(
+    createCoverageMeter(state.change, {
+      root: root.forTools,
+      workingDirectory: sandbox.workingDirectory,
+      subjectPaths: config.subjectPaths.map((each) =>
+        path.relative(root.here, path.resolve(world.workspace, each)),
+      ),
+    }),
+  );
+}
+
+/** Reads results while the next tool or request is under way, which would wait for it otherwise. */
+function readBeside(meter: CoverageMeter): Meter {
+  const waiting: SeenResult[] = [];
+  const readAll = () => {
+    for (let result = waiting[0]; result !== undefined; result = waiting[0]) {
+      meter.observe(result);
+      waiting.shift();
+    }
+  };
+  return {
+    identify: meter.identify,
+    observe(result) {
+      waiting.push(result);
+      setImmediate(() => {
+        try {
+          readAll();
+        } catch {
+          // It is read again, and fails again, when the coverage is measured.
+        }
+      });
+    },
+    measure() {
+      readAll();
+      return meter.measure();
+    },
+  };
 }
 
 function readClaims(payload: JsonObject, locate: Locate | null): readonly Claim[] {
