@@ -132,26 +132,26 @@ function createMeter({ root, sandbox, config, state, world }: EvidenceOptions): 
 /** Reads results while the next tool or request is under way, which would wait for it otherwise. */
 function readBeside(meter: CoverageMeter): Meter {
   const waiting: SeenResult[] = [];
+  const errors: unknown[] = [];
   const readAll = () => {
-    for (let result = waiting[0]; result !== undefined; result = waiting[0]) {
-      meter.observe(result);
-      waiting.shift();
+    for (const result of waiting.splice(0)) {
+      try {
+        meter.observe(result);
+      } catch (error) {
+        errors.push(error);
+      }
     }
   };
   return {
     identify: meter.identify,
     observe(result) {
       waiting.push(result);
-      setImmediate(() => {
-        try {
-          readAll();
-        } catch {
-          // It is read again, and fails again, when the coverage is measured.
-        }
-      });
+      setImmediate(readAll);
     },
+    /** Throws what reading threw, once: a verdict must not rest on it, but there is still a report. */
     measure() {
       readAll();
+      for (const error of errors.splice(0)) throw error;
       return meter.measure();
     },
   };
