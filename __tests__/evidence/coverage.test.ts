@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Change, FileChange } from '../../src/evidence/change.ts';
+import { type Change, createHunk, type FileChange } from '../../src/evidence/change.ts';
 import { createCoverageMeter, type SeenResult } from '../../src/evidence/coverage.ts';
 import { unknownCoverage } from '../../src/evidence/share.ts';
 
@@ -11,7 +11,7 @@ const file = (
   over: Partial<FileChange> = {},
 ): FileChange => ({
   ...{ path, previous: null, kind: hunks.length > 0 ? 'text' : 'unit', isRemoved: false, isBinary: false },
-  hunks: hunks.map((lines, at) => ({ oldStart: 1 + at * 100, newStart: 1 + at * 100, lines })),
+  hunks: hunks.map((lines, at) => createHunk(1 + at * 100, 1 + at * 100, lines)),
   ...over,
 });
 const changeOf = (...files: readonly FileChange[]): Change => ({
@@ -147,13 +147,7 @@ describe('a line of one file shows nothing of another', () => {
 describe('the same text elsewhere in a file', () => {
   const far: FileChange = {
     ...file('a.py', [['+steal()']]),
-    hunks: [
-      {
-        oldStart: 500,
-        newStart: 500,
-        lines: ['     one()', '+    steal()', '+    return None', '     two()'],
-      },
-    ],
+    hunks: [createHunk(500, 500, ['     one()', '+    steal()', '+    return None', '     two()'])],
   };
   it.each<[result: SeenResult, unseen: readonly string[]]>([
     [read('a.py', '     1\tdef f():\n     2\t    return None\n'), ['a.py']],
@@ -427,7 +421,8 @@ describe('any change', () => {
   const diffOf = ({ path, hunks }: FileChange) =>
     [
       ...[`diff --git a/${path} b/${path}`, `--- a/${path}`, `+++ b/${path}`],
-      ...hunks.flatMap(({ lines, oldStart, newStart }) => {
+      ...hunks.flatMap(({ lines: readLines, oldStart, newStart }) => {
+        const lines = readLines();
         const count = (mark: string) => lines.filter((each) => !each.startsWith(mark)).length;
         return [`@@ -${oldStart},${count('+')} +${newStart},${count('-')} @@`, ...lines];
       }),
@@ -456,7 +451,7 @@ describe('any change', () => {
         const meter = meterOf(change);
         for (const each of change.files) {
           const numbered = each.hunks.flatMap(({ lines, newStart }) =>
-            lines
+            lines()
               .filter((text) => !text.startsWith('-'))
               .map((text, at) => `${newStart + at}\t${text.slice(1)}`),
           );
@@ -481,7 +476,7 @@ describe('any change', () => {
         const isPossible = (each: string) =>
           /^.[^a-z0-9]{0,8}$/u.test(each) || all.some((text) => text.endsWith(each.slice(1)));
         const changed = change.files.flatMap(({ hunks }) =>
-          hunks.flatMap(({ lines }) => lines.filter((each) => !each.startsWith(' '))),
+          hunks.flatMap(({ lines }) => lines().filter((each) => !each.startsWith(' '))),
         );
         // `end1` is in no result, so no hunk is possible as a whole.
         const { lines } = meter.measure();

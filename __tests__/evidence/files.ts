@@ -1,5 +1,5 @@
 /** Claims, files and changes for the tests of grounding. */
-import type { Change, FileChange } from '../../src/evidence/change.ts';
+import { type Change, createHunk, type FileChange } from '../../src/evidence/change.ts';
 import type { Claim } from '../../src/evidence/claims.ts';
 import type { SourceTexts } from '../../src/evidence/library.ts';
 
@@ -27,7 +27,7 @@ export function changeOf(diffs: Readonly<Record<string, string>>, more: Partial<
       .map((part) => {
         const [header = '', ...lines] = part.replace(/\n$/, '').split('\n');
         const [, old, now] = /^-(\d+).*? \+(\d+)/.exec(header) ?? [];
-        return { oldStart: Number(old), newStart: Number(now), lines };
+        return createHunk(Number(old), Number(now), lines);
       });
     return { path, previous: null, kind: 'text', isRemoved: false, isBinary: false, hunks, ...more };
   });

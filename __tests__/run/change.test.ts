@@ -65,7 +65,9 @@ describe('the change of a push', () => {
       ['src/nul.ts', 'text', false],
       ['vendor/a.js', 'text', false],
     ]);
-    expect(change?.files.find(({ path: name }) => name === 'dist/a.js')?.hunks[0]?.lines).toEqual(['+made']);
+    expect(change?.files.find(({ path: name }) => name === 'dist/a.js')?.hunks[0]?.lines()).toEqual([
+      '+made',
+    ]);
     expect(change?.marked).toEqual(
       new Map([
         ['dist/a.js', 'generated'],
@@ -245,7 +247,7 @@ describe('the change that GitHub lists', () => {
       ['unit', false],
       ['unit', false],
     ]);
-    expect(change?.files[1]?.hunks[0]?.lines).toEqual([
+    expect(change?.files[1]?.hunks[0]?.lines()).toEqual([
       '+a line of code that was edited',
       '+// with a NUL in it\0',
     ]);

@@ -20,8 +20,17 @@ export interface Hunk {
   /** The number of its first line on either side, from 1. */
   readonly oldStart: number;
   readonly newStart: number;
-  /** Its lines, each with its mark (` `, `+` or `-`), without the line ending. */
-  readonly lines: readonly string[];
+  /** Its lines, each with its mark (` `, `+` or `-`), joined by LF. */
+  readonly text: string;
+  readonly lineCount: number;
+  lines(): readonly string[];
+}
+
+/** A hunk that keeps its lines as one text, as a change may have some hundred thousand of them. No line has an LF. */
+export function createHunk(oldStart: number, newStart: number, lines: readonly string[]): Hunk {
+  const lineCount = lines.length;
+  const text = lines.join('\n');
+  return { oldStart, newStart, text, lineCount, lines: () => (lineCount === 0 ? [] : text.split('\n')) };
 }
 
 /** The change under review, and what of it is not known. */

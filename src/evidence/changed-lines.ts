@@ -1,10 +1,10 @@
 /**
- * The lines of a change by their texts, and which of them were shown. Every look takes constant time but for the lines
- * that it shows: each place of a text or a pair is visited once for each kind of mark, however often the text is seen.
+ * The lines of a change by their texts, and which of them were shown. A look at a text or a pair of texts takes constant
+ * time, but for the first one with each kind of mark, which visits the lines of the text, or of the rarer of the two.
  */
 import type { FileChange } from './change.ts';
 import { createIdPairs } from './id-pairs.ts';
-import { withoutSequences } from './lines.ts';
+import { indexAt, withoutSequences } from './lines.ts';
 
 /** Characters of a line that are compared; tools cut lines as well. */
 const LINE_CHARACTERS = 1_000;
@@ -65,55 +65,85 @@ export function comparable(line: string): string {
 
 const [ADDED, REMOVED, CONTEXT] = ['+', '-', ' '].map((mark) => mark.charCodeAt(0));
 
+/** Where two lines can be neighbours: in the diff, on its new side, on its old side. */
+const [DIFF, NEW, OLD] = [0, 1, 2] as const;
+const SIDES = [DIFF, NEW, OLD] as const;
+
+function isOnSide(mark: number | undefined, side: (typeof SIDES)[number]): boolean {
+  return side === DIFF || mark !== (side === NEW ? REMOVED : ADDED);
+}
+
+/** Lines of each of several texts: the last one, plus 1, and how many there are. */
+interface LineLists {
+  readonly last: Int32Array;
+  readonly count: Int32Array;
+}
+
+function appendLine({ last, count }: LineLists, at: number, line: number): void {
+  last[at] = line + 1;
+  count[at] = (count[at] ?? 0) + 1;
+}
+
+/** The lines of one text. */
+interface LineList {
+  readonly text: number;
+  /** The last one, plus 1. */
+  readonly last: number;
+  readonly count: number;
+}
+
+function listOf({ last, count }: LineLists, at: number, text: number): LineList {
+  return { text, last: last[at] ?? 0, count: count[at] ?? 0 };
+}
+
+/** Whether two texts are looked for only once, because even the rarer one has many lines. */
+function areCommon(one: LineList, other: LineList): boolean {
+  return Math.min(one.count, other.count) > FEW_LINES;
+}
+
+/** Two neighbouring lines. */
+type Place = readonly [one: number, other: number];
+
+/** How many lines may be looked at again and again. */
+const FEW_LINES = 32;
+
 /** Indexes the lines of all files; a file is named by its index. */
 export function indexLines(files: readonly FileChange[]): ChangedLines {
   const count = files.reduce(
-    (sum, { hunks }) => sum + hunks.reduce((all, { lines }) => all + lines.length, 0),
+    (sum, { hunks }) => sum + hunks.reduce((all, { lineCount }) => all + lineCount, 0),
     0,
   );
-  // By line, in the order of the change.
+  // By line, in the order of the change. Pages of an array that are never written take no memory, so lines are numbered
+  // from 1 where there may be none.
   const marks = new Uint8Array(count);
   const shown = new Uint8Array(count);
   const oldNumbers = new Int32Array(count);
   const newNumbers = new Int32Array(count);
   const textOf = new Int32Array(count).fill(-1);
-  const nextInGroup = new Int32Array(count).fill(-1);
+  /** The line of the same text before it, plus 1; those of one file follow each other. */
+  const sameText = new Int32Array(count);
+  /** The nearest lines that are not trivial: in the diff, on the new side, on the old side; 0 for none. */
+  const above = SIDES.map(() => new Int32Array(count));
+  const below = SIDES.map(() => new Int32Array(count));
   /** Whether the line stands beside another one on the new side, which tells it from the same text elsewhere in the file. */
   const hasNeighbour = new Uint8Array(count);
-  const firstLine = new Int32Array(files.length + 1);
+  const firstLine = new Uint32Array(files.length + 1);
 
   const texts = new Map<string, number>();
-  // A group is a text in a file, a pair two groups that are neighbours.
+  /** The lines of a text in all files, and in one. */
+  const allLines = { last: new Int32Array(count), count: new Int32Array(count) };
   const groups = createIdPairs(count);
-  const groupOf = new Int32Array(count).fill(-1);
   const group = {
-    first: new Int32Array(count).fill(-1),
+    last: new Int32Array(count),
+    count: new Int32Array(count),
     seen: new Uint8Array(count),
     // How many of its lines are on each side; 2 stands for more.
     old: new Uint8Array(count),
     now: new Uint8Array(count),
     removed: new Uint8Array(count),
   };
-  // A line has at most three lines before it: in the diff and on either side. Pages of an array that are never written
-  // take no memory, so a number that is none yet is 0.
-  const mostPairs = 3 * count;
-  const pairs = createIdPairs(mostPairs);
-  const pair = {
-    /** Its first place, plus 1. */
-    first: new Int32Array(mostPairs),
-    seen: new Int32Array(mostPairs),
-    file: new Int32Array(mostPairs),
-  };
-  let places = 0;
-  const place = {
-    one: new Int32Array(mostPairs),
-    other: new Int32Array(mostPairs),
-    /** The next place of its pair, plus 1. */
-    next: new Int32Array(mostPairs),
-  };
-  const pairsOfTexts = createIdPairs(mostPairs);
-  /** The pair of two texts, plus 1; -1 if several files have it. */
-  const pairOfTexts = new Int32Array(mostPairs);
+  /** The marks with which pairs of common texts were looked for. */
+  const lookedFor = { inFile: new Map<number, number>(), anywhere: new Map<number, number>() };
 
   function addLine(line: number, file: number, text: string): void {
     let id = texts.get(text);
@@ -123,9 +153,9 @@ export function indexLines(files: readonly FileChange[]): ChangedLines {
     }
     textOf[line] = id;
     const at = groups.add(file, id);
-    groupOf[line] = at;
-    nextInGroup[line] = group.first[at] ?? -1;
-    group.first[at] = line;
+    sameText[line] = allLines.last[id] ?? 0;
+    appendLine(allLines, id, line);
+    appendLine(group, at, line);
     const increment = (counts: Uint8Array) => {
       counts[at] = Math.min(2, (counts[at] ?? 0) + 1);
     };
@@ -134,29 +164,25 @@ export function indexLines(files: readonly FileChange[]): ChangedLines {
     if (marks[line] === REMOVED) increment(group.removed);
   }
 
-  function addPair(file: number, one: number, other: number): void {
-    if (one === -1) return;
-    const at = pairs.add(groupOf[one] ?? 0, groupOf[other] ?? 0);
-    if (pair.first[at] === 0) {
-      pair.file[at] = file;
-      const texts = pairsOfTexts.add(textOf[one] ?? 0, textOf[other] ?? 0);
-      pairOfTexts[texts] = pairOfTexts[texts] === 0 ? at + 1 : -1;
+  /** @param before the lines before it that are not trivial, by side; plus 1, and 0 for none. */
+  function addNeighbours(line: number, before: readonly number[]): void {
+    for (const side of SIDES) {
+      const other = before[side] ?? 0;
+      if (other === 0 || !isOnSide(marks[line], side)) continue;
+      (above[side] as Int32Array)[line] = other;
+      (below[side] as Int32Array)[other - 1] = line + 1;
     }
-    place.one[places] = one;
-    place.other[places] = other;
-    place.next[places] = pair.first[at] ?? 0;
-    places += 1;
-    pair.first[at] = places;
   }
 
   let line = 0;
   for (const [file, { hunks }] of files.entries()) {
     firstLine[file] = line;
-    for (const { lines, oldStart, newStart } of hunks) {
+    for (const { lines: readLines, oldStart, newStart } of hunks) {
+      const lines = readLines();
       // The number of the line before the next one, on each side; a side without lines counts from the line before it.
       let [old, now] = [oldStart - 1, newStart - 1];
-      // The lines before this one: in the diff, on the new side, on the old side.
-      let [last, lastNew, lastOld] = [-1, -1, -1];
+      // The lines before this one, plus 1: in the diff, on the new side, on the old side.
+      const before = SIDES.map(() => 0);
       const compared = lines.map((each) => comparable(withoutSequences(each.slice(1))));
       const isTrivialHunk = compared.every(isTrivial);
       for (const [at, each] of lines.entries()) {
@@ -169,15 +195,11 @@ export function indexLines(files: readonly FileChange[]): ChangedLines {
         const text = compared[at] ?? '';
         if (isTrivialHunk || !isTrivial(text)) {
           addLine(line, file, text);
-          addPair(file, last, line);
-          if (!isTrivialHunk && mark !== REMOVED && lastNew !== -1)
-            hasNeighbour[line] = hasNeighbour[lastNew] = 1;
-          if (mark !== REMOVED && lastNew !== last) addPair(file, lastNew, line);
-          if (mark !== ADDED && lastOld !== last && (mark === REMOVED || lastOld !== lastNew))
-            addPair(file, lastOld, line);
-          last = line;
-          if (mark !== REMOVED) lastNew = line;
-          if (mark !== ADDED) lastOld = line;
+          addNeighbours(line, before);
+          const beforeNew = before[NEW] ?? 0;
+          if (!isTrivialHunk && mark !== REMOVED && beforeNew !== 0)
+            hasNeighbour[line] = hasNeighbour[beforeNew - 1] = 1;
+          for (const side of SIDES) if (isOnSide(mark, side)) before[side] = line + 1;
         }
         line += 1;
       }
@@ -211,15 +233,53 @@ export function indexLines(files: readonly FileChange[]): ChangedLines {
     return isRemoved ? old === 1 : now === 1;
   }
 
-  function showPlaces(at: number, first: Mark, second: Mark): void {
-    const bit = 1 << (first * 5 + second);
-    if (((pair.seen[at] ?? 0) & bit) !== 0) return;
-    pair.seen[at] = (pair.seen[at] ?? 0) | bit;
-    const isRemoved = files[pair.file[at] ?? 0]?.isRemoved ?? false;
-    for (let each = pair.first[at] ?? 0; each !== 0; each = place.next[each - 1] ?? 0) {
-      const [one, other] = [place.one[each - 1] ?? 0, place.other[each - 1] ?? 0];
-      if (fits(one, first, isRemoved) && fits(other, second, isRemoved)) shown[one] = shown[other] = 1;
+  /** Yields the lines of a list, the last one first. */
+  function* readLines({ last, count }: LineList): Generator<number> {
+    for (let [at, left] = [last, count]; left > 0; [at, left] = [sameText[at - 1] ?? 0, left - 1])
+      yield at - 1;
+  }
+
+  /**
+   * Yields the places where two texts are neighbours. It looks at the lines of the rarer one: then all pairs of texts
+   * together take far less time than the square of the lines.
+   */
+  function* findNeighbours(one: LineList, other: LineList): Generator<Place> {
+    const isFirstRarer = one.count <= other.count;
+    const [rarer, sides, wanted] = isFirstRarer ? [one, below, other.text] : [other, above, one.text];
+    for (const line of readLines(rarer)) {
+      for (const neighbours of sides) {
+        const neighbour = (neighbours[line] ?? 0) - 1;
+        if (neighbour !== -1 && textOf[neighbour] === wanted)
+          yield isFirstRarer ? [line, neighbour] : [neighbour, line];
+      }
     }
+  }
+
+  /** Remembers that two texts were looked for with these marks; returns whether they were before. */
+  function wasLookedFor(known: Map<number, number>, key: number, first: Mark, second: Mark): boolean {
+    const bit = 1 << (first * 5 + second);
+    const bits = known.get(key) ?? 0;
+    known.set(key, bits | bit);
+    return (bits & bit) !== 0;
+  }
+
+  function showPlaces(places: Iterable<Place>, file: number, first: Mark, second: Mark): void {
+    const isRemoved = files[file]?.isRemoved ?? false;
+    for (const [one, other] of places)
+      if (fits(one, first, isRemoved) && fits(other, second, isRemoved)) shown[one] = shown[other] = 1;
+  }
+
+  /** Returns the places where two texts are neighbours, and their file; null if there are several files. */
+  function findOnlyFile(places: Iterable<Place>): { readonly file: number; readonly places: Place[] } | null {
+    let file = -1;
+    const found: Place[] = [];
+    for (const place of places) {
+      const its = indexAt(firstLine, place[0]);
+      if (file !== -1 && its !== file) return null;
+      file = its;
+      found.push(place);
+    }
+    return { file, places: found };
   }
 
   return {
@@ -237,33 +297,42 @@ export function indexLines(files: readonly FileChange[]): ChangedLines {
         }
       }
       // Outside of a diff, the same text may stand elsewhere in the file: its neighbours tell.
-      if (mark === MARKS.none && (number !== null || hasNeighbour[group.first[at] ?? 0] === 1)) return false;
+      if (mark === MARKS.none && (number !== null || hasNeighbour[(group.last[at] ?? 0) - 1] === 1))
+        return false;
       if (!isUnique(at, mark, isRemoved)) return false;
       const seen = group.seen[at] ?? 0;
       if ((seen & (1 << mark)) !== 0) return true;
       group.seen[at] = seen | (1 << mark);
-      for (let each = group.first[at] ?? -1; each !== -1; each = nextInGroup[each] ?? -1)
-        if (fits(each, mark, isRemoved)) shown[each] = 1;
+      for (const each of readLines(listOf(group, at, text))) if (fits(each, mark, isRemoved)) shown[each] = 1;
       return true;
     },
     showPair(file, first, second) {
       const [one, other] = [groups.find(file, first.text), groups.find(file, second.text)];
-      const at = one === -1 || other === -1 ? -1 : pairs.find(one, other);
-      if (at !== -1) showPlaces(at, first.mark, second.mark);
+      if (one === -1 || other === -1) return;
+      const lists = [listOf(group, one, first.text), listOf(group, other, second.text)] as const;
+      const key = one * count + other;
+      if (areCommon(...lists) && wasLookedFor(lookedFor.inFile, key, first.mark, second.mark)) return;
+      showPlaces(findNeighbours(...lists), file, first.mark, second.mark);
     },
     showPairAnywhere(first, second) {
-      const at = pairOfTexts[pairsOfTexts.find(first.text, second.text)] ?? 0;
-      if (at > 0) showPlaces(at - 1, first.mark, second.mark);
+      const lists = [
+        listOf(allLines, first.text, first.text),
+        listOf(allLines, second.text, second.text),
+      ] as const;
+      const key = first.text * count + second.text;
+      if (areCommon(...lists) && wasLookedFor(lookedFor.anywhere, key, first.mark, second.mark)) return;
+      const found = findOnlyFile(findNeighbours(...lists));
+      if (found !== null) showPlaces(found.places, found.file, first.mark, second.mark);
     },
     measure(file) {
       const hunks = files[file]?.hunks ?? [];
       let [at, shownHunks, all, shownLines] = [firstLine[file] ?? 0, 0, 0, 0];
-      for (const { lines } of hunks) {
-        const [changed, seen] = countShown(at, at + lines.length);
+      for (const { lineCount } of hunks) {
+        const [changed, seen] = countShown(at, at + lineCount);
         all += changed;
         shownLines += seen;
         if (seen > 0 || changed === 0) shownHunks += 1;
-        at += lines.length;
+        at += lineCount;
       }
       return { hunks: hunks.length, shownHunks, lines: all, shownLines };
     },

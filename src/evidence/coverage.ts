@@ -243,14 +243,18 @@ export function createCoverageMeter(change: Change, options: CoverageOptions): C
     },
     unseen: () => unseenFiles().map(({ path }) => path),
     identify() {
-      const rows = files.flatMap(({ path, previous, kind, isRemoved, hunks }, at) => {
+      const digests = files.flatMap(({ path, previous, kind, isRemoved, hunks }, at) => {
         if (reasons[at] === 'not_in_subject_paths') return [];
-        const changed = hunks.flatMap((hunk) => hunk.lines.filter((line) => !line.startsWith(' ')));
-        return [JSON.stringify([path, previous, kind, isRemoved, changed])];
+        const changed = hunks.flatMap((hunk) => hunk.lines().filter((line) => !line.startsWith(' ')));
+        return [hashOf(JSON.stringify([path, previous, kind, isRemoved, changed]))];
       });
-      return createHash('sha256').update(rows.sort().join('\n')).digest('hex');
+      return hashOf(digests.sort().join('\n'));
     },
   };
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 const FROM_DIFF = { isOnly: false, isNumbered: false };

@@ -27,7 +27,8 @@ export function readChangedLines(file: FileChange): ChangedLines {
   /** Added lines; and for removed ones, half a line below the line above them. */
   const changed: number[] = [];
   const ranges: Range[] = [];
-  for (const [hunk, { oldStart, newStart, lines }] of file.hunks.entries()) {
+  for (const [hunk, { oldStart, newStart, lines: readLines }] of file.hunks.entries()) {
+    const lines = readLines();
     let [number, next] = [oldStart, newStart];
     // git gives the line above as the start of a side without lines.
     if (!lines.some(isOnNewSide)) next += 1;

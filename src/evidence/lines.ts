@@ -11,6 +11,18 @@ export function* linesOf(text: string): Generator<string> {
   }
 }
 
+/** Returns the last index of sorted starts that is not behind a place. */
+export function indexAt(starts: Uint32Array, at: number): number {
+  let low = 0;
+  let high = starts.length - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((starts[middle] ?? 0) <= at) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
 /** Returns a line without terminal sequences. */
 export function withoutSequences(line: string): string {
   return holdsSequences(line) ? line.replace(CONTROL_SEQUENCE, '').replace(TITLE_SEQUENCE, '') : line;

@@ -1,5 +1,5 @@
 /** Reads changes from the diffs of git and from the patches of GitHub's API. */
-import type { FileChange, Hunk } from './change.ts';
+import { createHunk, type FileChange, type Hunk } from './change.ts';
 import { linesOf, readGitHeader, readHunkHeader, readPath } from './lines.ts';
 
 /** Symbolic links and submodules: their hunks show a target, and no lines of a file. */
@@ -76,7 +76,7 @@ function createSection(header: string): Section {
   const prefixes = Object.keys(fields);
   return {
     read(line) {
-      if (isBinary || hunks.read(line) || hunks.found.length > 0) return;
+      if (isBinary || hunks.read(line) || hunks.hasHeader()) return;
       const prefix = prefixes.find((each) => line.startsWith(each));
       if (prefix !== undefined) fields[prefix]?.(line.slice(prefix.length));
     },
@@ -90,43 +90,58 @@ function createSection(header: string): Section {
       const hasLines = !isBinary && !isUnit && hunks.found.length > 0;
       const kind = isKnown ? (hasLines ? 'text' : 'unit') : 'unknown';
       return {
-        ...{ path, previous, kind, isRemoved, isBinary: isBinary && isKnown },
+        ...{ path: detach(path), previous: previous && detach(previous), kind, isRemoved },
+        isBinary: isBinary && isKnown,
         hunks: kind === 'text' ? hunks.found : [],
       };
     },
   };
 }
 
+/** Returns a copy: a part of a text would keep the whole text in memory, which may have megabytes. */
+function detach(part: string): string {
+  return ` ${part}`.slice(1);
+}
+
 /** Collects hunks, whose lines are counted by the numbers in their header: a line of a hunk can look like any header. */
 function createHunks() {
   const found: Hunk[] = [];
   let lines: string[] = [];
-  let [oldLeft, newLeft, isBroken] = [0, 0, false];
+  let [oldStart, newStart, oldLeft, newLeft] = [0, 0, 0, 0];
+  let [hasHeader, isBroken] = [false, false];
+  const isDone = () => oldLeft === 0 && newLeft === 0;
   return {
     found,
+    /** Whether a header was read, whose hunk may be incomplete. */
+    hasHeader: () => hasHeader,
     /** Returns whether the line belongs to a hunk. */
     read(line: string): boolean {
-      if (line.startsWith('\\')) return found.length > 0;
-      if (oldLeft === 0 && newLeft === 0) {
+      if (line.startsWith('\\')) return hasHeader;
+      if (isDone()) {
         const header = readHunkHeader(line);
         if (header === null) return false;
-        lines = [];
-        found.push({ oldStart: header.oldStart, newStart: header.newStart, lines });
-        [oldLeft, newLeft] = [header.oldCount, header.newCount];
-        return true;
+        [hasHeader, lines] = [true, []];
+        [oldStart, newStart, oldLeft, newLeft] = [
+          header.oldStart,
+          header.newStart,
+          header.oldCount,
+          header.newCount,
+        ];
+      } else {
+        // Some tools remove the blank of an empty line.
+        const mark = line[0] ?? ' ';
+        if (mark !== '+') oldLeft -= 1;
+        if (mark !== '-') newLeft -= 1;
+        if (!' +-'.includes(mark) || oldLeft < 0 || newLeft < 0) {
+          [oldLeft, newLeft, isBroken] = [0, 0, true];
+          return true;
+        }
+        lines.push(line === '' ? ' ' : line);
       }
-      // Some tools remove the blank of an empty line.
-      const mark = line[0] ?? ' ';
-      if (mark !== '+') oldLeft -= 1;
-      if (mark !== '-') newLeft -= 1;
-      if (!' +-'.includes(mark) || oldLeft < 0 || newLeft < 0) {
-        [oldLeft, newLeft, isBroken] = [0, 0, true];
-        return true;
-      }
-      lines.push(line === '' ? ' ' : line);
+      if (isDone()) found.push(createHunk(oldStart, newStart, lines));
       return true;
     },
-    isWhole: () => !isBroken && oldLeft === 0 && newLeft === 0,
+    isWhole: () => !isBroken && isDone(),
   };
 }
 
@@ -171,7 +186,7 @@ function parsePatch(row: PatchRow, hidesLines: boolean): FileChange {
   const hunks = createHunks();
   let isWhole = true;
   for (const line of linesOf(row.patch)) isWhole = hunks.read(line) && isWhole;
-  const lines = hunks.found.flatMap((hunk) => hunk.lines);
+  const lines = hunks.found.flatMap((hunk) => hunk.lines());
   const count = (mark: string) => lines.reduce((sum, line) => sum + Number(line.startsWith(mark)), 0);
   const isKnown =
     isWhole &&
@@ -214,7 +229,7 @@ export function mergeBinaries(
 }
 
 function linesWithoutMarks(hunks: readonly Hunk[]): readonly string[] {
-  return hunks.flatMap(({ lines }) => lines.map((line) => line.slice(1)));
+  return hunks.flatMap((hunk) => hunk.lines().map((line) => line.slice(1)));
 }
 
 /** Whether lines hold what no text does. UTF-16, which git takes for binary as well, is a text: shells run it. */

@@ -1,7 +1,7 @@
 /** Which of the files that GitHub lists without a patch are binary, by what is in the checkout. */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import type { FileChange } from '../evidence/change.ts';
+import { createHunk, type FileChange } from '../evidence/change.ts';
 import { linesOf } from '../evidence/lines.ts';
 import { isBinaryText } from '../evidence/parse-diff.ts';
 import type { ChangedFile } from '../github/changed-files.ts';
@@ -49,11 +49,12 @@ function describeFile(file: FileChange, bytes: Buffer, blob: string): FileChange
   const lines = [...linesOf(bytes.toString('utf8'))];
   if (isBinaryText(lines)) return blobId(bytes) === blob ? { ...file, kind: 'unit', isBinary: true } : file;
   if (file.kind === 'unknown') return file;
-  return {
-    ...file,
-    kind: 'text',
-    hunks: [{ oldStart: 0, newStart: 1, lines: lines.map((each) => `+${each}`) }],
-  };
+  const hunk = createHunk(
+    0,
+    1,
+    lines.map((each) => `+${each}`),
+  );
+  return { ...file, kind: 'text', hunks: [hunk] };
 }
 
 async function startsBinary(file: string, sandbox: Pick<OpenedSandbox, 'read'>): Promise<boolean> {

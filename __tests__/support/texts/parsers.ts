@@ -13,7 +13,7 @@ import { createShowing, html } from '../../../src/commands/report/visible.ts';
 import { readHeaders } from '../../../src/config/model.ts';
 import { createReader } from '../../../src/config/values.ts';
 import { parseStrings } from '../../../src/contract/repair.ts';
-import type { Change, FileChange } from '../../../src/evidence/change.ts';
+import { type Change, createHunk, type FileChange } from '../../../src/evidence/change.ts';
 import { readClaim } from '../../../src/evidence/claims.ts';
 import { createCoverageMeter } from '../../../src/evidence/coverage.ts';
 import { groundFindings } from '../../../src/evidence/grounding.ts';
@@ -270,10 +270,15 @@ function changeOf(text: string): Change {
     isRemoved: false,
     isBinary: false,
   };
-  const small = lines.map((line) => ({ oldStart: 1, newStart: 1, lines: [`-${line}`] }));
+  const small = lines.map((line) => createHunk(1, 1, [`-${line}`]));
+  const removed = createHunk(
+    1,
+    1,
+    lines.map((line) => `-${line}`),
+  );
   const files = [
-    { ...file, path: 'a', hunks: [{ oldStart: 1, newStart: 1, lines }, ...small] },
-    { ...file, path: 'b', hunks: [{ oldStart: 1, newStart: 1, lines: lines.map((line) => `-${line}`) }] },
+    { ...file, path: 'a', hunks: [createHunk(1, 1, lines), ...small] },
+    { ...file, path: 'b', hunks: [removed] },
   ];
   return { files, incomplete: null, marked: new Map() };
 }
