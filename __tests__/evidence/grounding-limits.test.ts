@@ -64,9 +64,11 @@ describe('a run that has done the work it may do', () => {
     const files = filesOf({
       'src/a.ts': 'the same line of code\n'.repeat(500_000),
       'src/b.ts': 'once and only once\n',
+      'src/c.ts': 'once and only once\n',
     });
     const there = { path: 'src/b.ts', quote: 'once and only once' };
     const never = { path: 'src/b.ts', quote: 'not in any of the files' };
+    const late = { path: 'src/c.ts' };
     // The same quote is looked for once, unless its findings differ.
     const costly = Array.from({ length: 10 }, (_, at) =>
       makeClaim({ quote: 'the same line of code', line: 600_000 + at }),
@@ -76,8 +78,8 @@ describe('a run that has done the work it may do', () => {
         makeClaim({ ...there, line: 1 }),
         makeClaim({ ...never, line: 1 }),
         ...costly,
-        makeClaim(there),
-        makeClaim(never),
+        makeClaim({ ...there, ...late }),
+        makeClaim({ ...never, ...late }),
       ],
       files,
       null,
@@ -91,7 +93,7 @@ describe('a run that has done the work it may do', () => {
 });
 
 describe('the files of a large change', () => {
-  it('are read once each, however many findings are in none of them', async () => {
+  it('are read once for the findings about them, and once for all that are nowhere', async () => {
     const names = Array.from({ length: 30 }, (_, at) => `src/${at}.ts`);
     const files = filesOf(Object.fromEntries(names.map((name) => [name, `const one = "${name}";\n`])));
     const change = changeOf(
@@ -117,6 +119,6 @@ describe('the files of a large change', () => {
       'refuted',
     ]);
     expect(grounded[20]?.path).toBe('src/29.ts');
-    expect(read.toSorted()).toEqual(names.toSorted());
+    expect(read).toEqual(['src/0.ts', 'src/1.ts', ...names]);
   });
 });

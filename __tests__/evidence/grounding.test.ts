@@ -242,16 +242,6 @@ describe('the lines exactly as quoted', () => {
   });
 });
 
-it('a quote and a fragment of one line have the same matched text, which is normalized', async () => {
-  const whole = await ground({ quote: '  const text = await readFile(path, "utf8");', line: 4 });
-  expect(whole.matched).toBe('const text = await readFile(path, "utf8");');
-  const fragment = await ground({ quote: 'readFile } from "node:fs' });
-  expect(fragment.matched).toBe(
-    (await ground({ quote: '+import { readFile }  from "node:fs/promises";' })).matched,
-  );
-  expect((await ground({ quote: 'never there, whatever you say' })).matched).toBeNull();
-});
-
 it('a renamed file has its removed lines under both names', async () => {
   const change = changeOf(
     { 'src/a.ts': '@@ -1 +0,0 @@\n-const old = "old name";\n' },
@@ -300,7 +290,7 @@ describe('a secret', () => {
     [{ line: 2, path: 'src/b.ts' }, 'unproven'],
   ])('of %o is %s', async (claim, status) => {
     const [grounded] = await groundFindings([makeClaim({ ...claim, isSecret: true })], files, null);
-    expect(grounded).toMatchObject({ status, matched: null, line: claim.line });
+    expect(grounded).toMatchObject({ status, line: claim.line });
   });
 });
 

@@ -8,7 +8,7 @@ import type { GroundingCounts, GroundingLabel, GroundingStatus, Issue } from '..
 import type { Change } from './change.ts';
 import type { Claim } from './claims.ts';
 import { type Library, openLibrary, type Shelf, type SourceTexts } from './library.ts';
-import { normalizeLine, type QuoteForm, readQuote, splitLines } from './normalize.ts';
+import { findLiteralPart, normalizeLine, type QuoteForm, readQuote, splitLines } from './normalize.ts';
 import {
   choosePlace,
   containsLine,
@@ -32,8 +32,6 @@ export interface Grounded {
   readonly status: GroundingStatus | null;
   /** null unless the place is proven and the change is known. */
   readonly label: GroundingLabel | null;
-  /** The normalized text that proves the place, for fingerprints; null if it is not proven, and for secrets. */
-  readonly matched: string | null;
   /** For `ambiguous` where the quote stands, for `refuted` where the missing text is; at most 5. */
   readonly lines: readonly number[];
 }
@@ -56,33 +54,52 @@ export async function groundFindings(
   const quotes = claims.map(({ quote }) => (quote === null ? [] : readQuote(quote)));
   const ids = numberLines(quotes.flat());
   const library = openLibrary(files, change, ids);
-  const search: Search = { files, ids, library, elsewhere: [] };
-  // Before all other changed files, of which a run may not read every one.
-  for (const { path } of claims) if (path !== null) library.find(path);
+  const search: Search = { files, ids, library, inFiles: new Map(), elsewhere: [] };
   // The same quote is looked for once: a model that repeats itself must not use up the work of a run.
   const known = new Map<string, Result>();
-  const results: Result[] = [];
-  for (const [at, claim] of claims.entries()) {
+  const results = claims.map((claim, at) => {
     const key = JSON.stringify(claim);
-    const result = known.get(key) ?? (await groundClaim(claim, quotes[at] ?? [], search));
+    const result = known.get(key) ?? planClaim(claim, quotes[at] ?? [], search);
     known.set(key, result);
-    results.push(result);
+    return result;
+  });
+  // Each file is read once for all that is looked for in it, and then let go: a change may have thousands. Those that are
+  // named come first, as a run may not read every other one.
+  for (const [path, looks] of search.inFiles) {
+    const shelves = library.open(path);
+    for (const look of looks) await look(shelves);
   }
-  // All at once, so that each file is read once and then let go.
-  if (search.elsewhere.length > 0)
-    for (const shelf of library.readChanged()) for (const look of search.elsewhere) look(shelf);
+  if (search.elsewhere.length > 0) {
+    const wanted = new Set(search.elsewhere.flatMap(({ parts }) => parts));
+    for (const { shelves, held } of library.openChanged(wanted))
+      for (const { parts, look } of search.elsewhere)
+        if (parts.some((part) => held.has(part))) shelves.forEach(look);
+  }
   return results.map((result) => result());
 }
 
 /** What is known of a claim once all texts have been looked at. */
 type Result = () => Grounded;
 
+/** What is looked for in the texts. */
 interface Search {
   readonly files: SourceTexts;
   readonly library: Library;
   readonly ids: LineIds;
-  /** Called with each text of the changed files. */
-  readonly elsewhere: ((shelf: Shelf) => void)[];
+  /** Called with the texts of one path. */
+  readonly inFiles: Map<string, ((shelves: readonly Shelf[]) => void | Promise<void>)[]>;
+  /** Called with the texts of each changed file that holds one of the parts. */
+  readonly elsewhere: { readonly parts: readonly string[]; readonly look: (shelf: Shelf) => void }[];
+}
+
+function lookInFile(
+  { inFiles }: Search,
+  path: string,
+  look: (shelves: readonly Shelf[]) => void | Promise<void>,
+): void {
+  const looks = inFiles.get(path) ?? [];
+  looks.push(look);
+  inFiles.set(path, looks);
 }
 
 function numberLines(forms: readonly QuoteForm[]): LineIds {
@@ -91,42 +108,73 @@ function numberLines(forms: readonly QuoteForm[]): LineIds {
   return ids;
 }
 
-async function groundClaim(claim: Claim, forms: readonly QuoteForm[], search: Search): Promise<Result> {
-  const refuted = refute(claim, search);
-  const result = refuted() === null ? await groundPlace(claim, forms, search) : null;
-  return () => refuted() ?? result?.() ?? unproven(claim, 'unproven');
+function planClaim(claim: Claim, forms: readonly QuoteForm[], search: Search): Result {
+  const refuted = planMissing(claim, search);
+  const place = planPlace(claim, forms, search);
+  return () => refuted() ?? place();
 }
 
-async function groundPlace(claim: Claim, forms: readonly QuoteForm[], search: Search): Promise<Result> {
-  const { library, ids } = search;
-  const settled = (grounded: Grounded) => () => grounded;
-  if (!claim.namesFile) return settled(unproven(claim, null));
-  if (claim.isSecret) return settled(await groundSecret(claim, search));
-  // Too short a quote proves nothing, wherever it stands.
-  if (forms.length === 0 || library.isExhausted()) return settled(unproven(claim, 'unproven'));
-  const own = claim.path === null ? [] : library.find(claim.path);
-  const here = findQuote(searchesFor(forms, claim.line, ids), own);
-  // A search that broke off may have found the first of two places.
-  if (library.isExhausted()) return settled(unproven(claim, 'unproven'));
-  if (here !== null) {
-    const place = choosePlace(here);
-    if (place !== null) return settled(proven(claim, place, 'exact', library));
-    const lines = here.first.flatMap((each) => linesOfPlace(each).line ?? []);
-    return settled({ ...unproven(claim, 'ambiguous'), lines });
+function planPlace(claim: Claim, forms: readonly QuoteForm[], search: Search): Result {
+  const { path } = claim;
+  if (!claim.namesFile) return () => unproven(claim, null);
+  let result: Result = () => unproven(claim, 'unproven');
+  if (claim.isSecret) {
+    if (path !== null)
+      lookInFile(search, path, async (shelves) => {
+        const grounded = await groundSecret(claim, shelves, search);
+        result = () => grounded;
+      });
+    return () => result();
   }
+  // Too short a quote proves nothing, wherever it stands.
+  if (forms.length === 0) return result;
+  if (path === null) return lookElsewhere(claim, forms, true, search);
+  lookInFile(search, path, (shelves) => {
+    result = groundInFile(claim, path, forms, shelves, search);
+  });
+  return () => result();
+}
+
+/** Looks a quote up in its own file, and elsewhere if it is not there. */
+function groundInFile(
+  claim: Claim,
+  path: string,
+  forms: readonly QuoteForm[],
+  shelves: readonly Shelf[],
+  search: Search,
+): Result {
+  const { library, ids } = search;
+  const found = findQuote(searchesFor(forms, claim.line, ids), shelves);
+  // A search that broke off may have found the first of two places.
+  if (library.isExhausted()) return () => unproven(claim, 'unproven');
+  if (found === null) return lookElsewhere(claim, forms, library.isKnown(path, shelves), search);
+  const place = choosePlace(found);
+  const lines = found.first.flatMap((each) => linesOfPlace(each).line ?? []);
+  const grounded =
+    place === null ? { ...unproven(claim, 'ambiguous'), lines } : proven(claim, place, 'exact', library);
+  return () => grounded;
+}
+
+/** @param isKnown whether the quote is certainly not in its own file. */
+function lookElsewhere(
+  claim: Claim,
+  forms: readonly QuoteForm[],
+  isKnown: boolean,
+  { library, ids, elsewhere }: Search,
+): Result {
   const searches = searchesFor(forms, null, ids);
-  let isBrokenOff = false;
-  search.elsewhere.push((shelf) => {
-    if (shelf.path === claim.path) return;
-    findQuote(searches, [shelf]);
-    isBrokenOff ||= library.isExhausted();
+  elsewhere.push({
+    parts: forms.map(({ lines }) => findLiteralPart(lines.join(' '))),
+    look(shelf) {
+      if (shelf.path !== claim.path) findQuote(searches, [shelf]);
+    },
   });
   return () => {
     const found = searches.map((each) => each.places()).find(({ count }) => count > 0);
     const [other] = found?.count === 1 ? found.first : [];
-    if (isBrokenOff) return unproven(claim, 'unproven');
+    // The searches of the changed files end together, and may have found the first of two places.
+    if (library.hasChanged && library.isExhausted()) return unproven(claim, 'unproven');
     if (other !== undefined) return proven(claim, other, 'moved', library);
-    const isKnown = claim.path === null || library.isKnown(claim.path);
     return unproven(claim, isKnown ? 'ungrounded' : 'unproven');
   };
 }
@@ -152,7 +200,6 @@ function proven(claim: Claim, place: Place, status: 'exact' | 'moved', library: 
     lineWas: claim.line === null || isClaimed || overlaps(claim, first, last) ? null : claim.line,
     status,
     label: library.labelOf(place.shelf, place.run),
-    matched: place.matched,
     lines: [],
   };
 }
@@ -171,15 +218,18 @@ function unproven(claim: Claim, status: Exclude<GroundingStatus, 'exact' | 'move
     lineWas: null,
     status,
     label: null,
-    matched: null,
     lines: [],
   };
 }
 
 /** A secret must not be quoted: the claimed lines must hold one. */
-async function groundSecret(claim: Claim, { files, library }: Search): Promise<Grounded> {
-  const { path, line } = claim;
-  const shelf = path === null ? undefined : library.find(path).find(({ old }) => old === null);
+async function groundSecret(
+  claim: Claim,
+  shelves: readonly Shelf[],
+  { files, library }: Search,
+): Promise<Grounded> {
+  const { line } = claim;
+  const shelf = shelves.find(({ old }) => old === null);
   if (line === null || shelf === undefined) return unproven(claim, 'unproven');
   const last = Math.min(claim.endLine ?? line, line + SECRET.lines - 1);
   const text = shelf.source
@@ -192,15 +242,15 @@ async function groundSecret(claim: Claim, { files, library }: Search): Promise<G
 }
 
 /**
- * Checks a claimed absence; the result is null as long as it may be true, which proves nothing: anyone can name what no
+ * Looks a claimed absence up; the result is null as long as it may be true, which proves nothing: anyone can name what no
  * one ever wrote.
  */
-function refute(claim: Claim, { files, library, elsewhere }: Search): () => Grounded | null {
+function planMissing(claim: Claim, search: Search): () => Grounded | null {
   const isUnknown = () => null;
   if (claim.missing === null) return isUnknown;
   const { path, text } = claim.missing;
   if (text === null) {
-    const isThere = path !== null && files.exists(path);
+    const isThere = path !== null && search.files.exists(path);
     return () => (isThere ? unproven(claim, 'refuted') : null);
   }
   const normalized = splitLines(text.trim().slice(0, MAX_MISSING + 1))
@@ -222,8 +272,11 @@ function refute(claim: Claim, { files, library, elsewhere }: Search): () => Grou
     lines = found;
   };
   const place = path ?? claim.path;
-  if (place === null) elsewhere.push(look);
-  else for (const shelf of library.find(place)) look(shelf);
+  if (place === null) search.elsewhere.push({ parts: [findLiteralPart(normalized)], look });
+  else
+    lookInFile(search, place, (shelves) => {
+      for (const shelf of shelves) look(shelf);
+    });
   return () => (lines.length > 0 ? { ...unproven(claim, 'refuted'), lines } : null);
 }
 

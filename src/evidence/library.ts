@@ -2,7 +2,7 @@
 import type { GroundingLabel } from '../types.ts';
 import type { Change, FileChange } from './change.ts';
 import { type ChangedLines, type OldLine, readChangedLines } from './file-sides.ts';
-import { createAllowance, createSource, type LineIds, type Run, type Source } from './sources.ts';
+import { createAllowance, createSource, findParts, type LineIds, type Run, type Source } from './sources.ts';
 
 /** The files as they were before the agent; paths are relative to the repository root. */
 export interface SourceTexts {
@@ -23,13 +23,21 @@ export interface Shelf {
   readonly changed: ChangedLines | null;
 }
 
+interface OpenedFile {
+  readonly shelves: readonly Shelf[];
+  /** The parts that it holds. */
+  readonly held: ReadonlySet<string>;
+}
+
 export interface Library {
-  /** The file of a path and what the change removed from it, which are kept; empty if there is no such text. */
-  find(path: string): readonly Shelf[];
+  /** Reads the file of a path, and what the change removed from it; empty if there is no such text. */
+  open(path: string): readonly Shelf[];
   /** Whether a text that is not on the shelves of a path is not there: its file could be read, or was removed. */
-  isKnown(path: string): boolean;
-  /** Yields the same of all changed files, which are not kept: a change may have thousands. */
-  readChanged(): Generator<Shelf>;
+  isKnown(path: string, shelves: readonly Shelf[]): boolean;
+  /** Whether there are changed files. */
+  readonly hasChanged: boolean;
+  /** Reads all changed files, and opens those that hold one of some parts as it is. */
+  openChanged(parts: ReadonlySet<string>): Generator<OpenedFile>;
   /** Whether the work that a run may do is done. */
   isExhausted(): boolean;
   /** Where lines of a file are, seen from the change; null if there is no known change. */
@@ -42,12 +50,10 @@ export function openLibrary(files: SourceTexts, change: Change | null, ids: Line
   for (const file of change?.files ?? [])
     for (const path of [file.path, file.previous])
       if (path !== null && (path === file.path || !changes.has(path))) changes.set(path, file);
-  const shelves = new Map<string, readonly Shelf[]>();
 
-  const open = (path: string): readonly Shelf[] => {
+  const open = (path: string, text: string | null): readonly Shelf[] => {
     const file = changes.get(path);
     const changed = file === undefined ? null : readChangedLines(file);
-    const text = files.text(path);
     const source = text === null ? null : createSource(text, ids, allowance);
     const found: Shelf[] = source === null ? [] : [{ path, source, old: null, changed }];
     const old = changed?.old ?? [];
@@ -57,17 +63,19 @@ export function openLibrary(files: SourceTexts, change: Change | null, ids: Line
     const removed = createSource(oldText, ids, allowance);
     return removed === null ? found : [...found, { path: file.path, source: removed, old, changed }];
   };
-  const find = (path: string) => {
-    const known = shelves.get(path) ?? open(path);
-    shelves.set(path, known);
-    return known;
-  };
   return {
-    find,
-    isKnown: (path) => find(path).some(({ old }) => old === null || changes.get(path)?.isRemoved === true),
-    *readChanged() {
+    open: (path) => open(path, files.text(path)),
+    isKnown: (path, shelves) =>
+      shelves.some(({ old }) => old === null || changes.get(path)?.isRemoved === true),
+    hasChanged: changes.size > 0,
+    *openChanged(parts) {
       const paths = new Set((change?.files ?? []).map((file) => file.path));
-      for (const path of paths) yield* shelves.get(path) ?? open(path);
+      for (const path of paths) {
+        const text = files.text(path);
+        const hunks = (changes.get(path)?.hunks ?? []).map((hunk) => hunk.text);
+        const held = findParts(text === null ? hunks : [text, ...hunks], parts, allowance);
+        if (held.size > 0) yield { held, shelves: open(path, text) };
+      }
     },
     isExhausted: () => allowance.work <= 0,
     labelOf({ changed, old }, { first, last }) {

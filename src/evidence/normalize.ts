@@ -23,6 +23,20 @@ export function normalizeLine(line: string): string {
   return MARKS.test(single) ? single : single.normalize('NFC');
 }
 
+/** Visible ASCII but for `;`, `K` and the backtick: other characters are composed to these three. */
+const LITERAL = /[!-:<-JL-_a-~]+/g;
+
+/** Characters for which `indexOf` is fast whatever the text: it compares at most so many at each place. */
+export const FAST_CHARACTERS = 20;
+
+/** Returns a part that each text holds as it is whose normalized form holds this one; empty if there is none. */
+export function findLiteralPart(normalized: string): string {
+  const parts = normalized.match(LITERAL) ?? [];
+  return parts
+    .reduce((longest, part) => (part.length > longest.length ? part : longest), '')
+    .slice(0, FAST_CHARACTERS);
+}
+
 /** Splits a text at LF and CRLF; a lone CR ends no line, as in git. */
 export function splitLines(text: string): readonly string[] {
   return text.split(/\r?\n/);

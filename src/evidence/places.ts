@@ -10,8 +10,6 @@ export interface Place {
   readonly shelf: Shelf;
   /** Line indexes in the text of the shelf. */
   readonly run: Run;
-  /** The normalized text. */
-  readonly matched: string;
 }
 
 /** All places of a quote in the texts that were searched. */
@@ -56,14 +54,13 @@ const SIDES = [false, true];
 function searchWholeLines(form: QuoteForm, isOld: boolean, line: number | null, ids: LineIds): QuoteSearch {
   const [written, others] = [noPlaces(), noPlaces()];
   const numbers = form.lines.map((each) => ids.get(each) ?? 0);
-  const matched = form.lines.join('\n');
   return {
     look(shelf) {
       if ((shelf.old !== null) !== isOld) return;
       shelf.source.findLines(numbers, (run) => {
         if (!isPlace(shelf, run)) return;
         const isWritten = form.written !== null && shelf.source.isWritten(form.written, run.first);
-        addPlace(isWritten ? written : others, { shelf, run, matched }, line);
+        addPlace(isWritten ? written : others, { shelf, run }, line);
       });
     },
     places: () => (written.count > 0 ? written : others),
@@ -79,19 +76,14 @@ function searchFragment(form: QuoteForm, isOld: boolean): QuoteSearch {
       if ((shelf.old !== null) !== isOld || places.count === MAX_LISTED) return;
       shelf.source.findText(fragment, (run) => {
         if (!isPlace(shelf, run)) return false;
-        const whole = shelf.source.normalized(run);
-        const matched = whole.length <= MAX_MATCHED ? whole : fragment;
         places.count += 1;
-        places.first.push({ shelf, run, matched });
+        places.first.push({ shelf, run });
         return places.count === MAX_LISTED;
       });
     },
     places: () => places,
   };
 }
-
-/** Characters of a line that stands for its fragments, so that two quotes of one line have the same matched text. */
-const MAX_MATCHED = 1_000;
 
 /** Returns the place that is meant: the only one, else the one at the claimed line, else the only one inside a hunk. */
 export function choosePlace({ count, first, containing, inHunks, lastInHunk }: Places): Place | null {

@@ -1,5 +1,6 @@
 /** Searchable texts: files as they were before the agent, and the old side of a diff. Each search takes linear time. */
-import { normalizeLine } from './normalize.ts';
+import { indexAt } from './lines.ts';
+import { FAST_CHARACTERS, normalizeLine } from './normalize.ts';
 
 /** Characters and lines of all texts that a run reads; some are held in memory, twice. A file has at most 10 MiB. */
 const MAX_CHARACTERS = 32 * 1024 * 1024;
@@ -26,8 +27,6 @@ export interface Source {
   findText(text: string, visit: (run: Run, at: number) => boolean): void;
   /** Whether the lines from `first` on are these, character by character but for the CR before an LF. */
   isWritten(lines: readonly string[], first: number): boolean;
-  /** Returns normalized lines, joined by LF. */
-  normalized(run: Run): string;
   /** Returns the character before and after a place of the normalized text; empty at its ends. */
   around(at: number, length: number): readonly [before: string, after: string];
   /** Returns lines as they are; lines that do not exist are left out. */
@@ -42,6 +41,18 @@ export interface Allowance {
   characters: number;
   lines: number;
   work: number;
+}
+
+/** Returns those parts, of at most `FAST_CHARACTERS` each, that one of some texts holds; an empty one is in every text. */
+export function findParts(
+  texts: readonly string[],
+  parts: ReadonlySet<string>,
+  allowance: Allowance,
+): ReadonlySet<string> {
+  const characters = texts.reduce((sum, { length }) => sum + length, 0);
+  allowance.work -= (characters + WORK_OF_SEARCH) * parts.size;
+  if (allowance.work <= 0) return new Set();
+  return new Set([...parts].filter((part) => texts.some((text) => text.includes(part))));
 }
 
 export function createAllowance(): Allowance {
@@ -61,14 +72,19 @@ export function createSource(text: string, ids: LineIds, allowance: Allowance): 
     const raw = text.slice(starts[index], end === undefined ? text.length : end - 1);
     return raw.endsWith('\r') ? raw.slice(0, -1) : raw;
   };
-  const numbers = new Uint32Array(starts.length);
-  const normalized = Array.from(starts, (_, index) => {
-    const part = normalizeLine(line(index));
-    numbers[index] = part.length > MAX_LINE ? 0 : (ids.get(part) ?? 0);
-    return part;
-  }).join('\n');
+  const numbers = starts.map((_, index) => {
+    const normalized = normalizeLine(line(index));
+    return normalized.length > MAX_LINE ? 0 : (ids.get(normalized) ?? 0);
+  });
   const present = new Set(numbers);
-  const normalizedStarts = startsOf(normalized, starts.length) ?? starts;
+  /** The whole normalized text, which most files are not searched for. */
+  let whole: { readonly text: string; readonly starts: Uint32Array } | null = null;
+  const normalize = () => {
+    if (whole !== null) return whole;
+    const text = Array.from(starts, (_, index) => normalizeLine(line(index))).join('\n');
+    whole = { text, starts: startsOf(text, starts.length) ?? starts };
+    return whole;
+  };
 
   return {
     findLines(wanted, visit) {
@@ -83,22 +99,20 @@ export function createSource(text: string, ids: LineIds, allowance: Allowance): 
     },
     findText(wanted, visit) {
       if (wanted === '') return;
-      allowance.work -= WORK_OF_SEARCH + normalized.length;
-      findAllInText(normalized, wanted, allowance, (at) =>
-        visit(
-          { first: indexAt(normalizedStarts, at), last: indexAt(normalizedStarts, at + wanted.length - 1) },
-          at,
-        ),
-      );
+      const normalized = normalize();
+      allowance.work -= WORK_OF_SEARCH + normalized.text.length;
+      findAllInText(normalized.text, wanted, allowance, (at) => {
+        const [first, last] = [at, at + wanted.length - 1].map((each) => indexAt(normalized.starts, each));
+        return visit({ first: first ?? 0, last: last ?? 0 }, at);
+      });
     },
     isWritten(wanted, first) {
       return wanted.every((each, index) => line(first + index) === each);
     },
-    normalized({ first, last }) {
-      const next = normalizedStarts[last + 1];
-      return normalized.slice(normalizedStarts[first], next === undefined ? normalized.length : next - 1);
+    around(at, length) {
+      const { text: normalized } = normalize();
+      return [normalized.charAt(at - 1), normalized.charAt(at + length)];
     },
-    around: (at, length) => [normalized.charAt(at - 1), normalized.charAt(at + length)],
     lines: ({ first, last }) =>
       Array.from({ length: Math.max(0, Math.min(last + 1, starts.length) - first) }, (_, index) =>
         line(first + index),
@@ -115,18 +129,6 @@ function startsOf(text: string, most: number): Uint32Array | null {
   let index = 1;
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts[index++] = at + 1;
   return starts;
-}
-
-/** Returns the last index whose start is not behind a place. */
-function indexAt(starts: Uint32Array, at: number): number {
-  let low = 0;
-  let high = starts.length - 1;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if ((starts[middle] ?? 0) <= at) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 }
 
 /**
@@ -150,9 +152,6 @@ function findAll(
     matched = borders[matched - 1] ?? 0;
   }
 }
-
-/** Characters for which `indexOf` is fast whatever the text: it compares at most so many at each place. */
-const FAST_CHARACTERS = 20;
 
 /** The same for the characters of a text, of which no array is made. */
 function findAllInText(
