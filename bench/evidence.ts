@@ -13,10 +13,10 @@ const HUNKS = 10;
 const TURNS = 50;
 
 /**
- * A young generation of one size, filled in both: otherwise most of what is measured is which of them makes V8 let it
- * grow.
+ * Makes V8 collect all garbage each time that the young generation is full: otherwise the peak is when it chooses to do so,
+ * and two runs of one command differ by more than evidence needs.
  */
-const HEAP = ['--min-semi-space-size=4', '--max-semi-space-size=4'];
+const COLLECTING = ['--gc-global', '--min-semi-space-size=2', '--max-semi-space-size=2'];
 const PEAK_INTERVAL_MS = 10;
 
 /** One run as it was seen. */
@@ -78,14 +78,19 @@ function makeExchange(delayMs: number): Exchange {
   return { reads: TURNS, file: '', delayMs, calls: [...reads, { name: 'structured_output', input }] };
 }
 
-/**
- * Runs the command line once.
- * @param delayMs how long the model takes for each answer.
- */
+/** How a run is measured. */
+export interface EvidenceWay {
+  /** How long the model takes for each answer. */
+  readonly delayMs: number;
+  /** Whether memory is measured, at a great cost of time. */
+  readonly collects: boolean;
+}
+
+/** Runs the command line once. */
 export async function runEvidence(
   bench: Bench,
   withEvidence: boolean,
-  delayMs: number,
+  { delayMs, collects }: EvidenceWay,
 ): Promise<EvidenceRun> {
   const watched = bench.server.begin(makeExchange(delayMs));
   const model = ['--model', 'bench', '--base-url', `${bench.server.url}/v1`, '--stream', 'off'];
@@ -102,7 +107,17 @@ export async function runEvidence(
   const evidence = withEvidence ? ['--base', 'HEAD~1', '--grounding', 'mark'] : ['--grounding', 'off'];
   const child = spawn(
     process.execPath,
-    [...HEAP, CLI, '-p', 'Judge.', ...model, ...verdict, ...evidence, '--sandbox', bench.sandbox],
+    [
+      ...(collects ? COLLECTING : []),
+      CLI,
+      '-p',
+      'Judge.',
+      ...model,
+      ...verdict,
+      ...evidence,
+      '--sandbox',
+      bench.sandbox,
+    ],
     {
       cwd: bench.workspace,
       env: { PATH: process.env['PATH'], HOME: bench.folder },
