@@ -2,7 +2,7 @@
  * `npm run bench`: the committed bundle beside a bare Node client that does the same exchange with the same server, in
  * one run. Prints each figure beside its target; always ends 0, for a figure is no test. `-- --sandbox` measures the sandbox
  * alone, as the user who runs it; `-- --merge` the merge alone; `-- --large` the scratch layer alone, on large checkouts (8 GB of disk, some minutes);
- * `-- --evidence` the meter of what the model is shown alone;
+ * `-- --evidence` what coverage and grounding cost a run, alone (five minutes);
  * `-- --readers` the readers of hostile text alone, or those whose names hold one of the words after it (some minutes).
  */
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
