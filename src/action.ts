@@ -9,6 +9,7 @@ import { type Step, startStep } from './action/start.ts';
 import { createActionWorld } from './action/world.ts';
 import { isPrivileged } from './github/event.ts';
 import { findRunnerFiles } from './github/runner.ts';
+import { RESULT_FILES } from './reporters/outputs.ts';
 import { run } from './run/run.ts';
 import type { World } from './run/world.ts';
 
@@ -17,8 +18,8 @@ async function runAction(step: Step): Promise<number> {
   const files = findRunnerFiles(environment);
   const folders = await findFolders(environment);
   const { temp, results } = folders;
-  const setup = await readSetup(environment, files, folders);
-  const patchFile = path.join(results, 'changes.patch');
+  const setup = readSetup(environment, files);
+  const patchFile = path.join(results, RESULT_FILES.patch);
   const world: World = {
     ...createActionWorld({
       step,
@@ -42,7 +43,6 @@ async function runAction(step: Step): Promise<number> {
     features: {
       replay: async (...given) => (await import('./replay/replay.ts')).openReplay(...given),
       record: async (...given) => (await import('./replay/recorder.ts')).recordRun(...given),
-      reuse: async (options) => (await import('./reuse/reuse.ts')).reuseVerdict(options),
     },
   };
   const { verdict } = await run(setup, world);

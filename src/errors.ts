@@ -1,6 +1,6 @@
 /** The errors that are thrown on purpose. Any other exception is a bug. */
 import { LISTED } from './text/limits.ts';
-import { type Entry, namingFor, type Wording } from './text/naming.ts';
+import { type Entry, inputName, namingFor, type Wording } from './text/naming.ts';
 
 /** An error whose message may name inputs, which are written differently for each entry. */
 abstract class WordedError extends Error {
@@ -19,14 +19,23 @@ abstract class WordedError extends Error {
   }
 }
 
-/** Returns the message of any thrown value, in the wording of the action. */
+/** Returns the message of any thrown value, with inputs named as in the action. */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  return messageFor(thrown, 'action');
 }
 
-/** Returns the message of any thrown value, in the wording of an entry. */
+/** Returns the message of any thrown value, with inputs named as users of an entry write them. */
 export function messageFor(error: unknown, entry: Entry): string {
-  return error instanceof WordedError ? error.messageFor(entry) : messageOf(error);
+  if (error instanceof InputError) return describeInputError(error, entry);
+  if (error instanceof WordedError) return error.messageFor(entry);
+  return error instanceof Error ? error.message : String(error);
+}
+
+function describeInputError({ input, message, problems }: InputError, entry: Entry): string {
+  if (problems.length === 0) return input === null ? message : `${inputName(input, entry)}: ${message}`;
+  const listed = problems.slice(0, LISTED.many).map((each, at) => `(${at + 1}) ${messageFor(each, entry)}`);
+  const more = problems.length > LISTED.many ? ` And ${problems.length - LISTED.many} more.` : '';
+  return `${message} ${listed.join(' ')}${more}`;
 }
 
 /** Returns the `code` of a system or Node error (`ENOENT`, `EACCES`, …); null for anything else. */
@@ -45,33 +54,38 @@ export function causeCode(error: unknown): string | null {
   return null;
 }
 
-/** The user gave an invalid value: exit 52. The message names the input and the fix. */
-export class InputError extends WordedError {
+/** The user gave an invalid value: exit 52. */
+export class InputError extends Error {
   override readonly name = 'InputError';
   /** The invalid input, in kebab-case; null when the error is not about a particular input. */
   readonly input: string | null;
+  /** The problems that this one stands for; empty for a single problem. */
+  readonly problems: readonly InputError[];
 
-  constructor(input: string | null, message: string | Wording, options?: ErrorOptions) {
+  /** @param message a sentence about the input that does not name it, and the fix: `messageFor` puts the name before it. */
+  constructor(
+    input: string | null,
+    message: string,
+    options: ErrorOptions & { problems?: readonly InputError[] } = {},
+  ) {
     super(message, options);
     this.input = input;
+    this.problems = options.problems ?? [];
   }
 }
 
 /**
  * Throws when there are problems, and returns otherwise.
- * @throws InputError that lists every problem; a single problem is thrown as it is, and so is the first error of
+ * @throws InputError that holds every problem; a single problem is thrown as it is, and so is the first error of
  * another class, which is a bug.
  */
 export function throwProblems(problems: readonly Error[]): void {
   const [first] = problems;
   if (first === undefined) return;
+  const wrong = problems.filter((each) => each instanceof InputError);
   const bug = problems.find((each) => !(each instanceof InputError));
   if (bug !== undefined || problems.length === 1) throw bug ?? first;
-  throw new InputError(null, ({ entry }) => {
-    const listed = problems.slice(0, LISTED.many).map((each, at) => `(${at + 1}) ${messageFor(each, entry)}`);
-    const more = problems.length > LISTED.many ? ` And ${problems.length - LISTED.many} more.` : '';
-    return `${problems.length} problems to fix: ${listed.join(' ')}${more}`;
-  });
+  throw new InputError(null, `${problems.length} problems to fix:`, { problems: wrong });
 }
 
 /** There is no key for the model, and `on-missing-key` is `skip`: the run is skipped and the step succeeds. */

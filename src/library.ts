@@ -41,23 +41,19 @@ export interface RunOptions<Payload> {
   readonly schema: JsonSchema | TypedSchema<Payload> | string;
   /**
    * A JSON Schema for the payload (an object, inline JSON, or the path of a `.json` file), the name of a boolean
-   * property, or `none` (the default).
+   * property, or `off` (the default).
    */
   readonly gate?: JsonSchema | string;
-  /** A share of changed files from 0 to 1, `lines:SHARE`, `off`, or `auto` (the default). */
+  /** A share of changed files from 0 to 1, `off`, or `auto` (the default). */
   readonly minCoverage?: number | string;
   readonly grounding?: 'auto' | 'off' | 'mark' | 'require';
-  readonly gateFindings?: 'all' | 'proven';
   readonly model: string;
   readonly provider?: 'openai' | 'anthropic' | 'gemini' | 'azure-openai' | 'openai-compatible';
   readonly apiKey?: string;
   readonly baseUrl?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly authScheme?: 'provider' | 'bearer';
-  readonly systemPrompt?: string;
   readonly maxOutputTokens?: number;
   readonly reasoningEffort?: string;
-  readonly stream?: 'auto' | 'on' | 'off';
   readonly maxTurns?: number;
   readonly timeoutMinutes?: number;
   readonly maxTotalTokens?: number;
@@ -67,12 +63,9 @@ export interface RunOptions<Payload> {
   readonly tools?: readonly string[];
   /** The same names, plus `structured_output`; without that tool no payload can be delivered. */
   readonly excludeTools?: readonly string[];
-  readonly shellTimeoutSeconds?: number;
-  readonly maxToolOutputKb?: number;
   readonly sandbox?: 'required' | 'auto' | 'off';
   readonly shellNetwork?: boolean;
   readonly sandboxRead?: readonly string[];
-  readonly workspaceAccess?: 'scratch' | 'in-place' | 'read-only';
   readonly passEnv?: readonly string[];
   /** The folder that the agent works on. Default: the current working directory of the process. */
   readonly workspace?: string;
@@ -161,8 +154,7 @@ export async function runStructuredAgent<Payload = JsonObject>(
     workspace: options.workspace ?? here.folder,
     workingDirectory: options.workingDirectory ?? '.',
     validate: schemaValidator(options.schema),
-    resultFile: null,
-    transcriptFile: null,
+    results: null,
     writePatch(patch) {
       kept.patch = patch;
       return null;

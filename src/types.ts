@@ -180,7 +180,7 @@ export interface UnseenFile {
 }
 
 /** Why a changed file does not have to be seen. */
-export type NotRequired = 'lock_file' | 'binary' | 'generated' | 'vendored' | 'not_in_subject_paths';
+export type NotRequired = 'lock_file' | 'binary' | 'generated' | 'vendored' | 'outside_working_directory';
 
 /** How a finding was checked against the files: `exact` and `moved` are proven. */
 export type GroundingStatus = 'exact' | 'moved' | 'unproven' | 'ambiguous' | 'ungrounded' | 'refuted';

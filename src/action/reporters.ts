@@ -1,5 +1,5 @@
 /** The reporters of the action, in the order in which they run. */
-
+import path from 'node:path';
 import { createReportPage } from '../commands/report/report-page.ts';
 import type { Config } from '../config/parse-config.ts';
 import { verdictKey } from '../config/reporting.ts';
@@ -12,6 +12,7 @@ import { createCommitStatus } from '../reporters/commit-status.ts';
 import { runPage } from '../reporters/links.ts';
 import { createLiveLog } from '../reporters/live-log.ts';
 import type { Log } from '../reporters/log.ts';
+import { RESULT_FILES } from '../reporters/outputs.ts';
 import type { Reporter } from '../reporters/report-types.ts';
 import { createSarif } from '../reporters/sarif.ts';
 import { isCheckedOut, type Locate } from '../reporters/source-locations.ts';
@@ -21,14 +22,9 @@ import type { Secrets } from '../text/secrets.ts';
 import type { Subject } from '../types.ts';
 import type { ActionGitHub } from './github.ts';
 
+/** The settings that choose the reporters. */
 export interface ReportingInputs {
-  readonly config: Pick<
-    Config,
-    'summary' | 'annotations' | 'comment' | 'commentKey' | 'commitStatus' | 'logLevel' | 'leg' | 'vote'
-  >;
-  readonly transcriptFile: string | null;
-  readonly reportFile: string | null;
-  readonly sarifFile: string | null;
+  readonly config: Pick<Config, 'summary' | 'comment' | 'commentKey' | 'commitStatus' | 'leg'>;
 }
 
 export interface ActionReportersOptions {
@@ -37,6 +33,8 @@ export interface ActionReportersOptions {
   readonly hub: ActionGitHub;
   readonly subject: Subject | null;
   readonly workspace: string;
+  /** The results folder. */
+  readonly results: string;
   readonly locate: Locate;
   /** Whether the paths of findings were resolved in other jobs, so that this job may run without a checkout. */
   readonly isResolved: boolean;
@@ -49,25 +47,25 @@ export interface ActionReportersOptions {
 
 /** Local reporters come first: network reporters may take their time, and are skipped after a signal. */
 export function createReporters(options: ActionReportersOptions): readonly Reporter[] {
-  const { environment, setup, hub, log, secrets, workspace, locate } = options;
+  const { environment, setup, hub, log, secrets, workspace, results, locate, isResolved } = options;
   const serverUrl = environment['GITHUB_SERVER_URL'] || null;
-  const isThere = !options.isResolved || isCheckedOut({ workspace, repositories: repositoriesOf(hub) });
+  const isThere = !isResolved || isCheckedOut({ workspace, repositories: repositoriesOf(hub) });
   const facts: SummaryFacts = { secrets, serverUrl, ...(isThere ? { locate } : {}) };
   const file = setup.config.summary ? options.summaryFile : null;
+  const level = environment['RUNNER_DEBUG'] === '1' ? 'full' : 'summary';
+  const notify = (text: string) => log.info(text, 1);
+  const ofRun = [
+    createTranscript({ file: path.join(results, RESULT_FILES.transcript), secrets }),
+    createReportPage({ file: path.join(results, RESULT_FILES.page), secrets, notify }),
+  ];
+  const elsewhere = file === null ? 'the result file' : 'the job summary';
   return [
-    ...(setup.transcriptFile === null ? [] : [createTranscript({ file: setup.transcriptFile, secrets })]),
-    ...(setup.reportFile === null
-      ? []
-      : [createReportPage({ file: setup.reportFile, secrets, notify: (text) => log.info(text) })]),
+    ...(isResolved ? [] : ofRun),
     ...(file === null ? [] : [{ ...createSummary({ ...facts, file }), repeatable: true }]),
-    ...sarif(options, facts, isThere ? locate : null),
-    createAnnotations({
-      log,
-      mode: setup.config.annotations,
-      locate,
-      elsewhere: file === null ? (setup.sarifFile ?? 'run-result-file') : 'the job summary',
-    }),
-    { ...createLiveLog({ log, level: setup.config.logLevel }), repeatable: true },
+    sarif(options, facts, isThere ? locate : null),
+    // The merge of the legs annotates what they found, once.
+    ...(setup.config.leg === null ? [createAnnotations({ log, locate, elsewhere })] : []),
+    { ...createLiveLog({ log, level }), repeatable: true },
     ...onGitHub(options, facts),
   ];
 }
@@ -79,25 +77,21 @@ export function repositoriesOf({ event }: Pick<ActionGitHub, 'event'>): readonly
 }
 
 function sarif(
-  { environment, setup, version, log }: ActionReportersOptions,
+  { environment, setup, results, version, log }: ActionReportersOptions,
   { secrets, serverUrl }: SummaryFacts,
   locate: Locate | null,
-) {
-  const { sarifFile } = setup;
-  if (sarifFile === null) return [];
+): Reporter {
   const repository = environment['GITHUB_ACTION_REPOSITORY'] || null;
-  return [
-    createSarif({
-      file: sarifFile,
-      locate,
-      secrets,
-      notify: (text) => log.info(text),
-      version,
-      informationUri: serverUrl === null || repository === null ? null : `${serverUrl}/${repository}`,
-      category: verdictKey(environment, setup.config),
-      serverUrl,
-    }),
-  ];
+  return createSarif({
+    file: path.join(results, RESULT_FILES.sarif),
+    locate,
+    secrets,
+    notify: (text) => log.info(text, 1),
+    version,
+    informationUri: serverUrl === null || repository === null ? null : `${serverUrl}/${repository}`,
+    category: verdictKey(environment, setup.config),
+    serverUrl,
+  });
 }
 
 /** The comment and the status; a warning when there is no token for them. */
@@ -105,7 +99,7 @@ function onGitHub(options: ActionReportersOptions, facts: SummaryFacts): readonl
   const { environment, setup, hub, subject, log } = options;
   const { comment, commitStatus } = setup.config;
   const { github, finder, event } = hub;
-  if (comment === 'never' && commitStatus === null) return [];
+  if (comment === 'off' && commitStatus === null) return [];
   if (github === null) {
     log.warning('github-token is empty, so there is neither a comment nor a commit status.', {
       title: 'structured-agent',
@@ -125,7 +119,7 @@ function onGitHub(options: ActionReportersOptions, facts: SummaryFacts): readonl
   };
   return [
     ...(commitStatus === null ? [] : [createCommitStatus({ secrets: facts.secrets, set: status })]),
-    ...(comment === 'never'
+    ...(comment === 'off'
       ? []
       : [
           createComment({

@@ -1,7 +1,7 @@
 /** How a step of the action starts and exits: secrets are masked before the first line, the exit code is set last. */
 import { randomUUID } from 'node:crypto';
 import * as core from '@actions/core';
-import { messageOf } from '../errors.ts';
+import { InputError, messageOf } from '../errors.ts';
 import { findSecrets } from '../github/runner.ts';
 import { proxySecrets } from '../network/network.ts';
 import { createLog, type Log } from '../reporters/log.ts';
@@ -36,9 +36,8 @@ async function run(
   try {
     return await work({ environment, secrets, log, listen });
   } catch (error) {
-    // The run could not start, most likely because there is no folder to work in.
     log.error(`${name} could not start: ${messageOf(error)}`);
-    return 1;
+    return error instanceof InputError ? 52 : 1;
   }
 }
 

@@ -12,14 +12,14 @@ import { createLocator } from '../reporters/source-locations.ts';
 import type { EndWorld } from '../run/world.ts';
 import { type ActionGitHub, openGitHub } from './github.ts';
 import { createReporters, repositoriesOf } from './reporters.ts';
-import type { Folders, Known, Setup } from './setup.ts';
+import type { Folders, Setup, StepConfig } from './setup.ts';
 import type { Step } from './start.ts';
 
 export interface ActionWorldOptions {
   readonly step: Step;
   readonly files: RunnerFiles;
   readonly folders: Folders;
-  readonly setup: Setup<Known>;
+  readonly setup: Setup<StepConfig>;
   /** Whether the paths of findings were resolved in other jobs, so that this job may run without a checkout. */
   readonly isResolved: boolean;
   /** null when envelopes are not signed. */
@@ -61,7 +61,20 @@ export function createActionWorld(options: ActionWorldOptions): ActionWorld {
     repositories: repositoriesOf(hub),
     changed: hub.changedPaths,
   });
-  const shared = { environment, setup, hub, subject, workspace, locate, isResolved, version, log, secrets };
+  const { results } = folders;
+  const shared = {
+    environment,
+    setup,
+    hub,
+    subject,
+    workspace,
+    results,
+    locate,
+    isResolved,
+    version,
+    log,
+    secrets,
+  };
   return {
     entry: 'action',
     environment,
@@ -69,8 +82,7 @@ export function createActionWorld(options: ActionWorldOptions): ActionWorld {
     secrets,
     subject,
     workspace,
-    resultFile: setup.resultFile,
-    transcriptFile: setup.transcriptFile,
+    results,
     locate: isResolved ? null : locate,
     restoreRunnerFiles: keepFiles(files.all),
     files: hub.files,
@@ -79,7 +91,6 @@ export function createActionWorld(options: ActionWorldOptions): ActionWorld {
     now: () => performance.now(),
     listen,
     reporters: createReporters({ ...shared, summaryFile: files.summary }),
-    spareResultFile: path.join(folders.results, 'result.json'),
     writeEnvelope: (report) => writeResultFile(report, secrets, signer(signingKey)),
     writeOutputs(report) {
       const { outputs, warnings } = stepOutputs(report);

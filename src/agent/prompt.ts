@@ -9,14 +9,10 @@ export interface PromptFacts {
   readonly workingDirectory: string;
   /** Whether `structured_output` is offered; if it is excluded, the prompt does not mention it. */
   readonly structured: boolean;
-  /** Whether files may be changed. */
-  readonly writable: boolean;
   /** Whether there is a shell without network access. */
   readonly offline: boolean;
   /** Whether the quotes of findings are looked up in the files. */
   readonly quotes: boolean;
-  /** The user's `system-prompt`, or null. */
-  readonly extra: string | null;
 }
 
 /** Returns the system prompt of a run. It contains no times or ids, so that it can be cached between turns. */
@@ -38,7 +34,6 @@ export function systemPrompt(facts: PromptFacts): string {
     );
   }
   if (facts.offline) parts.push('Commands have no network: use what is installed.');
-  if (!facts.writable) parts.push('The checkout is read-only; write to /tmp.');
   if (facts.quotes) parts.push('Copy the quote of a finding exactly from the file: it is looked up there.');
   if (facts.structured) {
     parts.push(
@@ -46,7 +41,6 @@ export function systemPrompt(facts: PromptFacts): string {
         'run; plain text is discarded.',
     );
   }
-  if (facts.extra !== null) parts.push(facts.extra);
   return parts.join('\n\n');
 }
 

@@ -26,8 +26,8 @@ export interface RunOptions {
   readonly quiet: boolean;
   /** The file to record the model's side in, as typed; null for none. */
   readonly record: string | null;
-  /** The file to write the agent's changes to, as typed; null for none. */
-  readonly patchFile: string | null;
+  /** The folder for the files that the run writes, as typed; null for none. */
+  readonly results: string | null;
   /** How stdin is used: as the whole task, as text before the task, or not at all. */
   readonly stdin: 'prompt' | 'beside' | 'unused';
 }
@@ -118,7 +118,7 @@ function parseRun(argv: readonly string[], world: CliWorld): RunCommand {
       outputFormat: format.value,
       quiet: findValue(flags, 'quiet') === 'true',
       record: findValue(flags, 'record'),
-      patchFile: findValue(flags, 'patch-file'),
+      results: findValue(flags, 'results'),
       stdin: world.stdinIsTerminal ? 'unused' : hasTask ? 'beside' : 'prompt',
     },
   };

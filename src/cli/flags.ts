@@ -35,7 +35,6 @@ const SHAPES: Readonly<Record<Exclude<LocalName, 'api-key'>, Shape>> = {
     help: 'The task for the agent. The words that belong to no flag are the task, too.',
   },
   'prompt-file': { group: 'Task', value: 'FILE', help: 'A file that holds the task.' },
-  'system-prompt': { group: 'Task', value: 'TEXT' },
   'working-directory': {
     group: 'Task',
     value: 'FOLDER',
@@ -44,21 +43,20 @@ const SHAPES: Readonly<Record<Exclude<LocalName, 'api-key'>, Shape>> = {
   base: {
     group: 'Task',
     value: 'REF',
-    help: 'A branch, tag or commit: the agent gets the diff of what changed since the merge base with it, with what is uncommitted, without untracked files (git add -N makes git see them).',
+    help: 'A branch, tag or commit: the change is the diff since the merge base with it, without untracked files.',
   },
   schema: {
     group: 'Verdict',
     value: 'SCHEMA',
-    help: 'JSON Schema of the verdict: inline JSON, the path of a file (./path, a path that ends in .json, or @path), or the name of a preset (verdict, code-review, security-review or test-report).',
+    help: 'JSON Schema of the verdict: inline, a path, or verdict, code-review, security-review or test-report.',
   },
   gate: {
     group: 'Verdict',
     value: 'GATE',
-    help: "What must hold for exit code 0: a JSON Schema for the payload (inline or a path), the name of a boolean property, none, or auto (the preset's own gate, no gate for a schema of your own).",
+    help: "What must hold for exit code 0: a boolean property, a JSON Schema, off, or auto (the preset's own).",
   },
   'min-coverage': { group: 'Verdict', value: 'SHARE' },
   grounding: { group: 'Verdict', value: 'WORD' },
-  'gate-findings': { group: 'Verdict', value: 'WORD' },
   'force-output': { group: 'Verdict', kind: 'boolean', value: '' },
   model: {
     group: 'Model',
@@ -74,18 +72,14 @@ const SHAPES: Readonly<Record<Exclude<LocalName, 'api-key'>, Shape>> = {
     value: 'LINE',
     help: 'A Name: value that goes with every request to the model, for gateways. One that is secret goes into the variable STRUCTURED_AGENT_HEADERS.',
   },
-  'auth-scheme': { group: 'Model', value: 'WORD' },
   'max-output-tokens': { group: 'Model', value: 'N' },
   'reasoning-effort': { group: 'Model', value: 'WORD' },
-  stream: { group: 'Model', value: 'WORD' },
   'max-turns': { group: 'Limits', value: 'N', aliases: ['max-session-turns'] },
   'timeout-minutes': { group: 'Limits', value: 'N' },
   'max-total-tokens': { group: 'Limits', value: 'N' },
   'max-cost-usd': { group: 'Limits', value: 'N' },
   tools: { group: 'Tools and sandbox', kind: 'list', value: 'NAMES', aliases: ['core-tools'] },
   'exclude-tools': { group: 'Tools and sandbox', kind: 'list', value: 'NAMES' },
-  'shell-timeout-seconds': { group: 'Tools and sandbox', value: 'N' },
-  'max-tool-output-kb': { group: 'Tools and sandbox', value: 'N' },
   sandbox: { group: 'Tools and sandbox', value: 'WORD' },
   'shell-network': { group: 'Tools and sandbox', value: 'WORD' },
   'sandbox-read': {
@@ -94,33 +88,11 @@ const SHAPES: Readonly<Record<Exclude<LocalName, 'api-key'>, Shape>> = {
     value: 'FOLDER',
     help: 'A further folder that the shell may read, as an absolute path.',
   },
-  'workspace-access': {
-    group: 'Tools and sandbox',
-    value: 'WORD',
-    help: 'scratch (the agent works in a layer over the current folder that is thrown away; --patch-file keeps what it changed), in-place (it may change the current folder) or read-only. With --sandbox off nothing holds the shell to any of them.',
-  },
   'pass-env': { group: 'Tools and sandbox', kind: 'list', value: 'NAMES' },
-  'sarif-file': { group: 'Output', value: 'FILE', help: 'Where the findings are written as SARIF 2.1.0.' },
-  'result-file': { group: 'Output', value: 'FILE', help: 'Where the result envelope is written.' },
-  'transcript-file': {
-    group: 'Output',
-    value: 'FILE',
-    help: 'Where the redacted transcript is written.',
-  },
-  'report-file': {
-    group: 'Output',
-    value: 'FILE',
-    help: 'Where the transcript is written as one web page.',
-  },
   replay: {
     group: 'Model',
     value: 'FILE',
-    help: 'A recording that answers in the place of the model: no key, no tokens, and no judgement. Tools, gate and exit code are real.',
-  },
-  'log-level': {
-    group: 'Output',
-    value: 'WORD',
-    help: 'summary, or full to see tool output and prose, too.',
+    help: "A recording that plays the model's side: no key, no tokens and no judgement.",
   },
 };
 
@@ -139,7 +111,12 @@ const OWN: readonly Flag[] = [
     short: ['o', 'f'],
   },
   { ...own('quiet', 'Output', '', 'No progress on stderr.'), short: ['q'] },
-  own('patch-file', 'Output', 'FILE', 'Where the changes of the agent are written as a patch.'),
+  own(
+    'results',
+    'Output',
+    'FOLDER',
+    'A new or empty folder for the envelope, transcript, SARIF, patch and page of the run.',
+  ),
   own(
     'record',
     'Output',
@@ -183,7 +160,9 @@ export const REFUSED: ReadonlyMap<string, string> = new Map([
   ...['continue', 'c', 'resume', 'r'].map(
     (name) => [name, 'every run is a new one; none can be taken up again. Leave it out.'] as const,
   ),
-  ['append-system-prompt', '--system-prompt is added to the built-in text already. Write that.'],
+  ...['system-prompt', 'append-system-prompt'].map(
+    (name) => [name, 'write what the agent must know into the task.'] as const,
+  ),
   ['max-wall-time', 'the limit of time is --timeout-minutes, in minutes. Write that.'],
 ]);
 

@@ -1,19 +1,17 @@
 /** A run on the command line: the same core as the action, with its output on stdout and stderr. */
-import { realpath } from 'node:fs/promises';
-import os from 'node:os';
 import path from 'node:path';
 import { createReportPage } from '../commands/report/report-page.ts';
 import type { RawInputs } from '../config/inputs.ts';
 import { type Config, parseConfig } from '../config/parse-config.ts';
-import { expandHome, resolveOwnFile } from '../config/paths.ts';
+import { makeResultsFolder, resolveRecording } from '../config/paths.ts';
 import { readTrustedFile } from '../config/workspace-file.ts';
-import { pathHere } from '../contract/source.ts';
 import { InputError } from '../errors.ts';
 import { writePrivateFile } from '../files/private-file.ts';
 import { createRecordingFile } from '../replay/recording-file.ts';
 import { writeResultFile } from '../reporters/envelope.ts';
+import { RESULT_FILES } from '../reporters/outputs.ts';
 import { createProgress } from '../reporters/progress.ts';
-import type { Report, Reporter } from '../reporters/report-types.ts';
+import type { Reporter } from '../reporters/report-types.ts';
 import { createSarif } from '../reporters/sarif.ts';
 import type { Sink } from '../reporters/sink.ts';
 import { createLocator } from '../reporters/source-locations.ts';
@@ -37,12 +35,10 @@ export interface RunProcess {
 interface CliSetup {
   readonly config: Config;
   readonly problems: readonly Error[];
-  readonly files: Readonly<Record<FileName, string | null>>;
+  /** The folder for the files that the run writes, and the file to record to; null for none. */
+  readonly results: string | null;
+  readonly record: string | null;
 }
-
-type FileName = 'result' | 'transcript' | 'report' | 'sarif' | 'patch' | 'record';
-
-const NO_FILES = { result: null, transcript: null, report: null, sarif: null, patch: null, record: null };
 
 /** Runs to the end and returns the exit code. Invalid input is reported like any other ending. */
 export async function runOnCommandLine(command: RunCommand, host: RunProcess): Promise<number> {
@@ -60,17 +56,18 @@ export async function runOnCommandLine(command: RunCommand, host: RunProcess): P
     sink: stderr,
     style: terminalStyle({ environment, stderr: process.stderr, stdoutShows: shows }),
     quiet,
-    level: command.inputs.get('log-level') === 'full' ? 'full' : 'summary',
+    level: environment['RUNNER_DEBUG'] === '1' ? 'full' : 'summary',
     secrets,
     now: () => performance.now(),
   });
-  const setup = await readSetup(command, {
-    ...{ environment, workspace, warn: progress.warn, stop: early.signal },
+  const { config, problems, results, record } = await readSetup(command, {
+    environment,
+    workspace,
+    warn: progress.warn,
+    stop: early.signal,
     isGone: problem !== null,
   });
   const stdout = createStdout({ sink: out, format, secrets, version: VERSION, cwd: workspace });
-  const { result, transcript, patch, record } = setup.files;
-  const written: Written = new Map();
   const workingDirectory = command.inputs.get('working-directory') ?? '.';
   const world = await createLocalWorld({
     entry: 'command-line',
@@ -85,75 +82,58 @@ export async function runOnCommandLine(command: RunCommand, host: RunProcess): P
       if (aborted && typeof reason === 'string') listener.signal(reason);
       else if (aborted) listener.crash(reason);
     },
-    resultFile: result,
-    transcriptFile: transcript,
+    results,
     ...(record === null ? {} : { recording: createRecordingFile(record) }),
     writePatch(bytes) {
-      // The agent may have created a link there: the path is replaced, and links are not followed.
-      if (patch !== null) writePrivateFile(patch, Buffer.from(bytes));
-      return patch;
+      if (results === null) return null;
+      const file = path.join(results, RESULT_FILES.patch);
+      writePrivateFile(file, Buffer.from(bytes));
+      return file;
     },
     reporters: [
-      ...onDisk(setup, { workspace, workingDirectory, secrets, written }),
+      ...(results === null ? [] : createFileReporters(results, { workspace, workingDirectory, secrets })),
       stdout.reporter,
       progress.reporter,
     ],
-    writeEnvelope: (report) => {
-      if (result !== null) writeResultFile(report, secrets);
-    },
+    writeEnvelope: (report) => writeResultFile(report, secrets),
     writeOutputs: stdout.writeOutputs,
     warn: progress.warn,
   });
   const machine = problem === null ? world.problems : [problem];
   const report = await run(
-    { config: setup.config, problems: [...(command.isUnderstood ? machine : []), ...setup.problems] },
+    { config, problems: [...(command.isUnderstood ? machine : []), ...problems] },
     world,
   );
-  if (patch !== null && report.patchFile === null) written.set('patch', noPatch(report));
-  await progress.conclude(report, [...written.values()]);
+  await progress.conclude(report, results === null ? [] : [`results: ${results}`]);
   return report.verdict.exitCode;
 }
 
-/** A line for each requested file that the report itself does not mention, updated by each attempt to write it. */
-type Written = Map<'report' | 'sarif' | 'patch', string>;
-
-/** Returns why a requested patch was not written. */
-function noPatch({ changedFiles, turnCount }: Report): string {
-  if (changedFiles === 0) return 'no patch: the agent changed nothing';
-  return `no patch: ${turnCount === 0 ? 'the model was not asked' : 'it is not known what the agent changed'}`;
-}
-
-interface DiskOptions {
+interface FileReporterOptions {
   readonly workspace: string;
   readonly workingDirectory: string;
   readonly secrets: ReturnType<typeof localSecrets>;
-  readonly written: Written;
 }
 
-function onDisk(
-  { files }: CliSetup,
-  { workspace, workingDirectory, secrets, written }: DiskOptions,
+/** The reporters that write to the results folder. */
+function createFileReporters(
+  results: string,
+  { workspace, workingDirectory, secrets }: FileReporterOptions,
 ): readonly Reporter[] {
-  const { transcript, report, sarif } = files;
+  // The folder is named at the end of the run: a line for each file says nothing more.
+  const notify = () => undefined;
   return [
-    ...(transcript === null ? [] : [createTranscript({ file: transcript, secrets })]),
-    ...(report === null
-      ? []
-      : [createReportPage({ file: report, secrets, notify: (text) => written.set('report', text) })]),
-    ...(sarif === null
-      ? []
-      : [
-          createSarif({
-            file: sarif,
-            locate: createLocator({ workspace, workingDirectory, repositories: [] }),
-            secrets,
-            notify: (text) => written.set('sarif', text),
-            version: VERSION,
-            informationUri: null,
-            category: 'cli',
-            serverUrl: null,
-          }),
-        ]),
+    createTranscript({ file: path.join(results, RESULT_FILES.transcript), secrets }),
+    createReportPage({ file: path.join(results, RESULT_FILES.page), secrets, notify }),
+    createSarif({
+      file: path.join(results, RESULT_FILES.sarif),
+      locate: createLocator({ workspace, workingDirectory, repositories: [] }),
+      secrets,
+      notify,
+      version: VERSION,
+      informationUri: null,
+      category: 'cli',
+      serverUrl: null,
+    }),
   ];
 }
 
@@ -171,32 +151,30 @@ async function readSetup(command: RunCommand, world: SetupWorld): Promise<CliSet
   const { environment, workspace, isGone } = world;
   const parse = (inputs: RawInputs, problems: readonly InputError[]) =>
     parseConfig(inputs, { environment, entry: 'command-line', problems });
-  if (!command.isUnderstood)
-    return { ...parse(command.inputs, []), problems: command.problems, files: NO_FILES };
-  const noted: Error[] = [];
+  const nothing = { results: null, record: null };
+  if (!command.isUnderstood) return { ...parse(command.inputs, []), problems: command.problems, ...nothing };
+  const problems = [...command.problems];
   const note = (error: unknown) => {
-    if (!(error instanceof Error)) throw error;
-    noted.push(error);
+    if (!(error instanceof InputError)) throw error;
+    problems.push(error);
     return null;
   };
-  const isWrong = command.problems.length > 0 || isGone;
+  const isWrong = problems.length > 0 || isGone;
   const inputs = isWrong ? withoutStdin(command) : await readTask(command, world).catch(note);
-  const earlier = noted.filter((error) => error instanceof InputError);
-  const { config, problems: wrong } = parse(inputs ?? command.inputs, [...command.problems, ...earlier]);
-  const place = async (name: string, file: string | null) =>
-    file === null || isGone ? null : resolveOwnFile(name, file, workspace).catch(note);
-  const files = {
-    result: await place('result-file', config.resultFile),
-    transcript: await place('transcript-file', config.transcriptFile),
-    report: await place('report-file', config.reportFile),
-    sarif: await place('sarif-file', config.sarifFile),
-    patch: await place('patch-file', command.options.patchFile),
-    record: await place('record', command.options.record),
-  };
-  const home = environment['HOME'] ?? os.homedir();
-  await refuseCollisions(files, sourcesOf(config, workspace, home)).catch(note);
-  const problems = [...wrong, ...noted.filter((error) => !earlier.some((each) => each === error))];
-  return { config, problems, files: problems.length === 0 ? files : NO_FILES };
+  const parsed = parse(inputs ?? command.inputs, problems);
+  if (parsed.problems.length > 0 || isGone) return { ...parsed, ...nothing };
+  // Nothing is made before everything else is known to be right.
+  const { record, results } = command.options;
+  const found: Error[] = [];
+  const attempt = async (making: Promise<string>) =>
+    making.catch((error: unknown) => {
+      if (!(error instanceof InputError)) throw error;
+      found.push(error);
+      return null;
+    });
+  const file = record === null ? null : await attempt(resolveRecording(record, workspace));
+  const folder = results === null ? null : await attempt(makeResultsFolder(results, workspace));
+  return { config: parsed.config, problems: found, results: folder, record: file };
 }
 
 function readTask(command: RunCommand, { workspace, warn, stop }: SetupWorld): Promise<RawInputs> {
@@ -205,7 +183,7 @@ function readTask(command: RunCommand, { workspace, warn, stop }: SetupWorld): P
       readStdin(process.stdin, {
         maxBytes: READ.policy,
         noticeAfterMs: WAIT.stdinNotice,
-        onWait: () => warn('waiting for stdin; redirect it where there is none: </dev/null'),
+        onWait: () => warn('waiting for stdin; redirect it if there is none: </dev/null'),
         signal: AbortSignal.any([AbortSignal.timeout(stdinPatience(command)), stop]),
       }),
     file: (file) => readTrustedFile(file, { root: workspace, outside: 'allowed', maxBytes: READ.policy }),
@@ -221,37 +199,4 @@ function withoutStdin({ inputs, options }: RunCommand): RawInputs {
 function stdinPatience({ inputs }: RunCommand): number {
   const minutes = Number(inputs.get('timeout-minutes') ?? 10);
   return Number.isFinite(minutes) && minutes > 0 ? Math.min(minutes * 60_000, 2 ** 31 - 1) : 600_000;
-}
-
-/** The files that a run reads, by the names of their flags. */
-function sourcesOf(config: Config, workspace: string, home: string): ReadonlyMap<string, string> {
-  const sources = {
-    schema: pathHere(config.schema),
-    gate: pathHere(config.gate),
-    'prompt-file': 'file' in config.prompt ? config.prompt.file : null,
-    replay: config.replay,
-  };
-  return new Map(
-    Object.entries(sources).flatMap(([name, file]) =>
-      file === null ? [] : [[name, path.resolve(workspace, expandHome(file, home))] as const],
-    ),
-  );
-}
-
-/** @throws InputError when an output file would overwrite another one or an input of the run */
-async function refuseCollisions(
-  files: CliSetup['files'],
-  sources: ReadonlyMap<string, string>,
-): Promise<void> {
-  const seen = new Map<string, string>();
-  const real = (file: string) => realpath(file).catch(() => file);
-  for (const [name, file] of sources) seen.set(await real(file), name);
-  for (const [name, file] of Object.entries(files)) {
-    if (file === null) continue;
-    const flag = name === 'record' ? name : `${name}-file`;
-    const other = seen.get(await real(file));
-    if (other !== undefined)
-      throw new InputError(flag, `--${other} and --${flag} name the same file. Give each its own.`);
-    seen.set(await real(file), flag);
-  }
 }

@@ -27,9 +27,8 @@ export interface LocalWorldOptions
   /** The folder that the agent starts in: absolute, or relative to the workspace. Default: the workspace. */
   readonly workingDirectory?: string;
   readonly secrets: ReturnType<typeof localSecrets>;
-  /** An absolute path; null for none. */
-  readonly resultFile: string | null;
-  readonly transcriptFile: string | null;
+  /** The folder for the files that the run writes; null for none. */
+  readonly results: string | null;
   readonly writeEnvelope: World['writeEnvelope'];
 }
 
@@ -95,10 +94,8 @@ export async function createLocalWorld(options: LocalWorldOptions): Promise<Loca
     features: {
       replay: async (...given) => (await import('../replay/replay.ts')).openReplay(...given),
       record: async (...given) => (await import('../replay/recorder.ts')).recordRun(...given),
-      reuse: async (options) => (await import('../reuse/reuse.ts')).reuseVerdict(options),
     },
     now: () => performance.now(),
-    spareResultFile: null,
   };
 }
 

@@ -28,7 +28,7 @@ export function inputsOf(options: object): {
   readonly raw: ReadonlyMap<InputName, string>;
   readonly problems: readonly InputError[];
 } {
-  const raw = new Map<InputName, string>([['gate', 'none']]);
+  const raw = new Map<InputName, string>([['gate', 'off']]);
   const problems: InputError[] = [];
   for (const key of namesOf(options)) {
     const value: unknown = Reflect.get(options, key);

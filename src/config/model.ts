@@ -11,7 +11,7 @@ import {
   registry,
 } from '../providers/registry.ts';
 import { READ } from '../text/limits.ts';
-import { type Entry, KEY_VARIABLE, type Naming, namingFor } from '../text/naming.ts';
+import type { Entry } from '../text/naming.ts';
 import type { InputName } from './inputs.ts';
 import type { InputReader } from './values.ts';
 
@@ -27,10 +27,8 @@ export interface ModelConfig {
   readonly missingKey: string | null;
   readonly baseUrl: string | null;
   readonly maxOutputTokens: number | null;
-  readonly stream: 'auto' | 'on' | 'off';
   /** Headers that a gateway needs besides the key; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly authScheme: 'provider' | 'bearer';
   readonly reasoningEffort: string | null;
 }
 
@@ -45,21 +43,18 @@ type Reader = InputReader<InputName>;
 
 /** Parses the settings of the model. If an invalid input leaves the provider open, it is `openai-compatible`. */
 export function parseModel(reader: Reader, world: ConfigWorld): ModelConfig {
-  const naming = namingFor(world.entry ?? 'action');
   const model = reader.text('model') ?? '';
   const url = reader.attempt(() => readBaseUrl(reader), null);
   const named = reader.choice('provider', PROVIDERS, null);
   const request: RequestOptions = {
     maxOutputTokens: reader.integer('max-output-tokens', { min: 1 }, null),
-    stream: reader.choice('stream', ['auto', 'on', 'off'], 'auto'),
-    authScheme: reader.choice('auth-scheme', ['provider', 'bearer'], 'provider'),
     reasoningEffort: reader.word('reasoning-effort'),
   };
   // A replay sends no request: given values are still checked, but none is required.
   if (reader.text('replay') !== null)
     return {
       provider: named ?? providerByName(model) ?? 'openai-compatible',
-      providerReason: naming.noun('replay'),
+      providerReason: 'replay',
       model,
       apiKey: null,
       keySource: 'no key (the model is replayed)',
@@ -70,14 +65,9 @@ export function parseModel(reader: Reader, world: ConfigWorld): ModelConfig {
       ...request,
     };
   if (model === '')
-    reader.add(
-      new InputError(
-        'model',
-        ({ give }) => `No model is given. ${give('model')}, for example claude-sonnet-4-5.`,
-      ),
-    );
+    reader.add(new InputError('model', 'no model is given. Name one, for example claude-sonnet-4-5.'));
   const headers = reader.attempt(() => readHeaders(reader), {});
-  const chosen = chooseProvider(reader, named, model, naming);
+  const chosen = chooseProvider(reader, named, model);
   const [provider, providerReason] = chosen ?? ['openai-compatible', 'nothing'];
   const isEndpointKnown = chosen !== null && !reader.hasProblem('base-url');
   const baseUrl = isEndpointKnown ? reader.attempt(() => checkBaseUrl(provider, url), null) : null;
@@ -92,37 +82,35 @@ export function parseModel(reader: Reader, world: ConfigWorld): ModelConfig {
   };
 }
 
-type RequestOptions = Pick<ModelConfig, 'maxOutputTokens' | 'stream' | 'authScheme' | 'reasoningEffort'>;
+type RequestOptions = Pick<ModelConfig, 'maxOutputTokens' | 'reasoningEffort'>;
 
 /** Chooses the provider and the reason for it; null when that depends on another input, which is invalid. */
 function chooseProvider(
   reader: Reader,
   named: ProviderName | null,
   model: string,
-  { noun }: Naming,
 ): readonly [ProviderName, string] | null {
   if (reader.hasProblem('provider')) return null;
-  if (named !== null) return [named, noun('provider')];
+  if (named !== null) return [named, 'provider'];
   const match = providerByName(model);
   if (match !== null) return [match, `the name of the model ${model}`];
-  if (reader.text('base-url') !== null) return ['openai-compatible', noun('base-url')];
+  if (reader.text('base-url') !== null) return ['openai-compatible', 'base-url'];
   if (model !== '')
     reader.add(
       new InputError(
         'provider',
-        ({ name, give }) =>
-          `No provider is known for the model ${JSON.stringify(model)}. ${give('provider')} (one of ${PROVIDERS.join(', ')}), or ${name('base-url')} for a compatible server.`,
+        `no provider is known for the model ${JSON.stringify(model)}. Name one of ${PROVIDERS.join(', ')}, or set base-url for a compatible server.`,
       ),
     );
   return null;
 }
 
-/** The advice for a missing key, given the provider's usual variable. */
+/** What to do about a missing key, given the provider's usual variable. */
 const KEY_ADVICE: Readonly<Record<Entry, (variable: string) => string>> = {
   action: (variable) =>
-    `Set api-key to a secret, for example api-key: \${{ secrets.${variable} }}, or set the variable ${variable}. A pull request from a fork gets no secrets.`,
-  'command-line': (variable) => `Set the variable ${variable}, or ${KEY_VARIABLE} for any provider.`,
-  library: (variable) => `Pass apiKey, or set the variable ${variable}.`,
+    `Set it to a secret, for example \${{ secrets.${variable} }}, or set the variable ${variable}.`,
+  'command-line': (variable) => `Set this variable, or ${variable}.`,
+  library: (variable) => `Pass it, or set the variable ${variable}.`,
 };
 
 function findKey(
@@ -132,20 +120,18 @@ function findKey(
   world: ConfigWorld,
 ): Pick<ModelConfig, 'apiKey' | 'keySource' | 'missingKey'> {
   const given = reader.text('api-key');
-  const { entry, name, noun } = namingFor(world.entry ?? 'action');
-  if (given !== null) return { apiKey: given, keySource: noun('api-key'), missingKey: null };
+  if (given !== null) return { apiKey: given, keySource: 'api-key', missingKey: null };
   // An invalid header may have held the key.
   if (reader.hasProblem('headers')) return { apiKey: null, keySource: 'no key', missingKey: null };
   // The user sends a key in a custom header: the vendor's key must not be sent to a gateway along with it.
   if (Object.keys(headers).some((name) => KEY_HEADERS.has(name)))
-    return { apiKey: null, keySource: noun('headers'), missingKey: null };
+    return { apiKey: null, keySource: 'headers', missingKey: null };
   const variable = registry[provider].keyVariable;
-  if (variable === null)
-    return { apiKey: null, keySource: `no key (${name('api-key')} is not set)`, missingKey: null };
+  if (variable === null) return { apiKey: null, keySource: 'no key (api-key is not set)', missingKey: null };
   const found = world.environment[variable]?.trim();
   if (found !== undefined && found !== '')
     return { apiKey: found, keySource: `the variable ${variable}`, missingKey: null };
-  const missingKey = `No key for provider ${provider}. ${KEY_ADVICE[entry](variable)}`;
+  const missingKey = `no key for the provider ${provider}. ${KEY_ADVICE[world.entry ?? 'action'](variable)}`;
   return { apiKey: null, keySource: 'no key', missingKey };
 }
 
@@ -182,8 +168,7 @@ export function readHeaders(reader: InputReader<'headers' | 'api-key'>): Readonl
   if (text.length > READ.headers) {
     throw new InputError(
       'headers',
-      ({ name }) =>
-        `${name('headers')} is longer than ${READ.headers / 1024} KiB. Give fewer or shorter headers.`,
+      `they are longer than ${READ.headers / 1024} KiB. Give fewer or shorter headers.`,
     );
   }
   const lines = text.split(/\r?\n/u);
@@ -229,14 +214,10 @@ function readLine(line: string, number: number): readonly [name: string, value: 
 function refuseTwoKeys(names: readonly string[], reader: InputReader<'headers' | 'api-key'>): void {
   const key = names.find((name) => KEY_HEADERS.has(name));
   if (key !== undefined && reader.text('api-key') !== null) {
-    throw new InputError(
-      'headers',
-      ({ name, setting }) =>
-        `Both ${name('api-key')} and the header ${key} in ${name('headers')} give a key. Keep one of them; ${setting('auth-scheme', 'bearer')} sends ${name('api-key')} as Authorization.`,
-    );
+    throw new InputError('headers', `the header ${key} and api-key both give a key. Keep one of them.`);
   }
 }
 
 function badLine(number: number, what: string): InputError {
-  return new InputError('headers', ({ name }) => `Line ${number} of ${name('headers')} ${what}`);
+  return new InputError('headers', `line ${number} ${what}`);
 }

@@ -7,27 +7,23 @@ import type { MinCoverage } from '../types.ts';
 import type { InputName, RawInputs } from './inputs.ts';
 import { type ConfigWorld, type ModelConfig, parseModel } from './model.ts';
 import { type Reporting, readReporting } from './reporting.ts';
-import { createInputError, createReader, type InputReader, type Parsed, readSigningKey } from './values.ts';
+import { createReader, type InputReader, type Parsed, readSigningKey } from './values.ts';
 
 export interface Config extends Reporting {
   /** The prompt text, or the file that contains it (relative to the workspace). */
   readonly prompt: { readonly text: string } | { readonly file: string };
   /** As typed: inline JSON, a path or a preset. */
   readonly schema: string;
-  /** As typed: `auto`, `none`, a property, inline JSON or a path. */
+  /** As typed: `auto`, `off`, a property, inline JSON or a path. */
   readonly gate: string;
   readonly minCoverage: MinCoverage;
   readonly grounding: 'auto' | 'off' | 'mark' | 'require';
-  readonly gateFindings: 'all' | 'proven';
-  readonly systemPrompt: string | null;
   readonly model: ModelConfig;
   readonly maxTurns: number | null;
   readonly timeoutMs: number;
   readonly maxTotalTokens: number | null;
   readonly maxCostUsd: number | null;
   readonly forceOutput: boolean;
-  readonly shellTimeoutSeconds: number;
-  readonly maxToolOutputBytes: number;
   readonly sandbox: 'required' | 'auto' | 'off';
   readonly shellNetwork: boolean;
   readonly sandboxRead: readonly string[];
@@ -35,26 +31,17 @@ export interface Config extends Reporting {
   readonly tools: readonly ToolName[];
   /** May also contain `structured_output`. */
   readonly excludeTools: readonly string[];
-  readonly workspaceAccess: 'scratch' | 'in-place' | 'read-only';
   readonly passEnv: readonly string[];
   /** Relative to the workspace; `.` for the workspace itself. */
   readonly workingDirectory: string;
-  readonly context: 'auto' | 'none';
   /** The branch, tag or commit that the change is based on, as typed; null where GitHub's event knows it, or nobody. */
   readonly base: string | null;
   /** The name of this leg and of this vote; null when the workflow sets none. */
   readonly leg: string | null;
   readonly vote: string | null;
   readonly signingKey: string | null;
-  /** The folder of earlier envelopes, as typed; null when verdicts are not reused. */
-  readonly reuseFrom: string | null;
-  /** Relative to the workspace; empty for the whole checkout. */
-  readonly subjectPaths: readonly string[];
-  readonly refresh: boolean;
   readonly trustedFiles: 'workspace' | 'base';
   readonly onMissingKey: 'fail' | 'skip';
-  readonly transcriptFile: string | null;
-  readonly reportFile: string | null;
   /** The recording that replaces the model, as typed; null for a live run. */
   readonly replay: string | null;
 }
@@ -69,34 +56,23 @@ export function parseConfig(raw: RawInputs, world: ConfigWorld): Parsed<Config> 
     gate: reader.text('gate') ?? 'auto',
     minCoverage: reader.attempt(() => parseMinCoverage(reader), 'auto'),
     grounding: reader.choice('grounding', ['auto', 'off', 'mark', 'require'], 'auto'),
-    gateFindings: reader.choice('gate-findings', ['all', 'proven'], 'all'),
-    systemPrompt: reader.text('system-prompt'),
     model: parseModel(reader, world),
     ...parseLimits(reader),
     forceOutput: reader.boolean('force-output', true),
     tools: parseTools(reader),
     excludeTools: reader.attempt(() => readToolNames(reader, 'exclude-tools'), []),
-    shellTimeoutSeconds: reader.integer('shell-timeout-seconds', { min: 1, max: 600 }, 120),
-    maxToolOutputBytes: reader.integer('max-tool-output-kb', { min: 1, max: 1024 }, 25) * 1024,
     sandbox: reader.choice('sandbox', ['required', 'auto', 'off'], 'required'),
     shellNetwork: reader.choice('shell-network', ['off', 'on'], 'off') === 'on',
     sandboxRead: reader.attempt(() => parseFolders(reader), []),
-    workspaceAccess: reader.choice('workspace-access', ['scratch', 'in-place', 'read-only'], 'scratch'),
     passEnv: reader.attempt(() => parsePassEnv(reader), []),
     workingDirectory: reader.text('working-directory') ?? '.',
-    context: reader.choice('context', ['auto', 'none'], 'auto'),
     base: reader.attempt(() => parseBase(reader), null),
     leg: reader.line('leg', MERGE.name),
     vote: reader.line('vote', MERGE.name),
     signingKey: readSigningKey(reader),
-    reuseFrom: reader.text('reuse-from'),
-    subjectPaths: reader.list('subject-paths'),
-    refresh: reader.boolean('refresh', false),
     trustedFiles: reader.choice('trusted-files', ['workspace', 'base'], 'workspace'),
     onMissingKey: reader.choice('on-missing-key', ['fail', 'skip'], 'fail'),
-    ...readReporting(reader, world.environment),
-    transcriptFile: reader.text('transcript-file'),
-    reportFile: reader.text('report-file'),
+    ...readReporting(reader),
     replay: reader.text('replay'),
   };
   if (config.model.missingKey !== null && config.onMissingKey === 'fail')
@@ -108,33 +84,25 @@ function parsePrompt(reader: Reader): Config['prompt'] {
   const text = reader.text('prompt');
   const file = reader.text('prompt-file');
   if (text !== null && file !== null)
-    reader.add(
-      new InputError(
-        'prompt-file',
-        ({ name }) => `${name('prompt')} and ${name('prompt-file')} are both given. Keep one of them.`,
-      ),
-    );
+    reader.add(new InputError('prompt-file', 'prompt is given, too. Keep one of them.'));
   if (text === null && file !== null) return { file };
   if (text === null && !reader.hasProblem('prompt-file'))
     reader.add(
-      new InputError('prompt', ({ entry, name, give }) => {
-        const orFile = entry === 'library' ? '' : `, or ${name('prompt-file')} to a file that holds it`;
-        return `No task is given. ${give('prompt')}${entry === 'library' ? ': the task' : ' to the task'}${orFile}.`;
-      }),
+      new InputError('prompt', 'no task is given. Write the task, or name a file with prompt-file.'),
     );
   return { text: text ?? '' };
 }
 
-/** @throws InputError for a text that is no share */
+/** @throws InputError for a text that is not a share */
 function parseMinCoverage(reader: Reader): MinCoverage {
   const text = (reader.text('min-coverage') ?? 'auto').toLowerCase();
   if (text === 'auto' || text === 'off') return text;
   const [, of = 'files:', number] = /^(files:|lines:)?(\d(?:\.\d{0,9})?|\.\d{1,9})$/u.exec(text) ?? [];
   const share = Number(number ?? Number.NaN);
   if (share >= 0 && share <= 1) return { of: of === 'lines:' ? 'lines' : 'files', share };
-  throw createInputError(
+  throw new InputError(
     'min-coverage',
-    `is ${quote(text, DISPLAY.name)}. Use auto, off, a share of the changed files from 0 to 1 such as 0.9, or lines:0.9 for changed lines.`,
+    `${quote(text, DISPLAY.name)} is not auto, off or a share from 0 to 1, such as 0.9.`,
   );
 }
 
@@ -156,9 +124,9 @@ function parseBase(reader: Reader): string | null {
   const base = reader.text('base');
   if (base === null || (base.length <= DISPLAY.wholePath && /^[^-\p{Cc}][^\p{Cc}]*$/u.test(base)))
     return base;
-  throw createInputError(
+  throw new InputError(
     'base',
-    `is ${quote(base, DISPLAY.name)}, which is no branch, tag or commit. Use one that git knows, for example main.`,
+    `${quote(base, DISPLAY.name)} is not a branch, tag or commit. Use one that git knows, for example main.`,
   );
 }
 
@@ -195,9 +163,9 @@ function readToolNames(reader: Reader, input: 'tools' | 'exclude-tools'): readon
   return reader.list(input, /[\s,]+/u).map((entry) => {
     const name = TOOL_ALIASES.get(entry.toLowerCase());
     if (name !== undefined) return name;
-    throw createInputError(
+    throw new InputError(
       input,
-      `names ${quote(entry, DISPLAY.name)}, which is no tool. Use read_file, edit, shell or structured_output.`,
+      `${quote(entry, DISPLAY.name)} is not a tool. Use read_file, edit, shell or structured_output.`,
     );
   });
 }
@@ -207,9 +175,9 @@ function parseFolders(reader: Reader): readonly string[] {
   const folders = reader.list('sandbox-read');
   const relative = folders.find((folder) => !path.isAbsolute(folder));
   if (relative !== undefined) {
-    throw createInputError(
+    throw new InputError(
       'sandbox-read',
-      `names ${JSON.stringify(relative)}, which is not an absolute path. Write it from the root, for example /opt/tools.`,
+      `${quote(relative, DISPLAY.wholePath)} is not an absolute path. Write it from the root, for example /opt/tools.`,
     );
   }
   return folders;
@@ -224,14 +192,14 @@ function parsePassEnv(reader: Reader): readonly string[] {
   const names = reader.list('pass-env', /[\s,]+/u);
   const malformed = names.find((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/u.test(name));
   if (malformed !== undefined) {
-    throw createInputError(
+    throw new InputError(
       'pass-env',
-      `names ${JSON.stringify(malformed)}, which is not a variable's name. List names only, without values.`,
+      `${quote(malformed, DISPLAY.name)} is not the name of a variable. List names only, without values.`,
     );
   }
   const refused = names.find((name) => NEVER_PASSED.test(name));
   if (refused !== undefined) {
-    throw createInputError('pass-env', `names ${refused}, which the agent must never see. Take it out.`);
+    throw new InputError('pass-env', `the agent must never see ${refused}. Take it out.`);
   }
   return names;
 }

@@ -1,12 +1,9 @@
 /** Resolves the paths that users give: folders to start in, files to write. */
-import { constants } from 'node:fs';
-import { access, mkdir, realpath, stat } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { access, lstat, mkdir, readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { InputError } from '../errors.ts';
+import { InputError, messageOf } from '../errors.ts';
 import { KERNEL_FOLDERS } from '../files/protected-names.ts';
-import { describeUnsafeLink, findCheckout, findUnsafeLink } from '../files/unsafe-links.ts';
-import type { InputName } from './inputs.ts';
-import { createInputError } from './values.ts';
 
 /** Whether `inner` is `outer` or a path below it; both must be absolute and real. */
 export function isInside(inner: string, outer: string): boolean {
@@ -28,111 +25,79 @@ export function expandHome(file: string, home: string): string {
  * links
  */
 export async function resolveWorkingDirectory(folder: string, workspace: string): Promise<string> {
-  const name = 'working-directory';
   const real = await realpath(path.resolve(workspace, folder)).catch(() => null);
   if (real === null || !(await stat(real)).isDirectory()) {
-    throw new InputError(name, (naming) => {
-      const checkout =
-        naming.entry === 'action'
-          ? '; in a workflow, also that the repository is checked out before this step'
-          : '';
-      return `${naming.name(name)} is ${JSON.stringify(folder)}, which is no folder in the workspace. Check the path${checkout}.`;
-    });
+    throw new InputError(
+      'working-directory',
+      `${JSON.stringify(folder)} is not a folder in the workspace. Check the path, and in a workflow also that the repository is checked out before this step.`,
+    );
   }
   if (!isInside(real, workspace)) {
-    throw createInputError(
-      name,
-      `is ${JSON.stringify(folder)}, which leaves the workspace. Name a folder inside it.`,
+    throw new InputError(
+      'working-directory',
+      `${JSON.stringify(folder)} is outside the workspace. Name a folder inside it.`,
     );
   }
   return real;
 }
 
 /**
- * Returns the absolute path of a file to write, and creates its folder if needed.
- * @throws InputError when it is outside `roots`, in a protected folder, or cannot be written
+ * Creates the folder for the files that a run on the user's own machine writes, and returns its real path.
+ * @throws InputError when it is not new or empty, or when a link in the checkout leads elsewhere
  */
-export async function resolveOutputFile(
-  name: InputName,
-  file: string,
-  workspace: string,
-  roots: readonly string[],
-): Promise<string> {
-  const wanted = path.resolve(workspace, file);
-  refuseUnsafeLink(name, file, wanted, workspace);
-  const folder = await realPlace(path.dirname(wanted));
-  const real = path.join(folder.real, path.basename(wanted));
-  const root = roots.find((each) => isInside(real, each) && real !== each);
-  if (root === undefined) {
-    throw createInputError(
-      name,
-      `is ${JSON.stringify(file)}, which lies outside the workspace and RUNNER_TEMP. Name a file inside one of them.`,
-    );
-  }
-  if (
-    path
-      .relative(root, real)
-      .split(path.sep)
-      .some((part) => /^\.git(?:hub)?$/iu.test(part))
-  ) {
-    throw createInputError(
-      name,
-      `is ${JSON.stringify(file)}. Nothing is written into .git or .github: name another file.`,
-    );
-  }
-  try {
-    await mkdir(path.dirname(real), { recursive: true });
-    await access(path.dirname(real), constants.W_OK);
-  } catch (cause) {
-    throw createInputError(
-      name,
-      `is ${JSON.stringify(file)}, whose folder cannot be written to. Name another file.`,
-      {
-        cause,
-      },
-    );
-  }
-  const standing = await stat(real).catch(() => null);
-  if (standing !== null && !standing.isFile()) {
-    throw createInputError(
-      name,
-      `is ${JSON.stringify(file)}, which is there already and no regular file. Name another file.`,
-    );
-  }
-  return real;
+export async function makeResultsFolder(typed: string, workspace: string): Promise<string> {
+  const folder = path.resolve(workspace, typed);
+  await refuseLinks('results', folder, workspace);
+  const found = await mkdir(folder, { recursive: true, mode: 0o700 })
+    .then(() => readdir(folder))
+    .catch((cause: unknown) => {
+      const why = `${JSON.stringify(folder)} cannot be used (${messageOf(cause)}). Name a new or empty folder.`;
+      throw new InputError('results', why, { cause });
+    });
+  if (found.length > 0)
+    throw new InputError('results', `${JSON.stringify(folder)} is not empty. Name a new or empty folder.`);
+  return realpath(folder);
 }
 
 /**
- * Returns the absolute, real path of a file to write on the user's own machine, where any path is allowed.
+ * Returns the absolute path of the recording to write, whose folder must be there.
  * @throws InputError when it cannot be written, or when a link in the checkout leads elsewhere
  */
-export async function resolveOwnFile(name: string, typed: string, workspace: string): Promise<string> {
+export async function resolveRecording(typed: string, workspace: string): Promise<string> {
   const file = path.resolve(workspace, typed);
-  refuseUnsafeLink(name, file, file, findCheckout(workspace));
-  const folder = await realpath(path.dirname(file)).catch(() => null);
-  const writable =
-    folder !== null &&
-    (await access(folder, constants.W_OK).then(
-      () => true,
-      () => false,
-    ));
-  if (folder === null || !writable)
-    throw createInputError(
-      name,
-      `is ${JSON.stringify(file)}, whose folder is not there or cannot be written. Make the folder, or name another file.`,
-    );
-  const real = path.join(folder, path.basename(file));
-  const standing = await stat(real).catch(() => null);
-  if (standing !== null && !standing.isFile())
-    throw createInputError(name, `is ${JSON.stringify(file)}, which is there and no regular file.`);
-  return real;
+  await refuseLinks('record', file, workspace);
+  try {
+    await access(path.dirname(file), constants.W_OK);
+  } catch (cause) {
+    const why = `the folder of ${JSON.stringify(file)} cannot be written to. Make it, or name another file.`;
+    throw new InputError('record', why, { cause });
+  }
+  const found = await stat(file).catch(() => null);
+  if (found !== null && !found.isFile())
+    throw new InputError('record', `${JSON.stringify(file)} is there, and is not a regular file.`);
+  return file;
 }
 
-/** The last path segment is not resolved: writing replaces a link there. */
-function refuseUnsafeLink(name: string, typed: string, wanted: string, checkout: string): void {
-  const leaving = findUnsafeLink(path.dirname(wanted), checkout);
-  if (leaving === null) return;
-  throw createInputError(name, `is ${JSON.stringify(typed)}, ${describeUnsafeLink(leaving, checkout)}`);
+/** The author of the checkout must not choose where a file is written: `out -> .git/hooks` would make it a hook. */
+async function refuseLinks(input: string, wanted: string, workspace: string): Promise<void> {
+  const checkout = checkoutAround(workspace);
+  for (let at = wanted; at !== checkout && isInside(at, checkout); at = path.dirname(at)) {
+    const isLink = await lstat(at).then(
+      (found) => found.isSymbolicLink(),
+      () => false,
+    );
+    if (!isLink) continue;
+    const link = JSON.stringify(path.relative(checkout, at));
+    throw new InputError(input, `${link} is a symbolic link in the checkout. Name a path without it.`);
+  }
+}
+
+/** Returns the nearest parent with a `.git`, or the folder itself. */
+function checkoutAround(folder: string): string {
+  for (let at = folder; ; at = path.dirname(at)) {
+    if (existsSync(path.join(at, '.git'))) return at;
+    if (at === path.dirname(at)) return folder;
+  }
 }
 
 /**
@@ -140,50 +105,12 @@ function refuseUnsafeLink(name: string, typed: string, wanted: string, checkout:
  * @throws InputError when it is outside `roots` after resolving symbolic links
  */
 export async function resolveVerdicts(folder: string, roots: readonly string[]): Promise<string> {
-  const { real } = await realPlace(path.resolve(roots[0] ?? '', folder));
+  const real = await realPlace(path.resolve(roots[0] ?? '', folder));
   if (roots.some((root) => isInside(real, root))) return real;
   throw new InputError(
     'verdicts',
-    `verdicts is ${JSON.stringify(folder)}, which lies outside the workspace and RUNNER_TEMP. Name the folder into which actions/download-artifact put the envelopes.`,
+    `${JSON.stringify(folder)} is outside the workspace and RUNNER_TEMP. Name the folder into which actions/download-artifact put the envelopes.`,
   );
-}
-
-export interface ReuseRoots {
-  readonly workspace: string;
-  /** RUNNER_TEMP. */
-  readonly temp: string;
-  /** This run's own folder below it, which contains the agent's copy of the workspace. */
-  readonly runFolder: string;
-}
-
-/**
- * Returns the absolute, real folder for `reuse-from`; null when it does not exist, as on the first run.
- * @param signed whether only signed envelopes are accepted. If not, a folder in the workspace is refused: the change
- * under review could include its own verdict.
- * @throws InputError when it is not a folder, is elsewhere, or contains the files under review
- */
-export async function resolveReuseFolder(
-  folder: string,
-  { workspace, temp, runFolder }: ReuseRoots,
-  signed: boolean,
-): Promise<string | null> {
-  const refuse = (why: string): never => {
-    throw new InputError('reuse-from', `reuse-from is ${JSON.stringify(folder)}, which ${why}`);
-  };
-  const advice =
-    'Download the earlier envelopes to a folder of their own, such as ${{ runner.temp }}/verdicts.';
-  const { real, isThere } = await realPlace(path.resolve(workspace, folder));
-  if (![workspace, temp].some((root) => isInside(real, root)))
-    refuse(`lies outside the workspace and RUNNER_TEMP. ${advice}`);
-  if (isInside(workspace, real) || isInside(runFolder, real) || isInside(real, runFolder))
-    refuse(`holds the files that are judged, too. ${advice}`);
-  if (isInside(real, workspace) && !signed)
-    refuse(
-      `lies in the workspace, where the change under review could bring a verdict of its own. ${advice} Or sign them: set signing-key.`,
-    );
-  if (!isThere) return null;
-  if (!(await stat(real)).isDirectory()) refuse(`is no folder. ${advice}`);
-  return real;
 }
 
 /**
@@ -195,25 +122,24 @@ export async function requireReadableFolders(folders: readonly string[]): Promis
   for (const folder of folders) {
     const real = await realpath(folder).catch(() => null);
     if (real === null || !(await stat(real)).isDirectory()) {
-      throw createInputError(
+      throw new InputError(
         name,
-        `names ${JSON.stringify(folder)}, which is no folder on this machine. Correct or remove it.`,
+        `${JSON.stringify(folder)} is not a folder on this machine. Correct or remove it.`,
       );
     }
     if (real === '/' || KERNEL_FOLDERS.some((kernel) => isInside(real, kernel))) {
-      throw createInputError(
+      throw new InputError(
         name,
-        `names ${JSON.stringify(folder)}, which the sandbox has of its own. Name the folders that the shell needs.`,
+        `the sandbox has a ${JSON.stringify(folder)} of its own. Name the folders that the shell needs.`,
       );
     }
   }
 }
 
 /** Resolves the links of an absolute path as far as it exists. */
-async function realPlace(wanted: string): Promise<{ readonly real: string; readonly isThere: boolean }> {
+async function realPlace(wanted: string): Promise<string> {
   let existing = wanted;
   while ((await stat(existing).catch(() => null)) === null && existing !== path.dirname(existing))
     existing = path.dirname(existing);
-  const real = path.join(await realpath(existing), path.relative(existing, wanted));
-  return { real, isThere: existing === wanted };
+  return path.join(await realpath(existing), path.relative(existing, wanted));
 }

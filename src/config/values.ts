@@ -53,7 +53,7 @@ export function createReader<N extends string>(
       return otherwise;
     }
   };
-  /** Parses a given text. `parse` returns undefined for an invalid one, and `wanted` says what to write instead. */
+  /** Parses a given text. `parse` returns undefined for an invalid one, which is then not `wanted`: a noun phrase. */
   const read = <T, F>(
     name: N,
     parse: (text: string) => T | undefined,
@@ -64,7 +64,7 @@ export function createReader<N extends string>(
     if (text === undefined) return fallback;
     const value = parse(text);
     if (value !== undefined) return value;
-    add(createInputError(name, `is ${quote(text, DISPLAY.name)}. ${wanted}`));
+    add(new InputError(name, `${quote(text, DISPLAY.name)} is not ${wanted}.`));
     return fallback;
   };
   return {
@@ -73,7 +73,7 @@ export function createReader<N extends string>(
     add,
     attempt,
     text: (name) => raw.get(name) ?? null,
-    boolean: (name, fallback) => read(name, parseBoolean, 'Use true or false.', fallback),
+    boolean: (name, fallback) => read(name, parseBoolean, 'true or false', fallback),
     choice(name, choices, fallback) {
       const text = raw.get(name);
       return text === undefined ? fallback : attempt(() => parseChoice(name, text, choices), fallback);
@@ -82,14 +82,14 @@ export function createReader<N extends string>(
       read(
         name,
         (text) => (/^[a-z]{1,32}$/u.test(text) ? text : undefined),
-        'Use one word in lower case, such as high.',
+        'one word in lower case, such as high',
         null,
       ),
     line(name, max) {
       const text = raw.get(name);
       if (text === undefined) return null;
       if (text.length <= max) return text.replace(/\s+/gu, ' ');
-      add(createInputError(name, `has ${text.length} characters, and may have ${max}. Shorten it.`));
+      add(new InputError(name, `${text.length} characters are more than ${max}. Shorten it.`));
       return null;
     },
     integer(name, { min, max }, fallback) {
@@ -98,7 +98,7 @@ export function createReader<N extends string>(
         const value = /^[+-]?\d{1,15}$/u.test(text) ? Number(text) : Number.NaN;
         return value >= min && value <= (max ?? Number.MAX_SAFE_INTEGER) ? value : undefined;
       };
-      return read(name, parse, `Use a whole number ${upTo}.`, fallback);
+      return read(name, parse, `a whole number ${upTo}`, fallback);
     },
     number(name, { above, max }, fallback) {
       const upTo = max === undefined ? '' : ` and at most ${max}`;
@@ -106,7 +106,7 @@ export function createReader<N extends string>(
         const value = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/u.test(text) ? Number(text) : Number.NaN;
         return value > above && value <= (max ?? Number.MAX_SAFE_INTEGER) ? value : undefined;
       };
-      return read(name, parse, `Use a number above ${above}${upTo}.`, fallback);
+      return read(name, parse, `a number above ${above}${upTo}`, fallback);
     },
     list: (name, separator = /\r?\n/u) =>
       (raw.get(name) ?? '')
@@ -116,17 +116,12 @@ export function createReader<N extends string>(
   };
 }
 
-/** Creates an error whose message starts with the name of the input, as users of each entry write it. */
-export function createInputError(name: string, rest: string, options?: ErrorOptions): InputError {
-  return new InputError(name, (naming) => `${naming.name(name)} ${rest}`, options);
-}
-
 /** Reads the secret that signs envelopes; null when the input is absent. Never printed. */
 export function readSigningKey(reader: InputReader<'signing-key'>): string | null {
   const key = reader.text('signing-key');
   if (key === null || key.length >= SECRET.signingKey) return key;
   const advice = 'so it could be guessed. Make one with: openssl rand -hex 32';
-  reader.add(createInputError('signing-key', `has fewer than ${SECRET.signingKey} characters, ${advice}`));
+  reader.add(new InputError('signing-key', `it has fewer than ${SECRET.signingKey} characters, ${advice}`));
   return null;
 }
 
@@ -134,7 +129,7 @@ export function readSigningKey(reader: InputReader<'signing-key'>): string | nul
 export function parseChoice<const C extends string>(name: string, text: string, choices: readonly C[]): C {
   const choice = choices.find((each) => each === text.toLowerCase());
   if (choice !== undefined) return choice;
-  throw createInputError(name, `is ${quote(text, DISPLAY.name)}. Use ${joinWithOr(choices)}.`);
+  throw new InputError(name, `${quote(text, DISPLAY.name)} is not ${joinWithOr(choices)}.`);
 }
 
 function parseBoolean(text: string): boolean | undefined {

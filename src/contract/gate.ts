@@ -51,7 +51,7 @@ export async function createGate(request: GateRequest, contract: SchemaValidator
 
 /** The message for `gate: true`, which is easily written instead of the name of a property that must be true. */
 function booleanGate(value: boolean, schema: JsonObject): string {
-  if (!value) return 'The gate is false, which no payload can meet. For no gate at all write none.';
+  if (!value) return 'The gate is false, which no payload can meet. For no gate at all write off.';
   const booleans = declaredBooleans(schema).slice(0, LISTED.few);
   const fix =
     booleans.length === 0

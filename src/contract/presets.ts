@@ -38,7 +38,7 @@ export const presets: ReadonlyMap<string, Preset> = new Map<string, Preset>([
 /** The warning for a gate that was probably forgotten, and its fix. */
 export const UNGATED = {
   message: 'No gate is set, so the step is green whatever "passed" says.',
-  fix: 'Set gate: passed, or gate: none to say that this is intended.',
+  fix: 'Set gate: passed, or gate: off to say that this is intended.',
 } as const;
 
 /**

@@ -54,21 +54,22 @@ function ownSchema({ value, inexact }: ReadJson): SchemaSource {
 }
 
 /**
- * Reads the `gate` input: `auto` (the preset's own gate, or none), `none`, a path, inline JSON, or else the name of a
- * property, which contains no `/` and does not end in `.json`. Absent or empty means `auto`. Whether such a property
- * exists is checked when the gate is created.
+ * Reads the `gate` input: `auto`, `off`, a path, inline JSON, or else the name of a property, which contains no `/` and
+ * does not end in `.json`. Absent or empty means `auto`. Whether such a property exists is checked when the gate is
+ * created.
+ * @param auto what `auto` stands for.
  * @throws ContractError with stage `source`
  */
 export async function parseGateArgument(
   raw: string | undefined,
-  preset: Preset | null,
+  auto: GateRequest,
   files: Files,
 ): Promise<GateRequest> {
   const given = raw === undefined || raw === '' ? 'auto' : raw.trim();
   if (given === '')
-    throw sourceError('gate', 'cannot be empty. Write auto, none, a property, or a JSON Schema.');
-  if (given === 'none') return { kind: 'none' };
-  if (given === 'auto') return preset?.gate ?? { kind: 'none' };
+    throw sourceError('gate', 'cannot be empty. Write auto, off, a property, or a JSON Schema.');
+  if (given === 'off') return { kind: 'none' };
+  if (given === 'auto') return auto;
   if (namesFile(given))
     return { kind: 'schema', schema: (await parseFile('gate', given, parseExactJson, files)).value };
   if (/^[[{"]/.test(given) || parseStrictJson(given).ok) {
@@ -115,7 +116,7 @@ async function parseFile(
   const path = pathOf(given);
   if (path === '') throw sourceError(what, 'has no path after @. Write @path/to/file.json.');
   const elsewhere = given.startsWith('@') ? placeElsewhere(path) : null;
-  const reading = elsewhere === null ? await files.readFile(path) : await files.readElsewhere(elsewhere);
+  const reading = await readNamed(given, files);
   if (!reading.ok) {
     const hint =
       elsewhere !== null
@@ -168,12 +169,23 @@ function placeElsewhere(path: string): Elsewhere | null {
   return { owner, repo, path: file, ref };
 }
 
+/** Reads a file that an input names: a path, `@path`, or `@owner/repo/path@ref`. */
+export function readNamed(given: string, files: Files): Promise<Reading> {
+  const path = pathOf(given);
+  const elsewhere = given.startsWith('@') ? placeElsewhere(path) : null;
+  return elsewhere === null ? files.readFile(path) : files.readElsewhere(elsewhere);
+}
+
 /** Returns the path in this repository that a schema or a gate names; null for everything else. */
 export function pathHere(input: string): string | null {
   const given = input.trim();
-  if (presets.has(given) || !namesFile(given)) return null;
+  return presets.has(given) || !namesFile(given) ? null : localPath(given);
+}
+
+/** Returns the path in this repository that the name of a file stands for; null for a file of another repository. */
+export function localPath(given: string): string | null {
   const path = pathOf(given);
-  return path === '' || (given.startsWith('@') && placeElsewhere(path) !== null) ? null : path;
+  return path === '' || isInOtherRepository(given) ? null : path;
 }
 
 /** Whether a schema or a gate is a file in another repository: `@owner/repo/path@ref`. */

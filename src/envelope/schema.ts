@@ -8,10 +8,10 @@ import type { Json, JsonObject } from '../types.ts';
 export const envelopeSchema: JsonObject = published;
 
 /**
- * Fields that every current envelope has but the first versions did not. A missing `leg`, `vote` or `reuse` means the
- * same as null; the others repeat `num_turns` and `usage`.
+ * Fields that every current envelope has but the first versions did not. A missing `leg` or `vote` means the same as
+ * null; the others repeat `num_turns` and `usage`.
  */
-const ADDED: readonly Json[] = ['leg', 'vote', 'reuse', 'turns', 'total_input_tokens', 'total_output_tokens'];
+const ADDED: readonly Json[] = ['leg', 'vote', 'turns', 'total_input_tokens', 'total_output_tokens'];
 
 let reading: Promise<Compiled> | null = null;
 

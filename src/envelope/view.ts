@@ -1,6 +1,6 @@
 /** Converts the JSON of an envelope to typed values. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Evidence, FindingEvidence, Reuse } from '../reporters/report-types.ts';
+import type { Evidence, FindingEvidence } from '../reporters/report-types.ts';
 import { hasPlausibleCounts, readCoverage } from '../text/coverage.ts';
 import { isArray, isObject, parseStrictJson } from '../text/json.ts';
 import { findObject, readCount, readFlag, readObject, readText, readUsage } from '../text/json-fields.ts';
@@ -46,7 +46,6 @@ export interface Envelope {
   readonly error: string | null;
   readonly subject: Subject | null;
   readonly policy: PolicyDigest;
-  readonly reuse: Reuse | null;
   /** null in an envelope of a version without evidence, and if the run ended before it was known. */
   readonly evidence: Evidence | null;
   /** Fields that contradict each other, such as `result and structured_output`; null if there are none. */
@@ -149,7 +148,6 @@ export function viewOf(file: string, envelope: JsonObject): Envelope | null {
     error: readText(envelope, 'error'),
     subject: readSubject(envelope),
     policy: readPolicy(readObject(envelope, 'judge')),
-    reuse: readReuse(envelope),
     evidence,
     contradiction: findContradiction(envelope, gate) ?? findMiscount(evidence),
     merged: findObject(envelope, 'merged') !== null,
@@ -308,22 +306,6 @@ function readPolicy(policy: JsonObject): PolicyDigest {
     gate_sha256: readText(policy, 'gate_sha256'),
     prompt_sha256: readText(policy, 'prompt_sha256'),
     version: readText(policy, 'version') ?? '',
-  };
-}
-
-function readReuse(envelope: JsonObject): Reuse | null {
-  const reuse = findObject(envelope, 'reuse');
-  if (reuse === null) return null;
-  const from = findObject(reuse, 'from');
-  return {
-    key: readText(reuse, 'key') ?? '',
-    tree: readText(reuse, 'tree') ?? '',
-    change: readText(reuse, 'change'),
-    from: from && {
-      run_id: readText(from, 'run_id') ?? '',
-      run_attempt: readCount(from, 'run_attempt') ?? 0,
-      session_id: readText(from, 'session_id') ?? '',
-    },
   };
 }
 

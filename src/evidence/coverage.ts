@@ -32,19 +32,14 @@ export interface CoverageMeter {
   measure(): Coverage;
   /** Returns the paths of all required files that are not shown, in the order of the change. */
   unseen(): readonly string[];
-  /**
-   * Returns a hex SHA-256 of the paths and changed lines within `subjectPaths`, which is the same wherever these lines
-   * stand in their files, and whether GitHub or git listed them.
-   */
-  identify(): string;
 }
 
 export interface CoverageOptions {
   /** The root of the repository, and the folder in which tools run; absolute, as the tools see them. */
   readonly root: string;
   readonly workingDirectory: string;
-  /** Files and folders relative to the root; empty for all. */
-  readonly subjectPaths: readonly string[];
+  /** The judged folder, relative to the root; empty for the root itself. */
+  readonly subject: string;
 }
 
 /** Where the lines of a result come from. */
@@ -67,7 +62,7 @@ interface Read extends SeenLine {
 
 export function createCoverageMeter(change: Change, options: CoverageOptions): CoverageMeter {
   const { files } = change;
-  const exempt = createExemptions(change, options.subjectPaths);
+  const exempt = createExemptions(change, options.subject);
   const reasons: readonly (NotRequired | null)[] = files.map(exempt);
   const lines = indexLines(files);
   /** By path: a file whose type changes appears twice, and the part with lines is the one to look in. */
@@ -242,19 +237,7 @@ export function createCoverageMeter(change: Change, options: CoverageOptions): C
       };
     },
     unseen: () => unseenFiles().map(({ path }) => path),
-    identify() {
-      const digests = files.flatMap(({ path, previous, kind, isRemoved, hunks }, at) => {
-        if (reasons[at] === 'not_in_subject_paths') return [];
-        const changed = hunks.flatMap((hunk) => hunk.lines().filter((line) => !line.startsWith(' ')));
-        return [hashOf(JSON.stringify([path, previous, kind, isRemoved, changed]))];
-      });
-      return hashOf(digests.sort().join('\n'));
-    },
   };
-}
-
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
 
 const FROM_DIFF = { isOnly: false, isNumbered: false };

@@ -16,20 +16,17 @@ const LOCK_FILES = new Set([
 
 /**
  * Creates the function that says why a file does not have to be seen; null if it has to be.
- * @param subjectPaths files and folders relative to the repository root; empty for all.
+ * @param subject the judged folder, relative to the repository root; empty for the root itself.
  */
 export function createExemptions(
   { marked }: Pick<Change, 'marked'>,
-  subjectPaths: readonly string[],
+  subject: string,
 ): (file: FileChange) => NotRequired | null {
-  const folders = subjectPaths.map((path) => posix.join('/', path).replace(/(?<!\/)\/$/u, ''));
-  const isSubject = (path: string) =>
-    folders.length === 0 ||
-    folders.some((folder) => folder === '/' || `/${path}` === folder || `/${path}`.startsWith(`${folder}/`));
+  const isSubject = (path: string) => subject === '' || path.startsWith(`${subject}/`);
   return (file) => {
     // What a file was before a rename counts as well: a rename must not take a file out of sight.
     const names = file.previous === null ? [file.path] : [file.path, file.previous];
-    if (!names.some(isSubject)) return 'not_in_subject_paths';
+    if (!names.some(isSubject)) return 'outside_working_directory';
     // A link with the name of a lock file is a unit.
     if (file.kind !== 'unit' && names.every((name) => LOCK_FILES.has(posix.basename(name))))
       return 'lock_file';

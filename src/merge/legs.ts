@@ -72,7 +72,7 @@ export function readVote(envelope: Envelope, gate: LegGate, secrets: Secrets): V
     usage: boundUsage(envelope.usage),
     costUsd: (envelope.costUsd ?? 0) > MERGE.cost ? null : envelope.costUsd,
     model: cut(envelope.model, DISPLAY.reason),
-    reused: envelope.reuse !== null && envelope.reuse.from !== null,
+    reused: false,
     // Without the evidence of each finding, which would have to be kept for every run.
     evidence: evidence && {
       context: evidence.context,

@@ -35,8 +35,7 @@ export function unknownPriceError(model: string): InputError {
   const shown = quote(model);
   return new InputError(
     'max-cost-usd',
-    ({ name }) =>
-      `${name('max-cost-usd')} needs a price, and none is known for the model ${shown}. Use ${name('max-total-tokens')} instead.`,
+    `no price is known for the model ${shown}. Use max-total-tokens instead.`,
   );
 }
 

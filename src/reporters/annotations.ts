@@ -12,7 +12,6 @@ import { type Locate, locateByEvidence, type SourceLocation } from './source-loc
 
 export interface AnnotationsOptions {
   readonly log: Log;
-  readonly mode: 'findings' | 'none';
   readonly locate: Locate;
   /** Where to read all findings, in words such as `the job summary`. */
   readonly elsewhere: string;
@@ -47,11 +46,11 @@ const LEVELS: Readonly<Record<Severity, AnnotationLevel>> = {
  * may concern no file; one that was checked and is not proven says so, and stands at no place. A finding that did not decide the verdict becomes a notice whatever its severity, because an
  * error beside a green verdict would contradict it.
  */
-export function createAnnotations({ log, mode, locate, elsewhere }: AnnotationsOptions): Reporter {
+export function createAnnotations({ log, locate, elsewhere }: AnnotationsOptions): Reporter {
   return {
     name: 'annotations',
     async report(report: Report) {
-      if (mode === 'none' || report.payload === null) return;
+      if (report.payload === null) return;
       const { payload, byRow } = groundFindings(report.payload, report.evidence);
       const { deciding, minor } = weighFindings(payload, report, byRow);
       const remark = `${report.view?.minor?.remark ?? ''}\n`;

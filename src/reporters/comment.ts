@@ -27,7 +27,7 @@ export interface CommentOptions extends SummaryFacts {
 const PAGE = /^https?:\/\/[\w.:[\]/#?=%~-]{1,2000}$/u;
 
 /**
- * Writes the comment and returns its URL. With `on-failure`, a success creates no comment but updates an existing one:
+ * Writes the comment. With `on-failure`, a success creates no comment but updates an existing one:
  * a comment that still reported a failure after the fix would be believed.
  * `report` rejects with a ReportError if GitHub refuses the request.
  */
@@ -39,7 +39,7 @@ export function createComment({ mode, key, write, notice, ...facts }: CommentOpt
     async report(report) {
       const { subject } = report;
       if (subject === null) return;
-      const { outcome, url } = await refusedAsWarning(() =>
+      const { outcome } = await refusedAsWarning(() =>
         write({
           key,
           commit: subject.sha,
@@ -51,7 +51,6 @@ export function createComment({ mode, key, write, notice, ...facts }: CommentOpt
       );
       if (outcome === 'no_pull_request') notice('No comment: this run is about no open pull request.');
       if (outcome === 'superseded') notice('A newer run has already commented; its comment stays as it is.');
-      return url === null || !PAGE.test(url) ? undefined : { commentUrl: url };
     },
   };
 }

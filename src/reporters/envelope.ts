@@ -1,11 +1,13 @@
 /** The result envelope: one object that describes a whole run, the same for the result file and the CLI. */
+import path from 'node:path';
 import { InputError, messageOf } from '../errors.ts';
 import { writePrivateFile } from '../files/private-file.ts';
 import { coverageJson } from '../text/coverage.ts';
 import { isArray } from '../text/json.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { GateResult, Issue, Json, JsonObject, Repair, Usage } from '../types.ts';
-import type { Evidence, FindingEvidence, Report, Reuse } from './report-types.ts';
+import { RESULT_FILES } from './outputs.ts';
+import type { Evidence, FindingEvidence, Report } from './report-types.ts';
 
 /**
  * Builds the envelope of a report, with fields and order as documented under *Envelope*. `structured_result` and
@@ -30,7 +32,7 @@ export function envelope(report: Report, mask: (text: string) => string): JsonOb
 }
 
 function facts(report: Report, error: JsonObject, mask: (text: string) => string): JsonObject {
-  const { gate, reuse = null, evidence = null, view } = report;
+  const { gate, evidence = null, view } = report;
   return {
     gate: gate === null ? null : gateJson(gate, mask),
     num_turns: report.turnCount,
@@ -55,7 +57,6 @@ function facts(report: Report, error: JsonObject, mask: (text: string) => string
     judge: { ...report.policy },
     leg: report.leg ?? null,
     vote: report.vote ?? null,
-    reuse: reuseJson(reuse),
     ...(evidence === null ? {} : { evidence: evidenceJson(evidence, mask) }),
     ...view?.envelope?.(mask),
   };
@@ -90,12 +91,6 @@ function repairJson(repair: Repair | null, mask: (text: string) => string): Json
   return repair.kind === 'unwrapped'
     ? { kind: repair.kind, key: mask(repair.key) }
     : { kind: repair.kind, paths: repair.paths.map(mask) };
-}
-
-function reuseJson(reuse: Reuse | null): Json {
-  if (reuse === null) return null;
-  const { key, tree, change, from } = reuse;
-  return { key, tree, change, from: from === null ? null : { ...from } };
 }
 
 /**
@@ -143,21 +138,22 @@ function wellFormedValue(value: Json): Json {
 type Sign = (envelope: JsonObject) => string;
 
 /**
- * Writes the envelope to the report's `resultFile` as one line of JSON and a newline, atomically, readable only by the
- * owner. Does nothing if the report names no file.
+ * Writes the envelope to the results folder as one line of JSON and a newline, atomically, readable only by the owner.
+ * Does nothing if the run has no such folder.
  * @param sign returns the last field, `signature`; without it the field is absent.
  * @throws InputError if the file cannot be written: a missing output is exit code 52.
  */
 export function writeResultFile(report: Report, secrets: Secrets, sign: Sign | null = null): void {
-  const file = report.resultFile;
-  if (file === null) return;
+  if (report.results === null) return;
+  const file = path.join(report.results, RESULT_FILES.result);
   try {
     const unsigned = envelope(report, secrets.mask);
     const whole = sign === null ? unsigned : { ...unsigned, signature: sign(unsigned) };
     writePrivateFile(file, `${JSON.stringify(whole)}\n`);
   } catch (cause) {
     const why = messageOf(cause);
-    const message = `result-file ${JSON.stringify(file)} cannot be written: ${why}. Name a file that can be.`;
-    throw new InputError('result-file', message, { cause });
+    throw new InputError(null, `The result file ${JSON.stringify(file)} cannot be written: ${why}.`, {
+      cause,
+    });
   }
 }

@@ -45,13 +45,10 @@ export function spent(totals: Pick<Totals, 'usage' | 'costUsd'>): string {
  */
 export function changedFilesText({
   changedFiles,
-  workspaceAccess,
   isolation,
-}: Pick<Report, 'changedFiles' | 'workspaceAccess' | 'isolation'>): string | null {
+}: Pick<Report, 'changedFiles' | 'isolation'>): string | null {
   if (changedFiles === null || changedFiles === 0) return null;
   const what = `the agent changed ${counted(changedFiles, 'file')}`;
-  if (workspaceAccess === 'in-place') return `${what} in your checkout`;
-  if (workspaceAccess !== 'scratch') return what;
   // Without a sandbox the shell can write to the checkout, so do not claim that it is unchanged.
   return isolation === 'none'
     ? `${what} in its copy`

@@ -149,8 +149,7 @@ function writeVerdict(report: Report, log: RunLog): void {
   for (const line of view?.logLines?.(report, log.excerpt) ?? [costLine(report)]) log.info(line, 1);
   const changed = changedFilesText(report);
   if (changed !== null) log.info(changed, 1);
-  if (report.resultFile !== null) log.info(`result: ${report.resultFile}`, 1);
-  if (report.transcriptFile !== null) log.info(`transcript: ${report.transcriptFile}`, 1);
+  if (report.results !== null) log.info(`results: ${report.results}`, 1);
   if (report.patchFile !== null) log.info(`patch: ${report.patchFile}`, 1);
 }
 

@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, readSync } from 'node:fs';
 import { EOL } from 'node:os';
+import path from 'node:path';
 import { InputError, messageOf } from '../errors.ts';
-import { coverageShare, type ShareOf } from '../evidence/share.ts';
+import { coverageShare } from '../evidence/share.ts';
 import { appendWithoutWaiting } from '../files/private-file.ts';
 import { openRegular } from '../files/read-bounded.ts';
 import { DISPLAY, GITHUB } from '../text/limits.ts';
@@ -13,11 +14,20 @@ import type { JsonObject } from '../types.ts';
 import { floorShare } from './format.ts';
 import type { Report, RunOutput } from './report-types.ts';
 
+/** The files in the results folder of a run. */
+export const RESULT_FILES = {
+  result: 'result.json',
+  transcript: 'transcript.jsonl',
+  sarif: 'findings.sarif',
+  patch: 'changes.patch',
+  page: 'report.html',
+} as const;
+
 /** The outputs about a run, in the order in which they are declared and written. */
 export const RUN_OUTPUTS: readonly RunOutput[] = [
   {
     name: 'run-conclusion',
-    description: 'How the run ended: success, failure, inconclusive or skipped (see on-missing-key).',
+    description: 'How the run ended: success, failure, inconclusive or skipped.',
     value: ({ verdict }) => verdict.conclusion,
   },
   {
@@ -31,114 +41,70 @@ export const RUN_OUTPUTS: readonly RunOutput[] = [
     value: ({ verdict }) => String(verdict.exitCode),
   },
   {
-    name: 'run-gate',
-    description: 'met, not_met or none; empty where no payload was accepted.',
-    value: ({ gate }) => gate?.status ?? '',
-  },
-  {
     name: 'run-turns',
-    description: 'How many model calls gave an answer.',
+    description: 'The number of model calls that gave an answer.',
     value: ({ turnCount }) => String(turnCount),
   },
   {
-    name: 'run-rejections',
-    description: 'How many calls of structured_output did not satisfy the schema.',
-    value: ({ rejections }) => String(rejections),
-  },
-  {
     name: 'run-input-tokens',
-    description: 'The tokens read by the model, cached ones included.',
+    description: 'The tokens that the model read, cached ones included.',
     value: ({ usage }) => String(usage.inputTokens),
   },
   {
     name: 'run-output-tokens',
-    description: 'The tokens written by the model.',
+    description: 'The tokens that the model wrote.',
     value: ({ usage }) => String(usage.outputTokens),
   },
   {
     name: 'run-cost-usd',
-    description: "The cost in US dollars; empty when the model's price is not known.",
+    description: "The cost in US dollars; empty if the model's price is not known.",
     value: ({ costUsd }) => (costUsd === null ? '' : decimal(costUsd, 6)),
   },
   {
-    name: 'run-duration-seconds',
-    description: 'The wall clock of the run in seconds.',
-    value: ({ durationMs }) => decimal(durationMs / 1000, 3),
-  },
-  {
-    name: 'run-model',
-    description: 'The model that was asked.',
-    value: ({ model }) => model,
-  },
-  {
     name: 'run-sandbox',
-    description:
-      'What stood between the shell and the machine: bwrap, sudo-bwrap, unshare, sudo-unshare or none.',
-    value: ({ isolation }) => isolation,
-  },
-  {
-    name: 'run-changed-files',
-    description: 'How many files the agent changed; empty when that is not known.',
-    value: ({ changedFiles }) => (changedFiles === null ? '' : String(changedFiles)),
+    description: 'The sandbox around the shell: bwrap, unshare or none.',
+    value: ({ isolation }) => isolation.replace('sudo-', ''),
   },
   {
     name: 'run-coverage',
     description:
-      'The share of the changed files that had to be seen which were shown to the model, from 0 to 1; 1 where none had to be, empty when it is not known what changed.',
-    value: ({ evidence }) => share(evidence, 'files'),
+      'The share of the required changed files that the model was shown, from 0 to 1; empty if unknown.',
+    value: ({ evidence }) => coverageOf(evidence),
   },
   {
-    name: 'run-line-coverage',
-    description: 'The same share of the changed lines.',
-    value: ({ evidence }) => share(evidence, 'lines'),
-  },
-  {
-    name: 'run-unseen-files',
-    description:
-      'How many changed files that had to be seen were not shown to the model, or not in every part; empty when it is not known what changed.',
-    value: ({ evidence }) => unseenFiles(evidence),
-  },
-  {
-    name: 'run-patch-file',
-    description: "The path of a patch with the agent's changes; empty when none was kept.",
-    value: ({ patchFile }) => patchFile ?? '',
+    name: 'run-results',
+    description: 'The folder with all files that the run wrote.',
+    value: ({ results }) => results ?? '',
   },
   {
     name: 'run-result-file',
     description: 'The path of the result envelope, a JSON file.',
-    value: ({ resultFile }) => resultFile ?? '',
+    value: (report) => resultFile(report, 'result'),
   },
   {
-    name: 'run-transcript-file',
-    description: 'The path of the redacted transcript.',
-    value: ({ transcriptFile }) => transcriptFile ?? '',
+    name: 'run-sarif-file',
+    description: 'The path of the findings as SARIF; empty unless a payload is published.',
+    value: (report) => (report.payload === null ? '' : resultFile(report, 'sarif')),
   },
   {
-    name: 'run-comment-url',
-    description: 'The address of the comment on the pull request; empty where there is none.',
-    value: ({ commentUrl }) => commentUrl ?? '',
-  },
-  {
-    name: 'run-reused',
-    description:
-      'true where an earlier verdict on the same files by the same policy and model was reused and no model was asked (see reuse-from), else false.',
-    value: ({ reuse }) => String((reuse?.from ?? null) !== null),
+    name: 'run-patch-file',
+    description: "The path of a patch with the agent's changes; empty if there are none.",
+    value: ({ patchFile }) => patchFile ?? '',
   },
 ];
 
-function share(evidence: Report['evidence'], of: ShareOf): string {
+/** Returns the path of a file in the results folder; empty if the run has none. */
+function resultFile({ results }: Report, file: keyof typeof RESULT_FILES): string {
+  return results === null ? '' : path.join(results, RESULT_FILES[file]);
+}
+
+function coverageOf(evidence: Report['evidence']): string {
   const coverage = evidence?.coverage ?? null;
-  const value = coverage === null ? null : coverageShare(coverage, of);
+  const value = coverage === null ? null : coverageShare(coverage, 'files');
   return value === null ? '' : decimal(floorShare(value, SHARE_STEPS), 4);
 }
 
 const SHARE_STEPS = 10_000;
-
-function unseenFiles(evidence: Report['evidence']): string {
-  const coverage = evidence?.coverage ?? null;
-  if (coverage === null || coverage.status === 'unknown') return '';
-  return String(coverage.files.required - coverage.files.shown);
-}
 
 /** Formats a plain decimal number, never with an exponent or trailing zeros. */
 function decimal(value: number, digits: number): string {

@@ -42,22 +42,6 @@ export interface TurnRecord {
   readonly calls: readonly CallRecord[];
 }
 
-/** The earlier envelope reused for this run, and the key by which later runs find this one. */
-export interface Reuse {
-  /** Hex SHA-256 over the subject's tree, judge, model, version, leg and vote. */
-  readonly key: string;
-  /** Git's hex object name of the contents of `subject-paths`. */
-  readonly tree: string;
-  /** Hex SHA-256 of the changed paths and lines within `subject-paths`; null if the change is not known. */
-  readonly change: string | null;
-  /** The run in which a model judged; null if that is this run. */
-  readonly from: {
-    readonly run_id: string;
-    readonly run_attempt: number;
-    readonly session_id: string;
-  } | null;
-}
-
 export interface FindingEvidence {
   /** The file, relative to the repository root, with `/`; null if the finding names no file that was found. */
   readonly path: string | null;
@@ -108,8 +92,6 @@ export interface Report {
   /** The matrix leg and the vote of this run; null if the workflow does not set them. */
   readonly leg?: string | null;
   readonly vote?: string | null;
-  /** null if reuse was not requested or the key is unknown. */
-  readonly reuse?: Reuse | null;
   /** null if the run ended before this was known, or if no agent ran. */
   readonly evidence?: Evidence | null;
   /** How to show a report that is not simply an agent run; null for an agent run. */
@@ -123,17 +105,13 @@ export interface Report {
   readonly policy: PolicyDigest;
   /** Policy files that the change under review modifies. */
   readonly policyChanges: readonly PolicyChange[];
-  /** URL of the pull request comment; null if none was written. */
-  readonly commentUrl: string | null;
   /** Names of the declared properties that become outputs of their own, in schema order. */
   readonly outputNames: readonly string[];
   /** Number of files that the agent changed in the workspace; null if unknown. */
   readonly changedFiles: number | null;
-  /** Where the agent changed them: `scratch` is not the checkout. Absent if the configuration could not be read. */
-  readonly workspaceAccess?: 'scratch' | 'in-place' | 'read-only' | undefined;
   readonly patchFile: string | null;
-  readonly resultFile: string | null;
-  readonly transcriptFile: string | null;
+  /** The folder with the files that the run wrote, under the names in RESULT_FILES; null for none. */
+  readonly results: string | null;
   /** Weaknesses of the run's setup, such as no sandbox, network access or uid 0; shown first and prominently. */
   readonly weaknesses: readonly string[];
 }
@@ -301,19 +279,13 @@ export interface StatusText {
   readonly description: string;
 }
 
-/** Results of a reporter that other reporters include. */
-export interface Told {
-  readonly commentUrl: string;
-}
-
 /** Receives the events of a run and reports on it at the end. Its methods throw nothing but `ReportError`. */
 export interface Reporter {
   readonly name: string;
   /** Called synchronously for each event, in order. */
   event?(event: RunEvent): void;
   /** Called once, after every child process has exited. A rejection becomes a warning and never changes the verdict. */
-  // biome-ignore lint/suspicious/noConfusingVoidType: most reporters make nothing that others tell of.
-  report?(report: Report, signal: AbortSignal): Promise<void | Told>;
+  report?(report: Report, signal: AbortSignal): Promise<void>;
   /** Whether `report` is called again if the verdict had to be changed because outputs could not be written. */
   readonly repeatable?: boolean;
   /** Whether `report` uses the network: such reporters are skipped if a signal ended the run. */

@@ -1,5 +1,6 @@
 /** The job summary: the verdict, the payload as tables, what the run used, and the raw JSON, folded. */
 import { statSync } from 'node:fs';
+import path from 'node:path';
 import { messageOf, ReportError } from '../errors.ts';
 import { appendWithoutWaiting } from '../files/private-file.ts';
 import { indentedJson } from '../text/json.ts';
@@ -14,6 +15,7 @@ import { groundFindings } from './grounding.ts';
 import { asWritten } from './links.ts';
 import { createMarkdownSanitizer, fence, fitSections } from './markdown.ts';
 import { masked } from './messages.ts';
+import { RESULT_FILES } from './outputs.ts';
 import { payloadTables } from './payload-tables.ts';
 import { replacementOf } from './replacement.ts';
 import type { CallRecord, MarkdownSanitizer, Report, Reporter, Section, TurnRecord } from './report-types.ts';
@@ -295,9 +297,9 @@ export function rawJson(report: Report, secrets: Secrets, sanitizer: MarkdownSan
 }
 
 function whole(report: Report, sanitizer: MarkdownSanitizer): string {
-  return report.resultFile === null
+  return report.results === null
     ? ''
-    : `The whole result is in ${sanitizer.code(report.resultFile)} (output \`run-result-file\`).`;
+    : `The whole result is in ${sanitizer.code(path.join(report.results, RESULT_FILES.result))} (output \`run-result-file\`).`;
 }
 
 function bytesOf(text: string): number {

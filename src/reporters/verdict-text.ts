@@ -283,7 +283,7 @@ const KINDS: Readonly<Record<NotRequired, string>> = {
   binary: 'binary files',
   generated: 'generated files',
   vendored: 'vendored files',
-  not_in_subject_paths: 'files outside subject-paths',
+  outside_working_directory: 'files outside working-directory',
 };
 
 function restWords({ files: { required, notRequired } }: Coverage, rest: number): string {

@@ -22,7 +22,7 @@ import { READ, WAIT } from '../text/limits.ts';
 import { namingFor } from '../text/naming.ts';
 import type { Issue, JsonObject } from '../types.ts';
 import { type EvidencePolicy, requiresCoverage } from './evidence-policy.ts';
-import type { EarlierEvidence, LookedUp, RunEvidence, RunState, World } from './world.ts';
+import type { LookedUp, RunEvidence, RunState, World } from './world.ts';
 
 interface EvidenceOptions {
   readonly policy: EvidencePolicy;
@@ -36,7 +36,7 @@ interface EvidenceOptions {
   readonly world: World;
 }
 
-type Meter = Pick<CoverageMeter, 'observe' | 'measure'> & { identify(): string | null };
+type Meter = Pick<CoverageMeter, 'observe' | 'measure'>;
 
 interface Looked extends LookedUp {
   readonly issues: readonly (Issue | null)[];
@@ -78,26 +78,8 @@ export function openEvidence(options: EvidenceOptions): RunEvidence {
   return {
     review,
     coverage: meter.measure,
-    changeId: meter.identify,
     groundingOf: (payload) => opened.get(payload) ?? null,
   };
-}
-
-/** Whether an earlier verdict may stand for this run: by what its own model was shown. */
-export function mayReuse(
-  payload: JsonObject,
-  { coverage, changeId }: EarlierEvidence,
-  policy: EvidencePolicy,
-  state: RunState,
-): boolean {
-  if (isRed(payload, state)) return true;
-  // The same files can be another change, as on another base.
-  const own = state.evidence?.changeId() ?? null;
-  if (own !== null && own !== changeId && requiresCoverage(policy)) return false;
-  const known = coverage ?? unknownCoverage('The earlier run did not measure it.');
-  // A run that was about no change, as on a schedule, cannot answer for one whose change has to be shown.
-  if (known.status === 'unknown' && state.context !== 'none' && requiresCoverage(policy)) return false;
-  return isCovered(payload, known, policy);
 }
 
 /** Without a gate, as in the legs of a merge, `passed` is what others will decide by. */
@@ -116,15 +98,13 @@ function meetsGate(payload: JsonObject, { gate }: RunState): boolean {
 function createMeter({ root, sandbox, config, state, world }: EvidenceOptions): Meter {
   if (state.change === null) {
     const coverage = unknownCoverage(state.changeUnknown);
-    return { observe: () => undefined, measure: () => coverage, identify: () => null };
+    return { observe: () => undefined, measure: () => coverage };
   }
   return readBeside(
     createCoverageMeter(state.change, {
       root: root.forTools,
       workingDirectory: sandbox.workingDirectory,
-      subjectPaths: config.subjectPaths.map((each) =>
-        path.relative(root.here, path.resolve(world.workspace, each)),
-      ),
+      subject: path.relative(root.here, path.resolve(world.workspace, config.workingDirectory)),
     }),
   );
 }
@@ -143,7 +123,6 @@ function readBeside(meter: CoverageMeter): Meter {
     }
   };
   return {
-    identify: meter.identify,
     observe(result) {
       waiting.push(result);
       setImmediate(readAll);
@@ -196,23 +175,17 @@ async function openSources(
       ? refuseComponents(components, 'read', true)
       : 'it is outside of the repository';
   };
-  const isOfAgent = (file: string) => {
-    if (config.workspaceAccess !== 'in-place') return false;
-    // Unlike the time of the last change to the contents, this one cannot be set back.
-    const stats = lstatSync(file, { throwIfNoEntry: false });
-    return stats !== undefined && stats.ctimeMs >= openedAt;
-  };
   return {
     text(name) {
       const file = path.resolve(home, name);
       const isKnown = changed.has(name) || others.has(name);
-      if (!isKnown || ignored.has(name) || isOfAgent(file)) return null;
+      if (!isKnown || ignored.has(name)) return null;
       const read = readBounded(file, { maxBytes: READ.sourceFile, links: 'refuse', refuse });
       return read.ok ? read.bytes.toString('utf8') : null;
     },
     exists(name) {
       const found = findFile(name, world.locate);
-      return found !== null && !isOfAgent(path.resolve(home, found));
+      return found !== null;
     },
     async holdsSecret(text) {
       const rules = await import('./secret-rules.ts');

@@ -135,9 +135,7 @@ async function countChanges(
   try {
     const changes = await state.changes.compare(state.interrupt.signal);
     if (changes === null) {
-      world.warn(
-        'git could not tell what the agent changed: run-changed-files is empty, and there is no patch.',
-      );
+      world.warn('git could not tell what the agent changed, so there is no patch.');
       return null;
     }
     const { changedFiles, patch, leftOut } = changes;
@@ -195,10 +193,7 @@ async function tellReporters(
   for (const reporter of world.reporters) {
     if (deadline.running() && reporter.network === true) continue;
     try {
-      const result = await deadline.bound(
-        reporter.report?.(report, state.interrupt.signal) ?? Promise.resolve(),
-      );
-      state.commentUrl = result?.commentUrl ?? state.commentUrl;
+      await deadline.bound(reporter.report?.(report, state.interrupt.signal) ?? Promise.resolve());
     } catch (error) {
       warn(error, reporter.name, world);
     }
@@ -210,7 +205,7 @@ async function tellReporters(
 /**
  * Writes the envelope, then the outputs. If one cannot be written, a run that published a payload ends as a
  * configuration error and is reported again, so that no report contradicts the exit code. A run that published nothing
- * keeps its ending, and the failed write becomes a warning. If needed, the envelope is written to `spareResultFile`.
+ * keeps its ending, and the failed write becomes a warning.
  */
 async function publish(
   report: Report,
@@ -218,11 +213,9 @@ async function publish(
   deadline: ShutdownDeadline,
   world: EndWorld,
 ): Promise<Report> {
-  let resultFile = world.spareResultFile;
   let why: Ending;
   try {
     world.writeEnvelope(report);
-    resultFile = report.resultFile;
     const unread = await deadline.unread(world.writeOutputs(report));
     if (unread === null) return report;
     why = { kind: 'unread', signal: unread };
@@ -230,11 +223,10 @@ async function publish(
     why = { kind: 'failed', error };
   }
   if (report.verdict.published || report.verdict.exitCode === 0)
-    return takeBack({ ...build(why), resultFile }, why, deadline, world);
+    return takeBack(build(why), why, deadline, world);
   if (why.kind === 'failed') warn(why.error, 'outputs', world);
-  const failed = { ...report, resultFile };
-  await rewrite(failed, world, () => undefined);
-  return failed;
+  await rewrite(report, world, () => undefined);
+  return report;
 }
 
 /** Reports again a run that had already been reported as published. */

@@ -1,5 +1,4 @@
 /** The model of a run: live, replayed or recorded, and its price. */
-import path from 'node:path';
 import type { Price } from '../agent/budget.ts';
 import type { Config } from '../config/parse-config.ts';
 import { InputError } from '../errors.ts';
@@ -22,6 +21,8 @@ export async function connect(config: Config, state: RunState, world: World): Pr
   }
   const provider = await createProvider({
     ...config.model,
+    stream: 'auto',
+    authScheme: 'provider',
     userAgent: `structured-agent/${world.version}`,
     idleTimeoutMs: WAIT.streamPause,
     retryPauseMs: WAIT.beforeRetry,
@@ -38,7 +39,7 @@ export async function connect(config: Config, state: RunState, world: World): Pr
 
 async function replay(file: string, config: Config, state: RunState, world: World): Promise<Provider> {
   const reading = await world.files.readFile(file);
-  if (!reading.ok) throw new InputError('replay', `replay: ${reading.problem}`);
+  if (!reading.ok) throw new InputError('replay', reading.problem);
   return world.features.replay(reading.text, config, state, world);
 }
 
@@ -47,24 +48,17 @@ export function replayName(model: string): string {
   return `replay of ${model}`;
 }
 
-/**
- * @throws InputError for a replay whose author could choose the verdict, for a recording of a replay, and for a
- * recording inside `.git` or `.github`
- */
+/** @throws InputError for a replay whose author could choose the verdict, and for a recording of a replay */
 export function requirePlaces({ replay }: Config, world: World): void {
   const { recording = null } = world;
-  const parts = recording === null ? [] : path.relative(world.workspace, recording.file).split(path.sep);
-  if (parts.some((part) => /^\.git(?:hub)?$/iu.test(part)))
-    throw new InputError('record', 'Nothing is recorded in .git or .github: give --record another file.');
   if (replay === null) return;
   if (world.privileged) {
     throw new InputError(
       'replay',
-      `replay is refused on ${world.subject?.event ?? 'this trigger'}: it runs with the repository's rights, and whoever wrote the recording would write the verdict. Use it on push or pull_request.`,
+      `it is refused on ${world.subject?.event ?? 'this trigger'}: it runs with the repository's rights, and whoever wrote the recording would write the verdict. Use it on push or pull_request.`,
     );
   }
-  if (recording !== null)
-    throw new InputError('replay', '--record and --replay are both given. Keep one of them.');
+  if (recording !== null) throw new InputError('replay', 'record is given, too. Keep one of them.');
 }
 
 /** A warning about where the responses come from or are recorded; null when there is none. */

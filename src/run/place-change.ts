@@ -63,7 +63,7 @@ async function writeDiff(
     result === 'no_ref'
       ? 'which git does not know as a branch, tag or commit of this checkout. Fetch it, or name another one'
       : 'whose history has no commit in common with the one that is checked out. In a shallow clone, fetch the rest first (git fetch --unshallow)';
-  throw new InputError('base', ({ name }) => `${name('base')} is ${quoteRef(ref)}, ${problem}.`);
+  throw new InputError('base', `${quoteRef(ref)} ${problem}.`);
 }
 
 /**

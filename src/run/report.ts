@@ -48,7 +48,6 @@ export function buildReport(
     sessionId: state.sessionId,
     leg: state.identity.leg,
     vote: state.identity.vote,
-    reuse: reuseOf(state),
     evidence: evidenceOf(payload, state, world),
     isolation: state.sandbox?.isolation() ?? 'none',
     scratch: state.sandbox?.scratch() ?? null,
@@ -56,13 +55,10 @@ export function buildReport(
     subject: world.subject,
     policy: state.policy,
     policyChanges: state.policyChanges,
-    commentUrl: state.commentUrl,
     outputNames: state.outputNames,
     changedFiles: changes?.changedFiles ?? null,
-    workspaceAccess: config?.workspaceAccess,
     patchFile: changes?.patchFile ?? null,
-    resultFile: world.resultFile,
-    transcriptFile: world.transcriptFile,
+    results: world.results,
     weaknesses: [
       ...replayed,
       ...networkWeaknesses(world.environment),
@@ -70,11 +66,6 @@ export function buildReport(
     ],
   };
   return state.describe?.(report) ?? report;
-}
-
-/** A verdict that was reused is about the change of the run whose model judged. */
-function reuseOf({ reuse, evidence }: RunState): RunState['reuse'] {
-  return reuse === null || reuse.from !== null ? reuse : { ...reuse, change: evidence?.changeId() ?? null };
 }
 
 function evidenceOf(payload: JsonObject | null, state: RunState, { locate }: EndWorld): Evidence | null {
@@ -86,7 +77,7 @@ function limitWords(state: RunState, entry: Entry) {
   const { config } = state;
   const count = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`;
   return {
-    turns: `${count(config?.maxTurns ?? 0, 'turn')} (${namingFor(entry).name('max-turns')})`,
+    turns: `${count(config?.maxTurns ?? 0, 'turn')} (max-turns)`,
     time: count((config?.timeoutMs ?? 0) / 60_000, 'minute'),
     tokens: count(config?.maxTotalTokens ?? 0, 'token'),
     cost: `$${config?.maxCostUsd ?? 0}`,

@@ -16,7 +16,6 @@ import { openSandbox } from '../sandbox/open.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
 import { createTamperCheck } from '../sandbox/workspace/tamper.ts';
 import { rememberWorkspace } from '../sandbox/workspace/workspace-diff.ts';
-import { namingFor } from '../text/naming.ts';
 import { race } from '../text/wait.ts';
 import { structuredOutputSpec } from '../tools/structured-output.ts';
 import { createToolbox, STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
@@ -27,6 +26,9 @@ import { runToEnd } from './finish.ts';
 import { connect, lazyPrice, modelWarning, requirePlaces, requirePrice } from './model.ts';
 import { loadPolicy } from './policy.ts';
 import type { RunState, World } from './world.ts';
+
+/** The agent works in a layer over the checkout that is thrown away. */
+const WORKSPACE_ACCESS = 'scratch';
 
 /** Runs to the end and reports it; never rejects. */
 export function run(inputs: RunInputs, world: World): Promise<Report> {
@@ -53,7 +55,7 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
     {
       workspace: world.workspace,
       mode: config.sandbox,
-      access: config.workspaceAccess,
+      access: WORKSPACE_ACCESS,
       runFolder: world.runFolder,
       shellNetwork: config.shellNetwork,
       ...helpersOf(world),
@@ -76,7 +78,7 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
   // Until the diff has been written it counts as missing.
   state.context = found === null ? 'none' : 'missing';
   const context = found === 'unknown' ? null : found;
-  if (found === null || found === 'unknown') state.changeUnknown = explainNoChange(found, config, world);
+  if (found === null || found === 'unknown') state.changeUnknown = explainNoChange(found, world);
   if (config.replay !== null) await race(provider, state.stop.signal);
   const warning = modelWarning(state, world);
   if (warning !== null) emit({ type: 'notice', level: 'warning', text: warning });
@@ -87,7 +89,7 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
     ...contract.warnings,
     ...(state.gate?.warnings ?? []),
     ...ungated,
-    ...exclusionWarnings(config, world),
+    ...exclusionWarnings(config),
   ];
   for (const text of [...networkWeaknesses(world.environment), ...warnings])
     emit({ type: 'notice', level: 'warning', text });
@@ -105,19 +107,6 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
     state.evidence = openEvidence({ ...options, config, state, world });
     return state.evidence.review;
   });
-  if (config.reuseFrom !== null || config.subjectPaths.length > 0) {
-    const reused = await world.features.reuse({
-      ...{ config, contract, sandbox, state, world },
-      workingDirectory: folder,
-      notify: (level, text) => emit({ type: 'notice', level, text }),
-      async mayReuse(payload, earlier) {
-        const { mayReuse } = await import('./evidence.ts');
-        await race(ready().then(openReview), state.stop.signal);
-        return mayReuse(payload, earlier, evidence, state);
-      },
-    });
-    if (reused !== null) return reused;
-  }
   ready()
     .then(openReview)
     .catch(() => undefined);
@@ -135,10 +124,8 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
       system: systemPrompt({
         ...{ root, workingDirectory },
         structured: toolbox.has(STRUCTURED_OUTPUT_NAME),
-        writable: config.workspaceAccess !== 'read-only',
         offline: toolbox.has('shell') && sandbox.isolation() !== 'none' && !config.shellNetwork,
         quotes: evidence.grounding !== 'off',
-        extra: config.systemPrompt,
       }),
       prompt:
         context === null
@@ -161,11 +148,10 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
 }
 
 /** Excluding `structured_output` is allowed, but the run cannot succeed. */
-function exclusionWarnings({ excludeTools }: Config, world: World): readonly string[] {
+function exclusionWarnings({ excludeTools }: Config): readonly string[] {
   if (!excludeTools.includes(STRUCTURED_OUTPUT_NAME)) return [];
-  const input = namingFor(world.entry).name('exclude-tools');
   return [
-    `structured_output is excluded (${input}), and only a call of that tool delivers a verdict: this run cannot succeed. Remove it from ${input}.`,
+    'structured_output is excluded (exclude-tools), and only a call of that tool delivers a verdict: this run cannot succeed. Remove it from exclude-tools.',
   ];
 }
 
@@ -204,8 +190,7 @@ function requireSandbox({ sandbox }: Config, { privileged, subject }: World): vo
   if (sandbox !== 'off' || !privileged) return;
   throw new InputError(
     'sandbox',
-    ({ setting }) =>
-      `${setting('sandbox', 'off')} is refused on ${subject?.event ?? 'this trigger'}: it runs with the repository's rights on what a stranger wrote. Use ${setting('sandbox', 'required')}.`,
+    `off is refused on ${subject?.event ?? 'this trigger'}, which runs with the repository's rights on what a stranger wrote. Use required.`,
   );
 }
 
@@ -213,8 +198,7 @@ function requireSandbox({ sandbox }: Config, { privileged, subject }: World): vo
 function requireKey({ model }: Config): void {
   if (model.missingKey === null) return;
   throw new MissingKeyError(
-    ({ setting }) =>
-      `Nothing was judged, and this step is green all the same (${setting('on-missing-key', 'skip')}). ${model.missingKey}`,
+    `Nothing was judged, and this step is green all the same (on-missing-key: skip). There is ${model.missingKey}`,
   );
 }
 
@@ -230,9 +214,6 @@ function openToolbox(config: Config, contract: Contract, sandbox: OpenedSandbox)
     shellOffered: sandbox.shellOffered,
     tools: config.tools,
     exclude: config.excludeTools,
-    access: config.workspaceAccess,
-    maxToolOutputBytes: config.maxToolOutputBytes,
-    shellTimeoutSeconds: config.shellTimeoutSeconds,
     structuredOutput: structuredOutputSpec(contract.schema),
   });
 }
@@ -253,11 +234,10 @@ async function startSandbox(
   const { secrets } = world;
   // A line of a registry configuration, a URL or a base64 pair exposes a secret as much as the secret alone.
   const isSecret = (value: string) => secrets.has(value) || secrets.find(value) !== null;
-  const passEnv = namingFor(world.entry).name('pass-env');
   for (const name of config.passEnv) {
     if (isSecret(world.environment[name] ?? ''))
       world.warn(
-        `${passEnv}: ${name} is not passed to the agent's commands, because its value holds a secret of this run. Take it out of ${passEnv}, or give it a value without the secret.`,
+        `pass-env: ${name} is not passed to the agent's commands, because its value holds a secret of this run. Take it out, or give it a value without the secret.`,
       );
   }
   const sandbox = await openSandbox(
@@ -265,7 +245,7 @@ async function startSandbox(
       workspace: world.workspace,
       workingDirectory,
       mode: config.sandbox,
-      access: config.workspaceAccess,
+      access: WORKSPACE_ACCESS,
       shellNetwork: config.shellNetwork,
       readable: config.sandboxRead,
       passEnv: config.passEnv,
@@ -284,7 +264,7 @@ async function startSandbox(
   const tamper = createTamperCheck({
     workspace: world.workspace,
     extra: world.guarded,
-    inPlace: config.workspaceAccess === 'in-place' || config.sandbox === 'off',
+    inPlace: config.sandbox === 'off',
   });
   state.tamper = tamper;
   const remember = async () => {
@@ -294,7 +274,7 @@ async function startSandbox(
     const holdsSecret = (text: string) => find(text) !== null || mask(text) !== text;
     const remembered = rememberWorkspace(sandbox, state.stop.signal, {
       repository: repositoryAround(workingDirectory, world.workspace),
-      isReadOnly: config.workspaceAccess === 'read-only' && sandbox.isolation() !== 'none',
+      isReadOnly: false,
       holdsSecret,
     });
     state.changes = await remembered.catch(() => null);

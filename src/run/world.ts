@@ -10,7 +10,7 @@ import type { EvidenceReview } from '../evidence/review.ts';
 import type { ChangeContext } from '../github/change-context.ts';
 import type { PolicyFile } from '../github/changed-files.ts';
 import type { Provider } from '../providers/provider.ts';
-import type { Report, Reporter, Reuse } from '../reporters/report-types.ts';
+import type { Report, Reporter } from '../reporters/report-types.ts';
 import type { Locate } from '../reporters/source-locations.ts';
 import type { DetectedBackends } from '../sandbox/isolation/detect.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
@@ -27,7 +27,6 @@ import type {
   PolicyDigest,
   Subject,
 } from '../types.ts';
-import type { Ending } from './endings.ts';
 import type { EndListener } from './signals.ts';
 
 /** What finishing needs, for any kind of work. */
@@ -38,8 +37,8 @@ export interface EndWorld {
   readonly version: string;
   readonly secrets: Secrets;
   readonly subject: Subject | null;
-  readonly resultFile: string | null;
-  readonly transcriptFile: string | null;
+  /** The folder for the files that the run writes, under the names in RESULT_FILES; null for none. */
+  readonly results: string | null;
   /** A new private folder for the sandbox, removed when the run ends; null for a merge, which has none. */
   readonly runFolder: string | null;
   /** Locates the files that a payload names; null for a merge, whose legs have located them. */
@@ -56,9 +55,7 @@ export interface EndWorld {
   readonly listen: (listener: EndListener) => void;
   /** Notified in this order, during the run and at its end. */
   readonly reporters: readonly Reporter[];
-  /** The envelope's path when the requested one cannot be written; null for none. */
-  readonly spareResultFile: string | null;
-  /** Writes the envelope to the report's result file. @throws InputError when it cannot be written */
+  /** Writes the envelope to the results folder. @throws InputError when it cannot be written */
   readonly writeEnvelope: (report: Report) => void;
   /** Writes the outputs, as the last step. @throws InputError when they cannot be written */
   readonly writeOutputs: (report: Report) => void | Promise<void>;
@@ -95,26 +92,6 @@ export interface World extends EndWorld {
   readonly features: Features;
 }
 
-export interface ReuseOptions {
-  readonly config: Config;
-  /** The absolute working directory of the agent. */
-  readonly workingDirectory: string;
-  readonly contract: Contract;
-  /** Still starting. */
-  readonly sandbox: OpenedSandbox;
-  readonly state: RunState;
-  readonly world: World;
-  readonly notify: (level: 'info' | 'warning', text: string) => void;
-  /** Whether an earlier verdict rests on enough for this run. */
-  readonly mayReuse: (payload: JsonObject, earlier: EarlierEvidence) => Promise<boolean>;
-}
-
-/** What an earlier verdict rests on; null for what was not known or not measured. */
-export interface EarlierEvidence {
-  readonly coverage: Coverage | null;
-  readonly changeId: string | null;
-}
-
 /** Features on top of the core, passed in by entries. Each is loaded only by runs whose inputs request it. */
 export interface Features {
   /** Opens a recording in place of a model. @throws InputError when the text is not a recording */
@@ -126,19 +103,12 @@ export interface Features {
     state: RunState,
     world: World,
   ) => Promise<Provider>;
-  /**
-   * Returns an earlier verdict on the same files under the same policy as an ending; null when a model has to be
-   * called.
-   */
-  readonly reuse: (options: ReuseOptions) => Promise<Ending | null>;
 }
 
 /** What the verdict of a run rests on. */
 export interface RunEvidence {
   readonly review: EvidenceReview;
   coverage(): Coverage;
-  /** Returns what tells the change from others, in hex; null if it is not known. */
-  changeId(): string | null;
   /** What was found about the findings of a payload; null if they were not looked up. */
   groundingOf(payload: JsonObject): LookedUp | null;
 }
@@ -174,9 +144,6 @@ export interface RunState {
   readonly asked: PromiseWithResolvers<void>;
   /** Resolves once `policyChanges` is known. */
   judging: Promise<void>;
-  commentUrl: string | null;
-  /** The reused verdict, or the key under which this run can be reused; null when reuse was not requested. */
-  reuse: Reuse | null;
   /** How much of the change the model was given; null until known. */
   context: ContextStatus | null;
   /** The change as files and hunks; null while it is not known, for the reason in `changeUnknown`. */
@@ -211,8 +178,6 @@ export function createState(world: EndWorld): RunState {
     policyChanges: [],
     asked: Promise.withResolvers(),
     judging: Promise.resolve(),
-    commentUrl: null,
-    reuse: null,
     context: null,
     change: null,
     changeUnknown: 'The run ended before the change was known.',

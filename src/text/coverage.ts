@@ -22,7 +22,7 @@ export const NOT_REQUIRED: Readonly<Record<NotRequired, true>> = {
   binary: true,
   generated: true,
   vendored: true,
-  not_in_subject_paths: true,
+  outside_working_directory: true,
 };
 
 /** Returns a coverage as `evidence.coverage` of the envelope; paths are masked, and cut to the schema's length. */

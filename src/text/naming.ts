@@ -46,6 +46,13 @@ const NAMINGS: Readonly<Record<Entry, Naming>> = {
   },
 };
 
+/** Returns an input's name as users of an entry write it: `base-url`, `--base-url`, `baseUrl`. */
+export function inputName(input: string, entry: Entry): string {
+  if (entry === 'action') return input;
+  if (entry === 'library') return camelCase(input);
+  return input === 'api-key' ? KEY_VARIABLE : `--${input}`;
+}
+
 export function namingFor(entry: Entry): Naming {
   return NAMINGS[entry];
 }

@@ -1,5 +1,5 @@
 /** The tools of a run. */
-import type { Sandbox, WorkspaceAccess } from '../sandbox/sandbox.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import { DISPLAY } from '../text/limits.ts';
 import type { ToolCall, ToolSpec } from '../types.ts';
 import { readArguments } from './arguments.ts';
@@ -20,11 +20,8 @@ export interface ToolboxOptions {
   readonly tools: readonly string[];
   /** The deny-list; it can exclude `structured_output`. */
   readonly exclude: readonly string[];
-  readonly access: WorkspaceAccess;
   /** false if `sandbox: auto` found no sandbox. */
   readonly shellOffered: boolean;
-  readonly maxToolOutputBytes: number;
-  readonly shellTimeoutSeconds: number;
   readonly structuredOutput: ToolSpec;
 }
 
@@ -86,12 +83,17 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
   };
 }
 
+/** The most bytes of one tool result that the model sees. */
+const MAX_OUTPUT_BYTES = 25 * 1024;
+/** How long a command may take, unless the model asks for more. */
+const SHELL_SECONDS = 120;
+
 function makeTools(options: ToolboxOptions): readonly Tool[] {
-  const { sandbox, maxToolOutputBytes, shellTimeoutSeconds } = options;
-  const limits = { timeoutSeconds: shellTimeoutSeconds, maxOutputBytes: maxToolOutputBytes };
+  const { sandbox } = options;
+  const limits = { timeoutSeconds: SHELL_SECONDS, maxOutputBytes: MAX_OUTPUT_BYTES };
   return [
-    createReadFile(sandbox, maxToolOutputBytes),
-    ...(options.access === 'read-only' ? [] : [createEdit(sandbox)]),
+    createReadFile(sandbox, MAX_OUTPUT_BYTES),
+    createEdit(sandbox),
     ...(options.shellOffered ? [createShell(sandbox, limits)] : []),
   ];
 }
