@@ -136,7 +136,7 @@ describe('the gates in documents, examples and actions', () => {
       expect(trials).not.toEqual([]);
       for (const { name, schema, clean, bad } of trials) {
         const contract = await createContract(schema);
-        const gate = await createGate(await parseGateArgument(shown.gate, null, files), contract);
+        const gate = await createGate(await parseGateArgument(shown.gate, { kind: 'none' }, files), contract);
         expect(gate.warnings, name).toEqual([]);
         expect(clean.length * bad.length, name).toBeGreaterThan(0);
         for (const payload of [...clean, ...bad]) {

@@ -172,8 +172,7 @@ async function fuzz(
     const report = await run(parseInputs(inputs), {
       ...quietWorld(base, place('temp/run')),
       secrets,
-      resultFile: place('result.json'),
-      transcriptFile: place('transcript.jsonl'),
+      results: null,
       writePatch: () => place('changes.patch'),
       reporters: [
         createTranscript({ file: place('transcript.jsonl'), secrets }),

@@ -123,21 +123,21 @@ describe('runStructuredAgent', () => {
   it.each<[string, object, RegExp]>([
     ['an unknown option', { modle: 'x' }, /no option "modle"\. Did you mean model/u],
     ['a key under another name', { anthropicApiKey: 'x' }, /Did you mean apiKey\?/u],
-    ['an invalid schema', { schema: 3 }, /schema must be a JSON Schema/u],
-    ['a blank schema', { schema: ' ' }, /schema must be a JSON Schema/u],
+    ['an invalid schema', { schema: 3 }, /^schema: It must be a JSON Schema/u],
+    ['a blank schema', { schema: ' ' }, /^schema: It must be a JSON Schema/u],
     ['a missing schema file', { schema: './no.json' }, /could not read ".*\/no\.json"/u],
     ['a schema of another library', { schema: { '~standard': { version: 1 } } }, /Use Zod 4\.2 or newer/u],
     ['a schema that accepts no object', { schema: { type: 'array' } }, /object/u],
-    ['a missing workspace', { workspace: '/nowhere' }, /^workspace is "\/nowhere", which is not a folder/u],
-    ['a file as the workspace', { workspace: '/etc/passwd' }, /^workspace is "\/etc\/passwd"/u],
+    ['a missing workspace', { workspace: '/nowhere' }, /^workspace: "\/nowhere" is not a folder/u],
+    ['a file as the workspace', { workspace: '/etc/passwd' }, /^workspace: "\/etc\/passwd" is not a folder/u],
     ['a misspelled option of the action', { comentKey: 'x' }, /^There is no option "comentKey"\.$/u],
-    ['an empty task', { prompt: '' }, /^prompt is empty\./u],
-    ['a blank task', { prompt: '  \n' }, /^prompt is empty\./u],
-    ['an invalid number', { maxTurns: 'ten' }, /^maxTurns is "ten"/u],
+    ['an empty task', { prompt: '' }, /^prompt: It is empty\./u],
+    ['a blank task', { prompt: '  \n' }, /^prompt: It is empty\./u],
+    ['an invalid number', { maxTurns: 'ten' }, /^maxTurns: "ten" is not a whole number/u],
     [
       'no key',
       { model: 'gpt-5', baseUrl: undefined },
-      /^No key for provider openai\. Pass apiKey, or set the variable OPENAI_API_KEY\.$/u,
+      /^apiKey: No key for the provider openai\. Pass it, or set the variable OPENAI_API_KEY\.$/u,
     ],
     ['no model', { model: undefined }, /No model is given/u],
   ])('throws the same typed error for %s', async (_, more, says) => {
@@ -157,7 +157,7 @@ describe('runStructuredAgent', () => {
     const error = await failure(runStructuredAgent({ ...options(), schema, ...wrong }));
     expect([error.exitCode, error.reason]).toEqual([52, 'config']);
     expect(error.message).toMatch(
-      /^5 problems to fix: \(1\) schema must be .* \(2\) There is no option "modle"\..* \(3\) maxTurns is "ten"\..* \(4\) sandbox is "none"\..* \(5\) workingDirectory is "nowhere"/u,
+      /^5 problems to fix: \(1\) schema: It must be .* \(2\) There is no option "modle"\..* \(3\) maxTurns: "ten" .* \(4\) sandbox: "none" .* \(5\) workingDirectory: "nowhere"/u,
     );
     expect(error.envelope['error']).toBe(error.message);
     expect(requests).toEqual([]);
@@ -197,10 +197,8 @@ describe('runStructuredAgent', () => {
       headers: { 'x-one': '1', 'x-two': '2' },
       shellNetwork: true,
       sandboxRead: ['/usr'],
-      systemPrompt: 'Be brief.',
     });
     expect(requests[0]?.tools.map(({ name }) => name)).toEqual(['read_file', 'structured_output']);
-    expect(requests[0]?.messages[0]).toEqual({ role: 'system', text: expect.stringMatching(/Be brief\.$/u) });
     expect(model.requests.at(-1)?.headers).toMatchObject({ 'x-one': '1', 'x-two': '2' });
   });
 });

@@ -7,8 +7,7 @@ import path from 'node:path';
 import { Ajv } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
 import { stringify } from 'yaml';
-import { FLAGS, GROUPS } from '../src/cli/flags.ts';
-import { INPUTS, type Input } from '../src/config/inputs.ts';
+import { ADVANCED_INPUTS, INPUTS, type Input, MAIN_INPUTS } from '../src/config/inputs.ts';
 import { draft07Id, options } from '../src/contract/ajv.ts';
 import { type Preset, presets } from '../src/contract/presets.ts';
 import { MERGE_INPUTS } from '../src/merge/config.ts';
@@ -39,8 +38,7 @@ export const TARGETS: Readonly<Record<string, Target>> = {
 /** Every output that the action declares, with one sentence each; a schema's own properties come on top. */
 export const OUTPUTS: Readonly<Record<string, string>> = {
   structured_output: 'The accepted payload as one line of JSON; absent unless a payload was accepted.',
-  passed:
-    'Of every preset: true or false. Absent unless a payload was accepted, so compare with == and never with !=.',
+  passed: 'Of every preset: true or false. Absent without a payload, so compare with == and never with !=.',
   summary: 'Of every preset: the verdict in a few sentences.',
   findings: 'Of the presets verdict, code-review and security-review: what was found, as a JSON array.',
   ...describeOutputs(RUN_OUTPUTS),
@@ -105,7 +103,7 @@ function makeManifest(
     ),
     runs: { using: 'node24', main },
   };
-  return `# Written by \`node scripts/generate.ts\` from ${source}: change that, not this.\n${stringify(action, { lineWidth: 0 })}`;
+  return `# Written by \`node scripts/generate.ts\` from ${source}: change that, not this.\n${stringify(action, { lineWidth: 0, compat: 'yaml-1.1' })}`;
 }
 
 /** No input is always required: a replay needs no model, and the merge action says itself what is missing. */
@@ -113,42 +111,10 @@ function describeInput({ description, default: value }: Input) {
   return value === '' ? { description, required: false } : { description, required: false, default: value };
 }
 
-/** Inputs that only a workflow has, under the headings of the reference. */
-const WORKFLOW_GROUPS: Readonly<Record<string, readonly string[]>> = {
-  'Pull requests and trust': ['context', 'trusted-files', 'on-missing-key', 'github-token'],
-  'Where the verdict appears': [
-    'summary',
-    'comment',
-    'comment-key',
-    'annotations',
-    'sarif-file',
-    'commit-status',
-    'result-file',
-    'transcript-file',
-    'report-file',
-    'log-level',
-  ],
-  'Many legs and reuse': ['leg', 'vote', 'signing-key', 'reuse-from', 'subject-paths', 'refresh'],
-};
-
 function fillReference(text: string): string {
-  const grouped = groupInputs();
-  const tables = [...grouped].map(([group, inputs]) => `### ${group}\n\n${tableOfInputs(inputs)}`);
-  return fillTables(text, tables.join('\n\n'), OUTPUTS);
-}
-
-/** Every input once, under a heading of `--help` or of the workflow's own. @throws Error where one has none. */
-function groupInputs(): ReadonlyMap<string, readonly Input[]> {
-  const headings = [...GROUPS.filter((group) => group !== 'Output'), ...Object.keys(WORKFLOW_GROUPS)];
-  const headingOf = (name: string) =>
-    Object.entries(WORKFLOW_GROUPS).find(([, names]) => names.includes(name))?.[0] ??
-    (name === 'api-key' ? 'Model' : FLAGS.find(({ input }) => input === name)?.group);
-  const groups = new Map(
-    headings.map((heading) => [heading, INPUTS.filter(({ name }) => headingOf(name) === heading)]),
-  );
-  const lost = INPUTS.filter((input) => ![...groups.values()].flat().includes(input));
-  if (lost.length > 0) throw new Error(`No heading for ${lost.map(({ name }) => name).join(', ')}.`);
-  return groups;
+  const main = tableOfInputs(MAIN_INPUTS);
+  const advanced = tableOfInputs(ADVANCED_INPUTS);
+  return fillTables(text, `${main}\n\n### Advanced\n\n${advanced}`, OUTPUTS);
 }
 
 /** The page about merging with its tables and its workflow as they should be. */

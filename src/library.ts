@@ -223,9 +223,7 @@ async function workspaceProblem(given: string, real: string): Promise<InputError
     (found) => found.isDirectory(),
     () => false,
   );
-  return isFolder
-    ? null
-    : new InputError('workspace', `workspace is ${quote(given)}, which is not a folder. Check the path.`);
+  return isFolder ? null : new InputError('workspace', `${quote(given)} is not a folder. Check the path.`);
 }
 
 /**

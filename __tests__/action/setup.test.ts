@@ -1,10 +1,9 @@
 import { mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { findFolders, readSetup } from '../../src/action/setup.ts';
-import { InputError } from '../../src/errors.ts';
+import { InputError, messageOf } from '../../src/errors.ts';
 import { findRunnerFiles } from '../../src/github/runner.ts';
-import { readMergeSetup } from '../../src/merge/run.ts';
 import { makeFolder } from '../support/surroundings.ts';
 
 const folders = makeFolder();
@@ -14,180 +13,83 @@ const at = (...names: readonly string[]) => path.join(base, ...names);
 beforeEach(() => {
   base = mkdtempSync(path.join(folders, 'setup-'));
   for (const name of ['workspace', 'temp']) mkdirSync(at(name));
-  for (const name of ['output', 'env']) writeFileSync(at('temp', name), '');
+  writeFileSync(at('temp', 'output'), '');
 });
 afterEach(() => void vi.unstubAllEnvs());
 
-function runner() {
+function environment(more: Readonly<Record<string, string>> = {}) {
   return {
     GITHUB_WORKSPACE: at('workspace'),
     RUNNER_TEMP: at('temp'),
     GITHUB_OUTPUT: at('temp', 'output'),
-    GITHUB_ENV: at('temp', 'env'),
+    INPUT_PROMPT: 'Judge.',
+    INPUT_MODEL: 'claude-3',
+    'INPUT_API-KEY': 'sk-1',
+    ...more,
   };
 }
 
-function environment(more: Readonly<Record<string, string>> = {}) {
-  const inputs = { INPUT_PROMPT: 'Judge.', INPUT_MODEL: 'claude-3', 'INPUT_API-KEY': 'sk-1' };
-  return { ...runner(), ...inputs, ...more };
-}
-
-/** The inputs are the process's own variables. */
-function setInputs(variables: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(variables)) if (/^INPUT_/u.test(name)) vi.stubEnv(name, value);
-}
-
-async function setUp(more: Readonly<Record<string, string>> = {}) {
+/** Reads the setup; the inputs are the process's own variables. */
+function setUp(more: Readonly<Record<string, string>> = {}) {
   const variables = environment(more);
-  setInputs(variables);
-  const folders = await findFolders(variables);
-  return { folders, setup: await readSetup(variables, findRunnerFiles(variables), folders) };
+  for (const [name, value] of Object.entries(variables)) if (/^INPUT_/u.test(name)) vi.stubEnv(name, value);
+  return readSetup(variables, findRunnerFiles(variables));
 }
 
-/** The messages of the input errors that a setup keeps for the run. */
-async function refusal(more: Readonly<Record<string, string>>) {
-  const { setup, folders } = await setUp(more);
-  expect(setup).toMatchObject({
-    resultFile: path.join(folders.results, 'result.json'),
-    transcriptFile: path.join(folders.results, 'transcript.jsonl'),
-    config: { summary: true, logLevel: 'summary', comment: 'never', commitStatus: null, githubToken: null },
-  });
-  return setup.problems.map(({ message }) => message).join('\n');
-}
-
-describe('the runner’s folders', () => {
-  it('creates the results folder beside the usual place when that name is taken by a file', async () => {
-    writeFileSync(at('temp/structured-agent'), 'not a folder');
-    const { results, problem } = await findFolders(environment());
-    expect(problem).toBeNull();
-    expect(path.dirname(results)).toBe(at('temp'));
-    expect(statSync(results).mode & 0o777).toBe(0o700);
-  });
-
-  it('resolves folders to real paths and gives each run a private results folder', async () => {
-    const first = await findFolders(environment());
-    const second = await findFolders(environment());
-    expect(first).toMatchObject({ workspace: at('workspace'), temp: at('temp'), problem: null });
-    expect(path.dirname(path.dirname(first.results))).toBe(at('temp'));
-    expect(statSync(first.results).mode & 0o777).toBe(0o700);
-    expect(second.results).not.toBe(first.results);
-  });
-
-  it.each(['GITHUB_WORKSPACE', 'RUNNER_TEMP'])(
-    'reports a problem when the folder in %s does not exist',
-    async (name) => {
-      const folders = await findFolders(environment({ [name]: at('nowhere') }));
-      expect(folders.problem).toBeInstanceOf(InputError);
-      expect(folders.problem?.message).toContain(name);
-      expect(statSync(folders.results).isDirectory()).toBe(true);
-    },
-  );
+it('resolves folders to real paths and gives each run a private results folder', async () => {
+  const first = await findFolders(environment());
+  const second = await findFolders(environment());
+  expect(first).toMatchObject({ workspace: at('workspace'), temp: at('temp') });
+  expect(path.dirname(first.results)).toBe(at('temp'));
+  expect(statSync(first.results).mode & 0o777).toBe(0o700);
+  expect(second.results).not.toBe(first.results);
 });
 
-describe('readSetup', () => {
-  it('resolves the files to the paths in the inputs', async () => {
-    const { setup } = await setUp({ 'INPUT_RESULT-FILE': 'out/r.json', INPUT_SUMMARY: 'false' });
-    expect(setup).toMatchObject({ resultFile: at('workspace', 'out', 'r.json'), config: { summary: false } });
-    expect(setup.problems).toEqual([]);
-    expect(setup.config.model.model).toBe('claude-3');
-  });
-
-  it.each<[string, Readonly<Record<string, string>>, RegExp]>([
-    ['an invalid input', { 'INPUT_MAX-TURNS': 'x' }, /max-turns/u],
-    ['a missing file for outputs', { GITHUB_OUTPUT: '' }, /GITHUB_OUTPUT/u],
-    [
-      'one file for two purposes',
-      { 'INPUT_RESULT-FILE': 'r', 'INPUT_TRANSCRIPT-FILE': './x/../r' },
-      /result-file and transcript-file name the same file/u,
-    ],
-    [
-      'a page over the transcript',
-      { 'INPUT_TRANSCRIPT-FILE': 'r', 'INPUT_REPORT-FILE': './r' },
-      /transcript-file and report-file name the same file/u,
-    ],
-    [
-      'a page in a protected folder',
-      { 'INPUT_REPORT-FILE': '.git/report.html' },
-      /report-file .*Nothing is written into .git/u,
-    ],
-    [
-      'a result over the runner’s own file',
-      { 'INPUT_RESULT-FILE': '../temp/env' },
-      /result-file names a file that the runner itself reads/u,
-    ],
-    [
-      'a transcript over the outputs',
-      { 'INPUT_TRANSCRIPT-FILE': '../temp/output' },
-      /transcript-file names a file that the runner itself reads/u,
-    ],
-    ['a missing folder', { GITHUB_WORKSPACE: '/nonexistent/x' }, /GITHUB_WORKSPACE/u],
-  ])('keeps %s as an input error for the run to report', async (_, more, says) => {
-    expect(await refusal(more)).toMatch(says);
-  });
-
-  it('keeps every problem: inputs, files, the runner and the proxy', async () => {
-    const wrong = await refusal({
-      'INPUT_MAX-TURNS': 'x',
-      INPUT_SANDBOX: 'maybe',
-      INPUT_COMMENT: 'always',
-      'INPUT_GITHUB-TOKEN': 'ghs_0',
-      'INPUT_RESULT-FILE': '../x.json',
-      'INPUT_REPORT-FILE': '.git/report.html',
-      GITHUB_OUTPUT: '',
-      HTTPS_PROXY: 'http://[bad',
-    });
-    expect(wrong.split('\n')).toEqual(
-      [/^max-turns/u, /^sandbox/u, /PROXY/u, /GITHUB_OUTPUT/u, /^result-file/u, /^report-file/u].map((says) =>
-        expect.stringMatching(says),
-      ),
-    );
-  });
+it.each(['GITHUB_WORKSPACE', 'RUNNER_TEMP'])('refuses a runner whose %s is not a folder', async (name) => {
+  const finding = findFolders(environment({ [name]: at('nowhere') }));
+  await expect(finding).rejects.toThrow(InputError);
+  await expect(finding).rejects.toThrow(`${name} must name a folder`);
 });
 
-describe('readMergeSetup', () => {
-  async function setUpMerge(more: Readonly<Record<string, string>>) {
-    const variables = { ...runner(), INPUT_VERDICTS: 'verdicts', INPUT_EXPECT: 'api, web', ...more };
-    setInputs(variables);
-    const folders = await findFolders(variables);
-    return { folders, setup: await readMergeSetup(variables, findRunnerFiles(variables), folders) };
-  }
+it('reads the inputs', () => {
+  const setup = setUp({ INPUT_SUMMARY: 'false' });
+  expect(setup.problems).toEqual([]);
+  expect(setup.config).toMatchObject({ summary: false, model: { model: 'claude-3' } });
+});
 
-  it('resolves its files as a run does, without a transcript or a page', async () => {
-    const { setup } = await setUpMerge({ 'INPUT_RESULT-FILE': 'out/r.json', 'INPUT_SARIF-FILE': 's.sarif' });
-    expect(setup).toMatchObject({
-      resultFile: at('workspace', 'out', 'r.json'),
-      sarifFile: at('workspace', 's.sarif'),
-      transcriptFile: null,
-      reportFile: null,
-    });
-    expect(setup.problems).toEqual([]);
-    expect(setup.config).toMatchObject({ verdicts: 'verdicts', expect: { names: ['api', 'web'] } });
+it('collects every problem, and keeps the settings for reporting that are valid', () => {
+  const { problems, config } = setUp({
+    'INPUT_MAX-TURNS': 'x',
+    INPUT_SANDBOX: 'maybe',
+    'INPUT_RESULT-FILE': 'r.json',
+    INPUT_COMMENT: 'always',
+    'INPUT_COMMIT-STATUS': 'verdict',
+    'INPUT_GITHUB-TOKEN': 'ghs_0',
+    GITHUB_OUTPUT: '',
+    HTTPS_PROXY: 'http://[bad',
   });
+  expect(problems.map(messageOf)).toEqual([
+    expect.stringMatching(/^result-file: There is no such input\. Did you mean prompt-file/u),
+    expect.stringMatching(/^max-turns: "x" is not a whole number/u),
+    expect.stringMatching(/^sandbox: "maybe" is not valid. Use required, auto or off/u),
+    expect.stringMatching(/PROXY/u),
+    expect.stringMatching(/GITHUB_OUTPUT/u),
+  ]);
+  expect(config).toMatchObject({ comment: 'always', commitStatus: 'verdict', githubToken: 'ghs_0' });
+});
 
-  it('reads the gate from the checkout, and has no leg or vote of its own', async () => {
-    const { setup } = await setUpMerge({});
-    const read = { trustedFiles: 'workspace', workingDirectory: '.' };
-    expect(setup.config).toMatchObject({ ...read, leg: null, vote: null });
+it('says that a fork gets no secrets if its key is missing', () => {
+  const event = { pull_request: { head: { repo: { full_name: 'somebody/repo' } } } };
+  writeFileSync(at('temp', 'event.json'), JSON.stringify(event));
+  const { problems } = setUp({
+    'INPUT_API-KEY': '',
+    GITHUB_REPOSITORY: 'org/repo',
+    GITHUB_EVENT_NAME: 'pull_request',
+    GITHUB_EVENT_PATH: at('temp', 'event.json'),
   });
-
-  it.each<[string, Readonly<Record<string, string>>, RegExp]>([
-    ['an invalid input', { INPUT_RULE: 'most' }, /^rule/u],
-    ['a missing file for outputs', { GITHUB_OUTPUT: '' }, /GITHUB_OUTPUT/u],
-    [
-      'one file for two purposes',
-      { 'INPUT_RESULT-FILE': 'r', 'INPUT_SARIF-FILE': 'r' },
-      /result-file and sarif-file name the same file/u,
-    ],
-  ])(
-    'keeps %s as an input error for the merge to report, and uses the default result file',
-    async (_, more, says) => {
-      const { folders, setup } = await setUpMerge(more);
-      expect(setup).toMatchObject({
-        config: { summary: true, comment: 'never' },
-        resultFile: path.join(folders.results, 'result.json'),
-        transcriptFile: null,
-      });
-      expect(setup.problems.map(({ message }) => message)).toEqual([expect.stringMatching(says)]);
-    },
-  );
+  expect(problems.map(messageOf)).toEqual([
+    expect.stringMatching(
+      /^api-key: No key for the provider anthropic\. This pull request comes from a fork/u,
+    ),
+  ]);
 });

@@ -13,8 +13,8 @@ import {
 
 const root = '/work/repo';
 const facts = {
-  ...{ root, workingDirectory: root, structured: true, writable: true },
-  ...{ offline: false, quotes: false, extra: null },
+  ...{ root, workingDirectory: root, structured: true },
+  ...{ offline: false, quotes: false },
 };
 const change = { about: 'pull request #7', contents: 'title, changed files and diff', author: 'its author' };
 const issues = [
@@ -26,10 +26,7 @@ describe('the texts that the loop sends to the model', () => {
   it.each([
     ['system-prompt', systemPrompt(facts)],
     ['system-prompt-below-the-root', systemPrompt({ ...facts, workingDirectory: '/work/repo/packages/api' })],
-    [
-      'system-prompt-with-less',
-      systemPrompt({ ...facts, structured: false, writable: false, offline: true, extra: 'Be brief.' }),
-    ],
+    ['system-prompt-with-less', systemPrompt({ ...facts, structured: false, offline: true })],
     ['system-prompt-with-quotes', systemPrompt({ ...facts, quotes: true })],
     ['context-note', contextNote(change, false)],
     ['context-note-with-coverage', contextNote(change, true)],

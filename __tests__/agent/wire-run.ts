@@ -65,9 +65,6 @@ export async function runOverWire(
     shellOffered: true,
     tools: ['shell'],
     exclude: [],
-    access: 'in-place',
-    maxToolOutputBytes: 25 * 1024,
-    shellTimeoutSeconds: 20,
     structuredOutput: structuredOutputSpec(contract.schema),
   });
   const notices: string[] = [];

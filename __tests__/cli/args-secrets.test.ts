@@ -45,14 +45,11 @@ describe('secrets', () => {
     );
     expect(parseConfig(inputs, { environment: {}, entry: 'command-line' }).config.model).toMatchObject({
       apiKey: 'k',
-      keySource: 'the variable STRUCTURED_AGENT_API_KEY',
+      keySource: 'api-key',
     });
     const bare = parseRun(['-p', 'x', '--provider', 'openai']).inputs;
     expect(parseConfig(bare, { environment: {}, entry: 'command-line' }).problems).toEqual([
-      new InputError(
-        'api-key',
-        'No key for provider openai. Set the variable OPENAI_API_KEY, or STRUCTURED_AGENT_API_KEY for any provider.',
-      ),
+      new InputError('api-key', 'No key for the provider openai. Set this variable, or OPENAI_API_KEY.'),
     ]);
   });
 

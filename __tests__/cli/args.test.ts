@@ -11,7 +11,7 @@ const PLAIN: RunOptions = {
   outputFormat: 'text',
   quiet: false,
   record: null,
-  patchFile: null,
+  results: null,
   stdin: 'unused',
 };
 
@@ -242,7 +242,7 @@ describe('an arbitrary command line', () => {
     fc.assert(
       fc.property(fc.constantFrom(...options), value, (flag, text) => {
         const { inputs, options } = parseRun([`--${flag.name}=${text}`, '-p', 'x']);
-        const own = { record: options.record, 'patch-file': options.patchFile };
+        const own = { record: options.record, results: options.results };
         const found =
           flag.input === null ? new Map(Object.entries(own)).get(flag.name) : inputs.get(flag.input);
         expect(found).toBe(text.trim());
@@ -287,6 +287,6 @@ it('reports all problems of a command line at once', () => {
 });
 
 it('keeps the options of the command line as typed', () => {
-  const { options } = parseRun(['-p', 'x', '--record', 'r.jsonl', '--patch-file=p.diff', '-q']);
-  expect(options).toEqual({ ...PLAIN, quiet: true, record: 'r.jsonl', patchFile: 'p.diff' });
+  const { options } = parseRun(['-p', 'x', '--record', 'r.jsonl', '--results=out', '-q']);
+  expect(options).toEqual({ ...PLAIN, quiet: true, record: 'r.jsonl', results: 'out' });
 });

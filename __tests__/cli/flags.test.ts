@@ -15,7 +15,7 @@ describe('the flags', () => {
   it('leave out the inputs that need a workflow, a pull request or a runner', () => {
     const names = INPUTS.filter(({ where }) => where === 'github').map(({ name }) => name);
     expect(names.join(' ')).toBe(
-      'context leg vote signing-key reuse-from subject-paths refresh trusted-files on-missing-key summary comment comment-key annotations commit-status github-token',
+      'comment github-token trusted-files on-missing-key comment-key commit-status summary leg vote signing-key',
     );
   });
 

@@ -127,10 +127,8 @@ describe('withStdin', () => {
   it('rejects an unreadable or empty prompt file and names the flag', async () => {
     const problem = async (): Promise<Reading> => ({ ok: false, problem: 'could not read "task.md".' });
     await expect(prompt(['--prompt-file', 'task.md'], 'x', problem)).rejects.toThrow(
-      '--prompt-file: could not read "task.md".',
+      'could not read "task.md".',
     );
-    await expect(prompt(['--prompt-file', 'task.md'], 'x', file(' \n'))).rejects.toThrow(
-      'The file of --prompt-file is empty.',
-    );
+    await expect(prompt(['--prompt-file', 'task.md'], 'x', file(' \n'))).rejects.toThrow('It is empty.');
   });
 });

@@ -37,18 +37,18 @@ describe('headers', () => {
   });
 
   it.each([
-    ['X-A: 1\n\ns3cret-value', /^Line 3 of headers has no colon/],
-    ['X A: s3cret-value', /^Line 1 of headers does not begin with the name/],
-    [': s3cret-value', /^Line 1 of headers does not begin with the name/],
-    ['X-É: s3cret-value', /^Line 1 of headers does not begin with the name/],
-    ['X-A: one\nx-a: s3cret-value', /^Line 2 of headers gives x-a a second time/],
-    ['X-A: s3cret-value\u0007', /^Line 1 of headers gives x-a a value with a character/],
+    ['X-A: 1\n\ns3cret-value', /^Line 3 has no colon/],
+    ['X A: s3cret-value', /^Line 1 does not begin with the name/],
+    [': s3cret-value', /^Line 1 does not begin with the name/],
+    ['X-É: s3cret-value', /^Line 1 does not begin with the name/],
+    ['X-A: one\nx-a: s3cret-value', /^Line 2 gives x-a a second time/],
+    ['X-A: s3cret-value\u0007', /^Line 1 gives x-a a value with a character/],
     ['X-A: s3cret-value\u0000', /^Line 1 .*character/],
     ['X-A: s3cret-välue', /^Line 1 .*character/],
     ['X-A: s3cret\rX-B: value', /^Line 1 .*character/],
-    ['X-A:', /^Line 1 of headers gives x-a no value/],
+    ['X-A:', /^Line 1 gives x-a no value/],
     ['Proxy-Authorization: Basic s3cret-value', /^Line 1 .*HTTPS_PROXY/],
-    ['Content-Type: s3cret-value', /^Line 1 of headers names content-type, which is not yours/],
+    ['Content-Type: s3cret-value', /^Line 1 names content-type, which is not yours/],
     ['User-Agent: s3cret-value', /user-agent/],
     ['Host: s3cret-value', /host/],
     ['Transfer-Encoding: s3cret-value', /transfer-encoding/],
@@ -63,13 +63,13 @@ describe('headers', () => {
   it('accepts 64 KiB, and refuses one character more', () => {
     const value = 'x'.repeat(64 * 1024 - 'X-A: '.length);
     expect(readHeaders(raw({ headers: `X-A: ${value}` }))).toEqual({ 'x-a': value });
-    expect(refusal(`X-A: ${value}x`)).toMatch(/^headers is longer than 64 KiB/u);
+    expect(refusal(`X-A: ${value}x`)).toMatch(/^They are longer than 64 KiB/u);
   });
 
   it.each(['Authorization', 'X-Api-Key', 'api-key'])('refuses %s together with api-key', (name) => {
     const message = refusal(`X-A: 1\n${name}: s3cret-value`, { 'api-key': 'sk-other' });
     expect(message).toContain('api-key');
-    expect(message).toContain(`header ${name.toLowerCase()} in headers`);
+    expect(message).toContain(`header ${name.toLowerCase()} and api-key`);
     expect(message).not.toMatch(/s3cret|sk-other/);
   });
 
@@ -84,7 +84,7 @@ describe('headers', () => {
       const environment = { OPENAI_API_KEY: 'sk-o' };
       expect(parseModel(inputs, { environment })).toMatchObject({
         apiKey: null,
-        keySource: 'the input headers',
+        keySource: 'headers',
         headers: { [name.toLowerCase()]: 'Bearer x' },
       });
       expect(parseModel(raw({ headers: 'X-A: 1', model: 'gpt-5' }), { environment }).apiKey).toBe('sk-o');

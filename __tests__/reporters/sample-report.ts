@@ -1,6 +1,5 @@
 /** The report of a finished run; each test changes the fields that it is about. */
 import type { Report } from '../../src/reporters/report-types.ts';
-import { describeReuse } from '../../src/reuse/reuse.ts';
 import type { Verdict } from '../../src/types.ts';
 
 /** A successful two-turn run of the `verdict` preset's shape. */
@@ -66,12 +65,10 @@ export function sampleReport(changes: Partial<Report> = {}): Report {
       version: '0.1.0',
     },
     policyChanges: [],
-    commentUrl: null,
     outputNames: ['passed', 'summary', 'findings'],
     changedFiles: 0,
     patchFile: null,
-    resultFile: '/tmp/result.json',
-    transcriptFile: '/tmp/transcript.jsonl',
+    results: '/tmp/results',
     weaknesses: [],
     ...changes,
   };
@@ -102,13 +99,4 @@ export function unpublished(error: string, changes: Partial<Report['verdict']> =
     payload: null,
     gate: null,
   };
-}
-
-/** The report of a run whose payload is that of an earlier run. */
-export function sampleReusedReport(changes: Partial<Report> = {}, run_id = '41', run_attempt = 1): Report {
-  const from = { run_id, run_attempt, session_id: 's' };
-  return describeReuse(
-    sampleReport({ reuse: { key: 'a'.repeat(64), tree: 'b'.repeat(40), change: null, from }, ...changes }),
-    from,
-  );
 }

@@ -33,7 +33,7 @@ const pushOf = (before: string, after: string, more: object = {}) => {
   return createPushContext({ repository: 'o/r', name: 'push', sha: after, ref: '', payload });
 };
 const since = async (base: string) => {
-  const found = await findContext({ context: 'auto', base }, quietWorld(world.base, world.temp));
+  const found = await findContext({ base }, quietWorld(world.base, world.temp));
   return found === 'unknown' ? null : found;
 };
 
@@ -155,7 +155,7 @@ describe('the change since a base', () => {
   it('ends the run for a ref that git does not know, and for one of another history', async () => {
     const error = await place(await since('nowhere')).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ name: 'InputError', input: 'base' });
-    expect(String(error)).toContain('base is "nowhere", which git does not know');
+    expect(String(error)).toContain('"nowhere" is not a branch');
     git('checkout', '-q', '--orphan', 'other');
     git('commit', '-qm', 'unrelated');
     await expect(place(await since('main'))).rejects.toThrow('no commit in common');
@@ -286,13 +286,9 @@ describe('the change that GitHub lists', () => {
   });
 });
 
-it('a change is not asked for with context: none, and each entry says what to do without one', async () => {
+it('each entry says what to do if there is no change', () => {
   const quiet = quietWorld(world.base, world.temp);
-  const findFails = { ...quiet, findContext: () => Promise.reject(new Error('nobody asks')) };
-  expect(await findContext({ context: 'none', base: 'main' }, findFails)).toBeNull();
-  const auto = { context: 'auto' } as const;
-  expect(explainNoChange(null, { context: 'none' }, quiet)).toContain('context: none');
-  expect(explainNoChange(null, auto, quiet)).toContain('The event names no change');
-  expect(explainNoChange(null, auto, { entry: 'command-line' })).toContain('Add --base');
-  expect(explainNoChange('unknown', auto, quiet)).toContain('could not be determined');
+  expect(explainNoChange(null, quiet)).toContain('The event names no change');
+  expect(explainNoChange(null, { entry: 'command-line' })).toContain('Give it one with base');
+  expect(explainNoChange('unknown', quiet)).toContain('could not be determined');
 });

@@ -110,16 +110,6 @@ describe('the context of a pull request', () => {
     const { report, asked } = await converse([good], {}, { findContext: async () => 'unknown' });
     expect([report.evidence?.context, asked[0]?.messages.at(-1)?.text]).toEqual(['missing', 'Judge.']);
   });
-
-  it('is not requested with context: none', async () => {
-    const findContext = () => Promise.reject(new Error('nobody asks'));
-    const { asked, report } = await converse([good], { context: 'none' }, { findContext });
-    expect(report.evidence?.context).toBe('none');
-    expect([asked[0]?.messages.at(-1), report.verdict.exitCode]).toEqual([
-      { role: 'user', text: 'Judge.' },
-      0,
-    ]);
-  });
 });
 
 describe('a base given by hand', () => {
@@ -150,7 +140,7 @@ describe('a base given by hand', () => {
   it('ends the run with exit code 52 if git does not know it, and nothing is accepted', async () => {
     const { report } = await judge('nowhere');
     expect([report.verdict.exitCode, report.verdict.reason, report.payload]).toEqual([52, 'config', null]);
-    expect(report.verdict.error).toContain('--base is "nowhere", which git does not know');
+    expect(report.verdict.error).toContain('--base: "nowhere" is not a branch');
   });
 });
 

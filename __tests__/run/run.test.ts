@@ -67,25 +67,18 @@ describe('a run', () => {
     expect(observed.warnings).toContain('failing: deaf');
   });
 
-  it('writes the envelope to the spare path and the outputs when the first path fails', async () => {
+  it('ends as a configuration error if the envelope cannot be written', async () => {
     const observed = nothing();
-    const envelopes: (string | null)[] = [];
     const report = await run(
       config(),
       world(observed, {
-        resultFile: '/wanted.json',
-        spareResultFile: '/spare.json',
-        writeEnvelope: (each) => {
-          if (each.resultFile === '/wanted.json') throw new InputError('result-file', 'it cannot be written');
-          envelopes.push(each.resultFile);
+        writeEnvelope: () => {
+          throw new InputError(null, 'it cannot be written');
         },
       }),
     );
-    expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
-    expect(envelopes).toEqual(['/spare.json']);
-    expect(observed.published.map((each) => [each.verdict.exitCode, each.resultFile])).toEqual([
-      [52, '/spare.json'],
-    ]);
+    expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52, published: false });
+    expect(observed.published.map(({ verdict }) => verdict.exitCode)).toEqual([52]);
   });
 
   it('ends without a payload and names the file when a guarded file was changed', async () => {
@@ -114,8 +107,6 @@ describe('the configuration', () => {
     expect(await names({})).toEqual(['read_file', 'edit', 'shell', 'structured_output']);
     expect(await names({ tools: 'shell' })).toEqual(['shell', 'structured_output']);
     expect(await names({ 'exclude-tools': 'shell structured_output' })).toEqual(['read_file', 'edit']);
-    const readOnly = await names({ 'workspace-access': 'read-only' });
-    expect(readOnly).toEqual(['read_file', 'shell', 'structured_output']);
   });
 
   it('without structured_output causes a warning before the model is asked, and the ending names it', async () => {
@@ -154,13 +145,10 @@ describe('the configuration', () => {
     secrets.add('hidden-value');
     const warnings: string[] = [];
     const { asked } = await converse(
-      [command('pwd; echo "[$SHOWN][$HIDDEN$HOLDING][$OTHER]"; seq 1 5000'), good],
+      [command('pwd; echo "[$SHOWN][$HIDDEN$HOLDING][$OTHER]"; seq 1 20000'), good],
       {
         'pass-env': 'SHOWN HIDDEN HOLDING',
         'working-directory': 'sub',
-        'workspace-access': 'in-place',
-        'shell-timeout-seconds': '77',
-        'max-tool-output-kb': '1',
       },
       {
         secrets,
@@ -175,24 +163,23 @@ describe('the configuration', () => {
       },
     );
     const text = asked[1]?.toolResults[0]?.text ?? '';
-    expect(text).toContain(`${path.join(base, 'workspace', 'sub')}\n[shown][][]\n1\n2\n`);
+    expect(text).toContain('/sub\n[shown][][]\n1\n2\n');
     expect(warnings.filter((each) => each.startsWith('pass-env: '))).toEqual(
       ['HIDDEN', 'HOLDING'].map((name) => expect.stringContaining(`${name} is not passed`)),
     );
-    expect(Buffer.byteLength(text)).toBeLessThan(2048);
-    expect(asked[0]?.tools.find((tool) => tool.name === 'shell')?.description).toContain('77 s');
+    expect(Buffer.byteLength(text)).toBeLessThan(26 * 1024);
+    expect(asked[0]?.tools.find((tool) => tool.name === 'shell')?.description).toContain('120 s');
   });
 
-  it.runIf(HAS_BWRAP)('applies to the sandbox: network and workspace access', async () => {
-    const look = command('readlink /proc/self/ns/net; touch made 2>/dev/null && echo "could write"; true');
-    const closed = await converse([look, good], { sandbox: 'required', 'workspace-access': 'read-only' });
+  it.runIf(HAS_BWRAP)('applies to the sandbox: network', async () => {
+    const look = command('readlink /proc/self/ns/net; true');
+    const closed = await converse([look, good], { sandbox: 'required' });
     const ours = readlinkSync('/proc/self/ns/net');
     const seen = closed.asked[1]?.toolResults[0]?.text ?? '';
     expect(seen).toMatch(/^net:/u);
     expect(seen).not.toContain(ours);
-    expect(seen).not.toContain('could write');
     const open = await converse([look, good], { sandbox: 'required', 'shell-network': 'on' });
-    expect(open.asked[1]?.toolResults[0]?.text).toContain(`${ours}\ncould write`);
+    expect(open.asked[1]?.toolResults[0]?.text).toContain(ours);
   });
 
   it('causes notices about weak settings and about unchecked keywords in schema and gate', async () => {
@@ -205,7 +192,7 @@ describe('the configuration', () => {
     expect(report.weaknesses).toContainEqual(expect.stringMatching(/^sandbox: off\./u));
   });
 
-  it('is recorded as hashes of the policy: task, system prompt, schema, gate', async () => {
+  it('is recorded as hashes of the policy: task, schema, gate', async () => {
     const digestPolicy = async (inputs: Partial<Record<InputName, string>>) =>
       (await converse([good], inputs)).report.policy;
     const plain = await digestPolicy({});
@@ -216,13 +203,8 @@ describe('the configuration', () => {
       version: '0.0.0',
     });
     expect(await digestPolicy({})).toEqual(plain);
-    const changed = [
-      await digestPolicy({ prompt: 'Judge!' }),
-      await digestPolicy({ 'system-prompt': 'Judge.' }),
-      await digestPolicy({ 'system-prompt': 'Be brief.' }),
-    ].map((each) => each.prompt_sha256);
-    expect(new Set([plain.prompt_sha256, ...changed]).size).toBe(4);
-    expect((await digestPolicy({ gate: 'none' })).gate_sha256).toBeNull();
+    expect((await digestPolicy({ prompt: 'Judge!' })).prompt_sha256).not.toBe(plain.prompt_sha256);
+    expect((await digestPolicy({ gate: 'off' })).gate_sha256).toBeNull();
   });
 
   it.each<[string, Partial<Record<InputName, string>>, Partial<World>, RegExp]>([
@@ -230,16 +212,16 @@ describe('the configuration', () => {
       'a blank prompt file',
       { 'prompt-file': 'p' },
       { files: localFiles(async () => ({ ok: true, text: ' \n' })) },
-      /prompt-file is empty/u,
+      /prompt-file: It is empty/u,
     ],
     [
       'a missing directory in sandbox-read',
       { 'sandbox-read': '/nowhere' },
       {},
-      /sandbox-read names "\/nowhere", which is no folder/u,
+      /sandbox-read: "\/nowhere" is not a folder/u,
     ],
-    ['sandbox: off on a privileged trigger', {}, { privileged: true }, /sandbox: off is refused/u],
-    ['a cost limit without a price', { 'max-cost-usd': '1' }, {}, /max-cost-usd needs a price/u],
+    ['sandbox: off on a privileged trigger', {}, { privileged: true }, /sandbox: The value off is refused/u],
+    ['a cost limit without a price', { 'max-cost-usd': '1' }, {}, /max-cost-usd: No price is known/u],
   ])('with %s ends with 52 before any model call', async (_, inputs, more, says) => {
     const { report, asked } = await converse([good], inputs, more);
     expect([report.verdict.exitCode, report.verdict.error]).toEqual([52, expect.stringMatching(says)]);

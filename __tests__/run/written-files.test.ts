@@ -18,7 +18,7 @@ const FILES = {
   'src/c.ts': `${OTHER}\n`,
 };
 
-describe.runIf(HAS_BWRAP).each(['read-only', 'scratch', 'in-place'])('workspace-access: %s', (access) => {
+describe.runIf(HAS_BWRAP)('what the agent wrote is no proof', () => {
   it.each([
     ['a new file', `echo '${OWN}' >new.ts`, 'new.ts', OWN],
     ['a changed file', `echo '${OWN}' >>a.ts`, 'a.ts', OWN],
@@ -40,7 +40,7 @@ describe.runIf(HAS_BWRAP).each(['read-only', 'scratch', 'in-place'])('workspace-
     ];
     const { report } = await judge(
       [command(line), submit('verdict', { findings })],
-      { sandbox: 'required', grounding: 'mark', 'workspace-access': access },
+      { sandbox: 'required', grounding: 'mark' },
       { locate },
     );
     const [found, left] = report.evidence?.findings ?? [];

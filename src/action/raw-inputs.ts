@@ -32,12 +32,7 @@ export function readInputs<N extends string>(names: readonly N[]): CollectedInpu
     const text = value.trim();
     if (text !== '') raw.set(name, text);
     else if (value !== '')
-      problems.push(
-        new InputError(
-          name,
-          `${name} cannot be empty: it holds nothing but blanks. Give a value, or leave it out.`,
-        ),
-      );
+      problems.push(new InputError(name, 'It holds nothing but blanks. Give a value, or leave it out.'));
   }
   return { raw, problems };
 }
@@ -45,8 +40,5 @@ export function readInputs<N extends string>(names: readonly N[]): CollectedInpu
 function unknownInput(name: string, names: readonly string[]): InputError {
   const near = meantInputs(name, names);
   const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
-  return new InputError(
-    name,
-    `There is no input ${JSON.stringify(name)}.${hint} Correct its name, or remove it.`,
-  );
+  return new InputError(name, `There is no such input.${hint} Correct its name, or remove it.`);
 }

@@ -6,6 +6,7 @@ import { type Config, parseConfig } from '../config/parse-config.ts';
 import type { Reporting } from '../config/reporting.ts';
 import type { Parsed } from '../config/values.ts';
 import { InputError } from '../errors.ts';
+import { isFromFork, readEvent } from '../github/event.ts';
 import { type RunnerFiles, requireOutputFile } from '../github/runner.ts';
 import { createFetch } from '../network/network.ts';
 import { readActionInputs } from './raw-inputs.ts';
@@ -24,7 +25,8 @@ export type StepConfig = Reporting & Pick<Config, 'workingDirectory' | 'trustedF
 /** Parses the inputs of a run. Problems are collected, to be reported like any ending. */
 export function readSetup(environment: NodeJS.ProcessEnv, files: RunnerFiles): Setup<Config> {
   const { raw, problems } = readActionInputs();
-  return readStepSetup(parseConfig(raw, { environment, problems }), environment, files);
+  const isFork = isFromFork(readEvent(environment));
+  return readStepSetup(parseConfig(raw, { environment, isFork, problems }), environment, files);
 }
 
 /** The same for parsed inputs. */

@@ -99,8 +99,7 @@ async function readTask(inputs: RawInputs, sources: TaskSources): Promise<string
   const file = inputs.get('prompt-file');
   if (file === undefined) return inputs.get('prompt') ?? '';
   const reading = await sources.file(file);
-  if (!reading.ok) throw new InputError('prompt-file', `--prompt-file: ${reading.problem}`);
-  if (reading.text.trim() === '')
-    throw new InputError('prompt-file', `The file of --prompt-file is empty. Write the task into it.`);
+  if (!reading.ok) throw new InputError('prompt-file', reading.problem);
+  if (reading.text.trim() === '') throw new InputError('prompt-file', 'It is empty. Write the task into it.');
   return reading.text;
 }

@@ -42,7 +42,7 @@ export function inputsOf(options: object): {
     try {
       const text = name === 'schema' ? schemaText(value) : textOf(name, value);
       if (name === 'prompt' && text.trim() === '')
-        throw new InputError('prompt', 'prompt is empty. Write what the agent is to do.');
+        throw new InputError('prompt', 'It is empty. Write what the agent is to do.');
       raw.set(name, text);
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
@@ -119,7 +119,7 @@ function schemaText(schema: unknown): string {
   if (input === null)
     throw new InputError(
       'schema',
-      'schema is of a library that gives no JSON Schema (~standard.jsonSchema). Use Zod 4.2 or newer, or pass a JSON Schema.',
+      'The library of this schema gives no JSON Schema (~standard.jsonSchema). Use Zod 4.2 or newer, or pass a JSON Schema.',
     );
   const given = converted(input);
   if (output !== null) refuseChanges(given, output);
@@ -143,7 +143,7 @@ export function schemaValidator(schema: unknown): StandardValidate | null {
 function noSchema(): InputError {
   return new InputError(
     'schema',
-    'schema must be a JSON Schema as an object, a schema of Zod, the path of a .json file, or the name of a preset.',
+    'It must be a JSON Schema as an object, a schema of Zod, the path of a .json file, or the name of a preset.',
   );
 }
 
@@ -162,7 +162,7 @@ function converted(convert: Convert): unknown {
     if (found !== null) throw refuseType(found.type, found.path, cause);
     throw new InputError(
       'schema',
-      `schema has no JSON Schema: ${wordsOf(cause)}. Use types that JSON can hold.`,
+      `There is no JSON Schema for it: ${wordsOf(cause)}. Use types that JSON can hold.`,
       {
         cause,
       },
@@ -183,15 +183,15 @@ function refuseChanges(input: unknown, convert: Convert): void {
   if (path === null) return;
   throw new InputError(
     'schema',
-    `schema gives another value than it is given ${describePlace(propertyPath(path))} (a default, a transform or a pipe). A payload is published exactly as the model sent it: use a schema that only checks, such as .optional() in place of .default().`,
+    `It gives another value than it is given ${describePlace(propertyPath(path))} (a default, a transform or a pipe). A payload is published exactly as the model sent it: use a schema that only checks, such as .optional() in place of .default().`,
   );
 }
 
 function refuseType(type: string, path: string, cause: unknown): InputError {
   const what =
     type === 'transform'
-      ? `schema transforms what it is given ${describePlace(path)}, and a payload is published exactly as the model sent it`
-      : `schema has the type ${type} ${describePlace(path)}, which JSON cannot hold`;
+      ? `It transforms what it is given ${describePlace(path)}, and a payload is published exactly as the model sent it`
+      : `It has the type ${type} ${describePlace(path)}, which JSON cannot hold`;
   const instead = INSTEAD[type] ?? 'a type that JSON can hold';
   return new InputError('schema', `${what}. Use ${instead}.`, { cause });
 }
@@ -271,7 +271,7 @@ function jsonText(schema: unknown): string {
     const text: unknown = JSON.stringify(schema);
     if (typeof text === 'string') return text;
   } catch (cause) {
-    throw new InputError('schema', `schema cannot be written as JSON: ${wordsOf(cause)}`, { cause });
+    throw new InputError('schema', `It cannot be written as JSON: ${wordsOf(cause)}`, { cause });
   }
-  throw new InputError('schema', 'schema cannot be written as JSON: JSON.stringify gives nothing for it.');
+  throw new InputError('schema', 'It cannot be written as JSON: JSON.stringify gives nothing for it.');
 }

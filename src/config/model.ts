@@ -36,6 +36,8 @@ export interface ConfigWorld {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** How the user started the program. Default: by a workflow. */
   readonly entry?: Entry;
+  /** Whether the run is about a pull request from a fork, which gets no secrets. */
+  readonly isFork?: boolean;
   readonly problems?: readonly InputError[];
 }
 
@@ -65,7 +67,7 @@ export function parseModel(reader: Reader, world: ConfigWorld): ModelConfig {
       ...request,
     };
   if (model === '')
-    reader.add(new InputError('model', 'no model is given. Name one, for example claude-sonnet-4-5.'));
+    reader.add(new InputError('model', 'No model is given. Name one, for example claude-sonnet-4-5.'));
   const headers = reader.attempt(() => readHeaders(reader), {});
   const chosen = chooseProvider(reader, named, model);
   const [provider, providerReason] = chosen ?? ['openai-compatible', 'nothing'];
@@ -99,7 +101,7 @@ function chooseProvider(
     reader.add(
       new InputError(
         'provider',
-        `no provider is known for the model ${JSON.stringify(model)}. Name one of ${PROVIDERS.join(', ')}, or set base-url for a compatible server.`,
+        `No provider is known for the model ${JSON.stringify(model)}. Name one of ${PROVIDERS.join(', ')}, or set base-url for a compatible server.`,
       ),
     );
   return null;
@@ -112,6 +114,9 @@ const KEY_ADVICE: Readonly<Record<Entry, (variable: string) => string>> = {
   'command-line': (variable) => `Set this variable, or ${variable}.`,
   library: (variable) => `Pass it, or set the variable ${variable}.`,
 };
+
+const FORK_ADVICE =
+  'This pull request comes from a fork, and GitHub gives its runs no secrets. Nothing is wrong with the workflow. Set on-missing-key to skip if the step may be green without a verdict.';
 
 function findKey(
   reader: Reader,
@@ -131,8 +136,8 @@ function findKey(
   const found = world.environment[variable]?.trim();
   if (found !== undefined && found !== '')
     return { apiKey: found, keySource: `the variable ${variable}`, missingKey: null };
-  const missingKey = `no key for the provider ${provider}. ${KEY_ADVICE[world.entry ?? 'action'](variable)}`;
-  return { apiKey: null, keySource: 'no key', missingKey };
+  const advice = world.isFork === true ? FORK_ADVICE : KEY_ADVICE[world.entry ?? 'action'](variable);
+  return { apiKey: null, keySource: 'no key', missingKey: `No key for the provider ${provider}. ${advice}` };
 }
 
 /** @throws InputError for a value that is not a usable URL */
@@ -168,7 +173,7 @@ export function readHeaders(reader: InputReader<'headers' | 'api-key'>): Readonl
   if (text.length > READ.headers) {
     throw new InputError(
       'headers',
-      `they are longer than ${READ.headers / 1024} KiB. Give fewer or shorter headers.`,
+      `They are longer than ${READ.headers / 1024} KiB. Give fewer or shorter headers.`,
     );
   }
   const lines = text.split(/\r?\n/u);
@@ -214,10 +219,10 @@ function readLine(line: string, number: number): readonly [name: string, value: 
 function refuseTwoKeys(names: readonly string[], reader: InputReader<'headers' | 'api-key'>): void {
   const key = names.find((name) => KEY_HEADERS.has(name));
   if (key !== undefined && reader.text('api-key') !== null) {
-    throw new InputError('headers', `the header ${key} and api-key both give a key. Keep one of them.`);
+    throw new InputError('headers', `The header ${key} and api-key both give a key. Keep one of them.`);
   }
 }
 
 function badLine(number: number, what: string): InputError {
-  return new InputError('headers', `line ${number} ${what}`);
+  return new InputError('headers', `Line ${number} ${what}`);
 }

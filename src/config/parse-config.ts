@@ -84,11 +84,11 @@ function parsePrompt(reader: Reader): Config['prompt'] {
   const text = reader.text('prompt');
   const file = reader.text('prompt-file');
   if (text !== null && file !== null)
-    reader.add(new InputError('prompt-file', 'prompt is given, too. Keep one of them.'));
+    reader.add(new InputError('prompt-file', 'The task is also given by prompt. Keep one of them.'));
   if (text === null && file !== null) return { file };
   if (text === null && !reader.hasProblem('prompt-file'))
     reader.add(
-      new InputError('prompt', 'no task is given. Write the task, or name a file with prompt-file.'),
+      new InputError('prompt', 'No task is given. Write the task, or name a file with prompt-file.'),
     );
   return { text: text ?? '' };
 }
@@ -199,7 +199,7 @@ function parsePassEnv(reader: Reader): readonly string[] {
   }
   const refused = names.find((name) => NEVER_PASSED.test(name));
   if (refused !== undefined) {
-    throw new InputError('pass-env', `the agent must never see ${refused}. Take it out.`);
+    throw new InputError('pass-env', `The agent must never see ${refused}. Take it out.`);
   }
   return names;
 }

@@ -130,7 +130,7 @@ export async function requireReadableFolders(folders: readonly string[]): Promis
     if (real === '/' || KERNEL_FOLDERS.some((kernel) => isInside(real, kernel))) {
       throw new InputError(
         name,
-        `the sandbox has a ${JSON.stringify(folder)} of its own. Name the folders that the shell needs.`,
+        `The sandbox has a ${JSON.stringify(folder)} of its own. Name the folders that the shell needs.`,
       );
     }
   }

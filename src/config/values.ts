@@ -121,7 +121,7 @@ export function readSigningKey(reader: InputReader<'signing-key'>): string | nul
   const key = reader.text('signing-key');
   if (key === null || key.length >= SECRET.signingKey) return key;
   const advice = 'so it could be guessed. Make one with: openssl rand -hex 32';
-  reader.add(new InputError('signing-key', `it has fewer than ${SECRET.signingKey} characters, ${advice}`));
+  reader.add(new InputError('signing-key', `It has fewer than ${SECRET.signingKey} characters, ${advice}`));
   return null;
 }
 
@@ -129,7 +129,7 @@ export function readSigningKey(reader: InputReader<'signing-key'>): string | nul
 export function parseChoice<const C extends string>(name: string, text: string, choices: readonly C[]): C {
   const choice = choices.find((each) => each === text.toLowerCase());
   if (choice !== undefined) return choice;
-  throw new InputError(name, `${quote(text, DISPLAY.name)} is not ${joinWithOr(choices)}.`);
+  throw new InputError(name, `${quote(text, DISPLAY.name)} is not valid. Use ${joinWithOr(choices)}.`);
 }
 
 function parseBoolean(text: string): boolean | undefined {

@@ -85,6 +85,12 @@ function readPayload(eventPath: string | undefined): unknown {
   return read.ok ? (parseOrUndefined(read.bytes.toString('utf8')) ?? null) : null;
 }
 
+/** Whether the event is about a pull request from a fork. Such runs get no secrets. */
+export function isFromFork({ name, repository, payload }: EventFacts): boolean {
+  const head = textAt(payload, 'pull_request', 'head', 'repo', 'full_name');
+  return name.startsWith('pull_request') && head !== '' && head !== repository;
+}
+
 /** Returns the commit that the event names as its head; empty if it names none. */
 export function headOfEvent({ payload }: EventFacts): string {
   return (

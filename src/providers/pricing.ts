@@ -35,7 +35,7 @@ export function unknownPriceError(model: string): InputError {
   const shown = quote(model);
   return new InputError(
     'max-cost-usd',
-    `no price is known for the model ${shown}. Use max-total-tokens instead.`,
+    `No price is known for the model ${shown}. Use max-total-tokens instead.`,
   );
 }
 

@@ -156,18 +156,18 @@ export function parseBaseUrl(text: string): URL {
   if (!URL.canParse(text)) {
     throw new InputError(
       'base-url',
-      'it is not a URL. Give the whole URL, for example https://gateway.example.com/v1.',
+      'It is not a URL. Give the whole URL, for example https://gateway.example.com/v1.',
     );
   }
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new InputError(
       'base-url',
-      `it begins with ${url.protocol} and must begin with https:// or http://. Give the whole URL, for example https://gateway.example.com/v1.`,
+      `It begins with ${url.protocol} and must begin with https:// or http://. Give the whole URL, for example https://gateway.example.com/v1.`,
     );
   }
   if (url.username !== '' || url.password !== '') {
-    throw new InputError('base-url', 'it holds a user name or password. Put the key into api-key.');
+    throw new InputError('base-url', 'It holds a user name or password. Put the key into api-key.');
   }
   return url;
 }
@@ -180,14 +180,14 @@ export function checkBaseUrl(provider: ProviderName, url: URL | null): string | 
   const { baseUrlForm, queryParameter } = registry[provider];
   if (url === null) {
     if (baseUrlForm === null) return null;
-    throw new InputError('base-url', `the provider ${provider} needs it. Set it to ${baseUrlForm}.`);
+    throw new InputError('base-url', `The provider ${provider} needs it. Set it to ${baseUrlForm}.`);
   }
   if (url.hash !== '' || !isAllowedQuery(url, queryParameter)) {
     const part = url.hash === '' ? 'query' : 'fragment';
     const allowed = queryParameter === null ? '' : ` other than ?${queryParameter}=`;
     throw new InputError(
       'base-url',
-      `it holds a ${part}${allowed}. Take it out. A key belongs in api-key or headers.`,
+      `It holds a ${part}${allowed}. Take it out. A key belongs in api-key or headers.`,
     );
   }
   return `${url.origin}${withoutSlashes(url.pathname)}${url.search}`;
@@ -285,6 +285,6 @@ function readKey({ apiKey, keySource }: ProviderSettings): string | null {
   if (/^[\x21-\x7e]+$/.test(trimmed)) return trimmed;
   throw new InputError(
     'api-key',
-    `the key from ${keySource} holds blanks or characters that no key has. Paste it again.`,
+    `The key from ${keySource} holds blanks or characters that no key has. Paste it again.`,
   );
 }

@@ -51,7 +51,7 @@ const WHY: Readonly<Record<Reason, string>> = {
   tampered: 'a protected file was changed',
   internal: 'an internal error',
   sandbox: 'no working sandbox',
-  config: 'the configuration is wrong',
+  config: 'the run could not start',
   max_turns: 'out of turns',
   timeout: 'out of time',
   max_tokens: 'out of tokens',

@@ -55,10 +55,11 @@ export function requirePlaces({ replay }: Config, world: World): void {
   if (world.privileged) {
     throw new InputError(
       'replay',
-      `it is refused on ${world.subject?.event ?? 'this trigger'}: it runs with the repository's rights, and whoever wrote the recording would write the verdict. Use it on push or pull_request.`,
+      `It is refused on ${world.subject?.event ?? 'this trigger'}: it runs with the repository's rights, and whoever wrote the recording would write the verdict. Use it on push or pull_request.`,
     );
   }
-  if (recording !== null) throw new InputError('replay', 'record is given, too. Keep one of them.');
+  if (recording !== null)
+    throw new InputError('replay', 'A replay cannot be recorded. Leave out record or replay.');
 }
 
 /** A warning about where the responses come from or are recorded; null when there is none. */

@@ -61,8 +61,8 @@ async function writeDiff(
   const ref = 'ref' in range ? range.ref : range.base;
   const problem =
     result === 'no_ref'
-      ? 'which git does not know as a branch, tag or commit of this checkout. Fetch it, or name another one'
-      : 'whose history has no commit in common with the one that is checked out. In a shallow clone, fetch the rest first (git fetch --unshallow)';
+      ? 'is not a branch, tag or commit that git knows in this checkout. Fetch it, or name another one'
+      : 'has no commit in common with the history that is checked out. In a shallow clone, fetch the rest first (git fetch --unshallow)';
   throw new InputError('base', `${quoteRef(ref)} ${problem}.`);
 }
 

@@ -70,7 +70,7 @@ async function readPrompt(prompt: Config['prompt'], world: World): Promise<strin
   if ('text' in prompt) return prompt.text;
   const reading = await readNamed(prompt.file, world.files);
   if (!reading.ok) throw new InputError('prompt-file', reading.problem);
-  if (reading.text.trim() === '') throw new InputError('prompt-file', 'it is empty. Write the task into it.');
+  if (reading.text.trim() === '') throw new InputError('prompt-file', 'It is empty. Write the task into it.');
   return reading.text;
 }
 

@@ -190,7 +190,7 @@ function requireSandbox({ sandbox }: Config, { privileged, subject }: World): vo
   if (sandbox !== 'off' || !privileged) return;
   throw new InputError(
     'sandbox',
-    `off is refused on ${subject?.event ?? 'this trigger'}, which runs with the repository's rights on what a stranger wrote. Use required.`,
+    `The value off is refused on ${subject?.event ?? 'this trigger'}, which runs with the repository's rights on what a stranger wrote. Use required.`,
   );
 }
 
@@ -198,7 +198,7 @@ function requireSandbox({ sandbox }: Config, { privileged, subject }: World): vo
 function requireKey({ model }: Config): void {
   if (model.missingKey === null) return;
   throw new MissingKeyError(
-    `Nothing was judged, and this step is green all the same (on-missing-key: skip). There is ${model.missingKey}`,
+    `Nothing was judged, and this step is green all the same (on-missing-key: skip). ${model.missingKey}`,
   );
 }
 

@@ -214,7 +214,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     const hunk = `@@ -0,0 +1,${count} @@\n+${added}\n`;
     const files = ['a', 'b', 'c'].map((name) => `${DIFF_HEADER.replaceAll('/a', `/${name}`)}${hunk}`);
     const change = { files: parseDiff(files.join('')), incomplete: null, marked: new Map() };
-    const meter = createCoverageMeter(change, { root: '/r', workingDirectory: '/r', subjectPaths: [] });
+    const meter = createCoverageMeter(change, { root: '/r', workingDirectory: '/r', subject: '' });
     meter.observe({ tool: 'read_file', target: 'a', text });
     meter.observe({ tool: 'shell', target: 'cat a b c', text });
     meter.observe({ tool: 'shell', target: 'git diff', text: `${DIFF_HEADER}${text}` });

@@ -47,8 +47,8 @@ export async function runScripted(script: Script, options: AgentRunOptions = {})
   const sandbox = await openSandbox({
     workspace,
     workingDirectory: workspace,
-    mode: 'off',
     access: 'in-place',
+    mode: 'off',
     shellNetwork: false,
     readable: [],
     passEnv: [],
@@ -64,9 +64,6 @@ export async function runScripted(script: Script, options: AgentRunOptions = {})
     shellOffered: true,
     tools: options.tools ?? ['read_file', 'edit', 'shell'],
     exclude: options.exclude ?? [],
-    access: 'in-place',
-    maxToolOutputBytes: 25 * 1024,
-    shellTimeoutSeconds: 20,
     structuredOutput: structuredOutputSpec(contract.schema),
   });
   const provider = scriptedProvider(script);

@@ -38,7 +38,7 @@ export function scene(more: Partial<World> = {}): Scene {
   const world: World = {
     ...quietWorld('/', '/temp/run'),
     secrets,
-    resultFile: '/temp/result.json',
+    results: null,
     writePatch: (patch) => {
       steps.push(`patch ${patch.toString()}`);
       return '/temp/changes.patch';

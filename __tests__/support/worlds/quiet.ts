@@ -3,7 +3,6 @@ import path from 'node:path';
 import type { Files } from '../../../src/contract/source.ts';
 import { recordRun } from '../../../src/replay/recorder.ts';
 import { openReplay } from '../../../src/replay/replay.ts';
-import { reuseVerdict } from '../../../src/reuse/reuse.ts';
 import type { Features, World } from '../../../src/run/world.ts';
 import { createSecrets } from '../../../src/text/secrets.ts';
 
@@ -16,7 +15,6 @@ export function localFiles(readFile: Files['readFile']): Files {
 export const features: Features = {
   replay: openReplay,
   record: recordRun,
-  reuse: reuseVerdict,
 };
 
 /**
@@ -35,12 +33,10 @@ export function quietWorld(base: string, runFolder: string): World {
     home: base,
     temp: path.join(base, 'temp'),
     runFolder,
-    resultFile: null,
-    transcriptFile: null,
+    results: null,
     locate: () => null,
     writePatch: () => 'changes.patch',
     restoreRunnerFiles: () => undefined,
-    spareResultFile: null,
     guarded: [],
     privileged: false,
     files: localFiles(async () => ({ ok: false, problem: 'there is none' })),
