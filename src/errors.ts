@@ -89,7 +89,7 @@ export function throwProblems(problems: readonly Error[]): void {
 }
 
 /** There is no key for the model, and `on-missing-key` is `skip`: the run is skipped and the step succeeds. */
-export class MissingKeyError extends WordedError {
+export class MissingKeyError extends Error {
   override readonly name = 'MissingKeyError';
 }
 
@@ -97,11 +97,11 @@ export class MissingKeyError extends WordedError {
 export type ContractStage = 'source' | 'shape' | 'root' | 'compile';
 
 /** A schema or a gate that cannot be used as a contract: exit 52. */
-export class ContractError extends WordedError {
+export class ContractError extends Error {
   override readonly name = 'ContractError';
   readonly stage: ContractStage;
 
-  constructor(stage: ContractStage, message: string | Wording, options?: ErrorOptions) {
+  constructor(stage: ContractStage, message: string, options?: ErrorOptions) {
     super(message, options);
     this.stage = stage;
   }
@@ -137,12 +137,12 @@ export class ProviderError extends WordedError {
 }
 
 /** The requests of a replay differ from the recorded ones: reason `replay_mismatch`. The message says what differs. */
-export class ReplayError extends WordedError {
+export class ReplayError extends Error {
   override readonly name = 'ReplayError';
 }
 
 /** The sandbox is required but missing or broken: exit 44. The message includes one fix to paste. */
-export class SandboxError extends WordedError {
+export class SandboxError extends Error {
   override readonly name: string = 'SandboxError';
 }
 

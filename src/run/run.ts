@@ -254,7 +254,6 @@ async function startSandbox(
       runnerTemp: world.temp,
       isSecret,
       runFolder: world.runFolder,
-      entry: world.entry,
       stop: state.stop.signal,
       ...helpersOf(world),
     },

@@ -1,5 +1,4 @@
 /** The only access of the model to this machine; `open.ts` creates the sandbox. */
-import type { Entry } from '../text/naming.ts';
 import type { Isolation } from '../types.ts';
 import type { OverlayTrees } from './workspace/overlay-changes.ts';
 
@@ -142,8 +141,6 @@ export interface SandboxOptions {
    * folders.
    */
   readonly helperFolders?: readonly string[];
-  /** The entry point for which messages are worded. Default: `action`. */
-  readonly entry?: Entry;
   /** The operating system, as in `process.platform`. Default: that of this machine. */
   readonly platform?: NodeJS.Platform;
 }

@@ -4,33 +4,14 @@ import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Entry, Naming, Wording } from '../../text/naming.ts';
 import { killOne, runHelper } from '../exec/host-program.ts';
 import { exists } from '../workspace/path-policy.ts';
 
-function wayOut({ setting }: Naming): string {
-  return `For a repository and pull requests that you trust entirely, set \`${setting('sandbox', 'off')}\`; with \`${setting('sandbox', 'auto')}\` the agent works without its shell.`;
-}
+const WAY_OUT =
+  'For a repository and pull requests that you trust entirely, set sandbox to `off`. With `auto` the agent works without its shell.';
 
-/** Returns a clause about where to run the command that prepares the machine. */
-function placeOfFix({ entry }: Naming): string {
-  return entry === 'action' ? ', as a step before this one' : '';
-}
-
-const OTHER_MACHINE: Readonly<Record<Entry, string>> = {
-  action: 'use `runs-on: ubuntu-latest`',
-  'command-line': 'run it on Linux',
-  library: 'run it on Linux',
-};
-
-const IN_CONTAINER: Readonly<Record<Entry, string>> = {
-  action:
-    'This job runs in a container, which as a rule may not make the mounts that a sandbox is made of. Fix: take `container:` away from the job, or give it `options: --privileged`; in a pod (Actions Runner Controller) let the job run on a runner of its own kind, with `securityContext: { privileged: true }`.',
-  'command-line':
-    'This is a container, which as a rule may not make the mounts that a sandbox is made of. Fix: start it with `--privileged`, or run outside of it.',
-  library:
-    'This is a container, which as a rule may not make the mounts that a sandbox is made of. Fix: start it with `--privileged`, or run outside of it.',
-};
+const IN_CONTAINER =
+  'This is a container, which usually may not make the mounts that a sandbox needs. Fix: run outside the container, or start it with `--privileged`. In a workflow, take `container:` away from the job, or give it `options: --privileged`; in a pod (Actions Runner Controller), use a runner with `securityContext: { privileged: true }`.';
 
 /**
  * Whether this process runs in a container, based on the traces that Docker, Podman and Kubernetes leave.
@@ -45,28 +26,26 @@ export async function isContainer(root = '/'): Promise<boolean> {
 
 const SYSTEMS: Readonly<Record<string, string>> = { darwin: 'macOS', win32: 'Windows' };
 
-export function describeMissingSandbox(platform: string, inContainer = false): Wording {
-  return (naming) => `${whatIsMissing(platform, inContainer, naming)} ${wayOut(naming)}`;
+export function describeMissingSandbox(platform: string, inContainer = false): string {
+  return `${whatIsMissing(platform, inContainer)} ${WAY_OUT}`;
 }
 
-function whatIsMissing(platform: string, inContainer: boolean, naming: Naming): string {
-  const { entry } = naming;
-  if (platform !== 'linux')
-    return `The sandbox needs Linux, and this machine runs ${SYSTEMS[platform] ?? platform}. Fix: ${OTHER_MACHINE[entry]}.`;
+function whatIsMissing(platform: string, inContainer: boolean): string {
+  if (platform !== 'linux') {
+    const system = SYSTEMS[platform] ?? platform;
+    return `The sandbox needs Linux, and this machine runs ${system}. Fix: run it on Linux, in a workflow with \`runs-on: ubuntu-latest\`.`;
+  }
   const needs =
     'The sandbox needs bubblewrap, or util-linux (unshare, nsenter, setpriv) with a sudo that asks for no password';
   if (inContainer)
-    return `${needs}, and this container has neither: \`apt-get update && apt-get install -y bubblewrap\` brings the one. ${IN_CONTAINER[entry]}`;
-  return `${needs}, and this machine has neither. Fix${placeOfFix(naming)}: \`sudo apt-get update && sudo apt-get install -y bubblewrap\`.`;
+    return `${needs}, and this container has neither. Install one: \`apt-get update && apt-get install -y bubblewrap\`. ${IN_CONTAINER}`;
+  return `${needs}, and this machine has neither. Fix: \`sudo apt-get update && sudo apt-get install -y bubblewrap\`, in a workflow as a step before this one.`;
 }
 
-export function describeBrokenSandbox(problem: string, inContainer = false): Wording {
-  return (naming) => {
-    const { entry } = naming;
-    if (inContainer) return `${problem}. ${IN_CONTAINER[entry]} ${wayOut(naming)}`;
-    const fix = `Fix where unprivileged user namespaces are restricted (Ubuntu 24.04)${placeOfFix(naming)}`;
-    return `${problem}. ${fix}: \`sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0\`. ${wayOut(naming)}`;
-  };
+export function describeBrokenSandbox(problem: string, inContainer = false): string {
+  const fix =
+    'If unprivileged user namespaces are restricted, as on Ubuntu 24.04, allow them: `sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`, in a workflow as a step before this one.';
+  return `${problem}. ${inContainer ? IN_CONTAINER : fix} ${WAY_OUT}`;
 }
 
 /** A row of `/proc/self/mountinfo` (proc(5)): which part of which file system is mounted where. */

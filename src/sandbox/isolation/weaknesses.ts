@@ -30,15 +30,11 @@ export function describeOptions(
   const list: string[] = [];
   if (options.mode === 'off') {
     list.push(
-      "sandbox: off. The agent's commands run as the step itself and can read its keys; trusted repositories only.",
+      "sandbox: off. The agent's commands run as the step itself: they can read its keys and change the checkout. For trusted repositories only.",
     );
-    if (options.access !== 'in-place')
-      list.push(
-        `workspace-access: ${options.access}. Without a sandbox nothing holds the agent's commands to it: they can reach the checkout itself.`,
-      );
   } else if (options.mode === 'auto' && !isIsolated) {
     list.push(
-      `sandbox: auto found no sandbox, so the agent has no shell. ${broken?.messageFor(options.entry ?? 'action') ?? ''}`.trim(),
+      `sandbox: auto found no sandbox, so the agent has no shell. ${broken?.message ?? ''}`.trim(),
     );
   }
   if (options.shellNetwork) {
