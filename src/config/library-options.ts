@@ -4,7 +4,7 @@ import type { StandardValidate } from '../contract/contract.ts';
 import { InputError, messageOf } from '../errors.ts';
 import { DISPLAY } from '../text/limits.ts';
 import { quote, suggest } from '../text/messages.ts';
-import { namingFor } from '../text/naming.ts';
+import { inputName } from '../text/naming.ts';
 import { cleanText, singleLine } from '../text/sanitize.ts';
 import { INPUTS, type InputName, LOCAL_INPUTS, meantInputs } from './inputs.ts';
 
@@ -56,7 +56,7 @@ function unknownOption(key: string, kebab: string): InputError {
   const names = [...INPUTS, ...LOCAL_INPUTS]
     .filter(({ where }) => where !== 'github')
     .map(({ name }) => name);
-  const inputs = meantInputs(kebab, names).map((name) => namingFor('library').name(name));
+  const inputs = meantInputs(kebab, names).map((name) => inputName(name, 'library'));
   const near = inputs.length > 0 ? inputs : suggest(key, [...OWN], 1);
   const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
   return new InputError(null, `There is no option ${quote(key, DISPLAY.name)}.${hint}`);
