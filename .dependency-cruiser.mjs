@@ -146,7 +146,7 @@ export default {
       to: {
         path: '^src/',
         pathNot: [
-          '^src/commands/(report/|parse-flags\\.ts$)',
+          '^src/commands/(report/|flags\\.ts$)',
           FILES,
           '^src/(reporters/(transcript|envelope|verdict-text|format|findings|grounding)|evidence/share|envelope/view)\\.ts$',
           LEAVES,
@@ -196,7 +196,7 @@ export default {
       to: {
         path: '^src/',
         pathNot: [
-          '^src/commands/($1|parse-flags\\.ts$)',
+          '^src/commands/($1|flags\\.ts$)',
           LEAVES,
           FILES,
           '^src/(config|contract)/',

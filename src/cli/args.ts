@@ -6,7 +6,7 @@ import {
   parseFlags,
   type TypedFlag,
   type TypedLine,
-} from '../commands/parse-flags.ts';
+} from '../commands/flags.ts';
 import { INPUTS, type InputName, type RawInputs } from '../config/inputs.ts';
 import { InputError } from '../errors.ts';
 import { DISPLAY } from '../text/limits.ts';

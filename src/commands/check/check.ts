@@ -10,7 +10,7 @@ import { PROVIDERS, type ProviderName } from '../../providers/registry.ts';
 import { DISPLAY } from '../../text/limits.ts';
 import { quote } from '../../text/messages.ts';
 import { inertLine } from '../../text/sanitize.ts';
-import { readFlags } from '../parse-flags.ts';
+import { readFlags } from '../flags.ts';
 import { checkWorkflow } from './check-workflow.ts';
 import { createFindings, error, type Findings, refused } from './finding.ts';
 import { viewsOf } from './projection.ts';

@@ -7,7 +7,7 @@ import { InputError } from '../../errors.ts';
 import { PROVIDERS, type ProviderName, providerByName, registry } from '../../providers/registry.ts';
 import { DISPLAY } from '../../text/limits.ts';
 import { quote, suggest } from '../../text/messages.ts';
-import { readFlags } from '../parse-flags.ts';
+import { readFlags } from '../flags.ts';
 
 const TRIGGERS = ['pull_request', 'push', 'merge_group'] as const;
 
