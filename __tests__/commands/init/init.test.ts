@@ -85,10 +85,10 @@ describe('what init writes', () => {
   );
 
   it.each([
-    ['acme/structured-agent@v2', 'acme/structured-agent@v2 # pin it to a commit', ''],
+    ['acme/structured-agent@v2', 'acme/structured-agent@v2 # name it by its commit', ''],
     [`acme/judge@${'0a'.repeat(20)}`, `acme/judge@${'0a'.repeat(20)}`, ' --action acme/judge'],
     ['./.github/actions/judge', './.github/actions/judge', ''],
-    [null, 'org/structured-agent@v1 # org/ is a placeholder until the first release', ''],
+    [null, 'org/structured-agent@v1 # name it by its commit', ''],
   ])('uses the action %s', async (action, line, flag) => {
     const folder = fresh();
     const { out } = await init(folder, ...(action === null ? [] : ['--action', action]));
@@ -105,7 +105,7 @@ describe('files that are there', () => {
       mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
       writeFileSync(path.join(folder, name), 'mine');
       const { code, err } = await init(folder, '--schema');
-      expect([code, err]).toEqual([52, expect.stringContaining(`Already there: ${name};`)]);
+      expect([code, err]).toEqual([52, expect.stringContaining(`${name} is there already`)]);
       expect(read(folder, name)).toBe('mine');
       const files = readdirSync(folder, { recursive: true }).filter((each) =>
         /\.(?:yml|json)$/u.test(String(each)),

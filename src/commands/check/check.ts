@@ -16,7 +16,7 @@ import { type Policy, readPolicy } from './policy.ts';
 import { refused } from './rules.ts';
 import { checkStep } from './step.ts';
 import { checkUsage, type Source } from './usage.ts';
-import { type Finding, readWorkflow } from './workflow.ts';
+import { type Finding, readWorkflow, type Workflow } from './workflow.ts';
 
 export interface CheckIo {
   readonly cwd: string;
@@ -58,80 +58,69 @@ export async function runCheck(argv: readonly string[], io: CheckIo): Promise<nu
 }
 
 interface Result {
-  /** The files that use the action, as typed, and the number of files that were looked at. */
+  /** The files that use the action, as typed. */
   readonly files: readonly string[];
-  readonly looked: number;
+  readonly looked: readonly string[];
   readonly findings: readonly Finding[];
-  /** By name: a schema is listed once. */
-  readonly schemas: ReadonlyMap<string, Policy>;
+  readonly schemas: readonly Policy[];
 }
 
 async function check(flags: Flags, cwd: string): Promise<Result> {
-  const findings: Finding[] = [];
+  const findings = new Map<string, Finding>();
   const schemas = new Map<string, Policy>();
-  const add = (finding: Finding) => findings.push(finding);
+  const add = (finding: Finding) => findings.set(JSON.stringify(finding), finding);
+  const keep = (policy: Policy | null) => policy !== null && schemas.set(policy.name, policy);
   const [schema, gate] = [flags.value('schema'), flags.value('gate')];
   if (schema !== null) {
     const names = { schema: pathHere(schema) ?? '--schema', gate: pathHere(gate ?? '') ?? '--gate' };
-    const policy = await readPolicy(schema, gate, filesIn(cwd, 'allowed'), (input, fault) =>
-      add({ file: names[input], line: 1, column: 1, ...fault }),
+    const files = filesIn(cwd, 'allowed');
+    keep(
+      await readPolicy(schema, gate, files, (input, fault) =>
+        add({ file: names[input], line: 1, column: 1, ...fault }),
+      ),
     );
-    if (policy !== null) schemas.set(schema, policy);
   }
   const named = flags.positionals;
   const looked = named.length > 0 || schema !== null ? named : await findWorkflows(cwd);
   const files: string[] = [];
   for (const file of looked) {
-    const root = await rootOf(file, cwd, flags.value('root'));
-    const found = await checkFile(file, { cwd, root, actions: flags.list('action') }, add);
-    if (found === null) continue;
-    files.push(file);
-    for (const policy of found) schemas.set(policy.name, policy);
+    const home = { root: await rootOf(file, cwd, flags.value('root')), actions: flags.list('action') };
+    const limits = { root: cwd, outside: 'allowed', maxBytes: READ.workflow } as const;
+    const reading = await readTrustedFile(path.resolve(cwd, file), limits);
+    if (!reading.ok)
+      add({ file, line: 1, column: 1, ...refused('unreadable', `The workflow ${reading.problem}`) });
+    const workflow = reading.ok ? readWorkflow(file, reading.text, home, add) : null;
+    const sources = workflow === null ? [] : await checkSteps(workflow, home.root, keep);
+    if (sources.length > 0) files.push(file);
+    if (workflow !== null) checkUsage(workflow, sources);
   }
-  const order = [...new Map(findings.map((each) => [JSON.stringify(each), each])).values()];
-  order.sort(
+  const sorted = [...findings.values()].toSorted(
     (one, other) =>
       looked.indexOf(one.file) - looked.indexOf(other.file) ||
       one.line - other.line ||
       one.column - other.column,
   );
-  return { files, looked: looked.length, findings: order, schemas };
+  return { files, looked, findings: sorted, schemas: [...schemas.values()] };
 }
 
-/** Checks a file. Returns the schemas of its steps; null if no step uses the action. */
-async function checkFile(
-  file: string,
-  {
-    cwd,
-    root,
-    actions,
-  }: { readonly cwd: string; readonly root: string; readonly actions: readonly string[] },
-  add: (finding: Finding) => void,
-): Promise<readonly Policy[] | null> {
-  const limits = { root: cwd, outside: 'allowed', maxBytes: READ.workflow } as const;
-  const reading = await readTrustedFile(path.resolve(cwd, file), limits);
-  if (!reading.ok) {
-    add({ file, line: 1, column: 1, ...refused('unreadable', `The workflow ${reading.problem}`) });
-    return [];
-  }
-  const workflow = await readWorkflow(file, reading.text, { root, actions }, add);
-  if (workflow === null) return null;
+/** Checks each step that uses the action; returns them with their outputs. */
+async function checkSteps(
+  workflow: Workflow,
+  root: string,
+  keep: (policy: Policy | null) => unknown,
+): Promise<readonly Source[]> {
   const sources: Source[] = [];
-  const policies: Policy[] = [];
   for (const job of workflow.jobs) {
     for (const step of job.steps) {
-      if (step.part === 'merge') {
-        checkMerge(workflow, job, step);
-        sources.push({ job, step, outputs: MERGED });
-      }
+      if (step.part === 'merge') checkMerge(workflow, job, step);
+      if (step.part === 'merge') sources.push({ job, step, outputs: MERGED });
       if (step.part !== 'run') continue;
       const policy = await checkStep(workflow, job, step, root, filesIn(root, 'refused'));
+      keep(policy);
       sources.push({ job, step, outputs: policy?.outputs ?? null });
-      if (policy !== null) policies.push(policy);
     }
   }
-  checkUsage(workflow, sources);
-  return sources.length === 0 ? null : policies;
+  return sources;
 }
 
 /** Reads files by the paths that users give; on the command line those may lie anywhere. */
@@ -167,24 +156,22 @@ async function findWorkflows(folder: string): Promise<readonly string[]> {
 
 /** Returns the real root of the checkout of a file: the folder around its `.github`, else the current folder. */
 async function rootOf(file: string, cwd: string, given: string | null): Promise<string> {
-  const [around, ...rest] = path.resolve(cwd, file).split(`${path.sep}.github${path.sep}`);
-  const folder = given ?? (rest.length === 0 ? cwd : (around ?? cwd));
-  const root = await realpath(path.resolve(cwd, folder)).catch(() => null);
-  if (root === null)
-    throw new InputError('root', `--root is ${quote(folder)}, which is not there. Check the path.`);
-  return root;
+  const [around] = /^.*?(?=[/\\]\.github[/\\])/u.exec(path.resolve(cwd, file)) ?? [];
+  const root = await realpath(path.resolve(cwd, given ?? around ?? cwd)).catch(() => null);
+  if (root !== null) return root;
+  throw new InputError('root', `--root is ${quote(given ?? '')}, which is not there. Check the path.`);
 }
 
 function asText({ files, looked, findings, schemas }: Result): string {
-  if (files.length === 0 && findings.length === 0 && schemas.size === 0)
-    return looked === 0
+  if (files.length === 0 && findings.length === 0 && schemas.length === 0)
+    return looked.length === 0
       ? 'There is no workflow in .github/workflows.\n'
-      : `No step uses the action in ${counted(looked, 'workflow')}. If it has another name, give it with --action.\n`;
+      : `No step uses the action in ${counted(looked.length, 'workflow')}. If it has another name, give it with --action.\n`;
   const lines = findings.map(
     ({ file, line, column, severity, message, fix, rule }) =>
       `${clean(file)}:${line}:${column}: ${severity}: ${clean(message)} [${rule}]\n    fix: ${clean(fix)}\n`,
   );
-  const tables = [...schemas.values()].map(({ name, outputs, bytes }) => {
+  const tables = schemas.map(({ name, outputs, bytes }) => {
     const rows = [...outputs, PAYLOAD].map((each) => `    ${clean(each.name)} (${clean(each.type)})\n`);
     const shown = name.startsWith('{') ? 'inline' : clean(name);
     return `schema ${shown}, ${bytes} bytes in every request; its outputs, all empty without a verdict:\n${rows.join('')}`;
@@ -197,7 +184,7 @@ function asText({ files, looked, findings, schemas }: Result): string {
 
 function asJson({ files, findings, schemas }: Result): string {
   const [errors, warnings] = countsOf(findings);
-  const listed = [...schemas.values()].map(({ name, bytes, outputs }) => ({
+  const listed = schemas.map(({ name, bytes, outputs }) => ({
     schema: name,
     bytes,
     outputs: [...outputs, PAYLOAD].map((each) => ({ name: each.name, type: each.type })),

@@ -112,7 +112,6 @@ export async function checkStep(
   const missing = workflow.isComposite ? new Set<InputName>() : await checkFiles(all, root, files);
   if (!workflow.isComposite) {
     checkPermissions(all);
-    checkRunner(all);
     checkTriggers(all);
   }
   const known = (name: 'schema' | 'gate') => {
@@ -135,11 +134,15 @@ function environmentOf(workflow: Workflow, job: Job, { node }: Step): Readonly<R
   );
 }
 
-async function checkLimits({ config, get, report }: Given): Promise<void> {
+/** Finds what keeps a step from ever being green. */
+async function checkLimits({ workflow, job, config, get, report }: Given): Promise<void> {
+  const label = labelsOf(job.node).find((each) => !each.startsWith('ubuntu'));
+  if (label !== undefined && config.sandbox === 'required' && get('sandbox') !== undefined)
+    workflow.report(job.node, ['runs-on'], JOB.noSandbox(label));
   if (config.maxTurns === 0) report('max-turns', JOB.noTurn);
   if (config.excludeTools.includes('structured_output')) report('exclude-tools', JOB.noDelivery);
   const { provider, model, baseUrl } = config.model;
-  const isKnown = ([...['model', 'base-url', 'provider']] as const).every((name) => get(name) !== undefined);
+  const isKnown = (['model', 'base-url', 'provider'] as const).every((name) => get(name) !== undefined);
   if (config.maxCostUsd === null || config.replay !== null || !isKnown || model === '') return;
   if ((await createPricer({ provider, model, baseUrl })(NO_USAGE)) === null)
     report('max-cost-usd', refused('input', unknownPriceError(model).message));
@@ -156,7 +159,9 @@ async function checkFiles(
   const missing = new Set<InputName>();
   const before = job.steps.filter(({ index }) => index < step.index);
   const isBase = get('trusted-files') !== null && get('trusted-files') !== 'workspace';
-  const isEmpty = isHosted(job) && before.every(({ uses }) => /^actions\/setup-/u.test(uses));
+  // On a runner of one's own, or in a container, the files may be there already.
+  const isHosted = labelsOf(job.node).length > 0 && valueAt(job.node, 'container') === null;
+  const isEmpty = isHosted && before.every(({ uses }) => /^actions\/setup-/u.test(uses));
   for (const input of FILE_INPUTS) {
     const value = get(input);
     if (typeof value !== 'string' || isInOtherRepository(value)) continue;
@@ -202,21 +207,10 @@ function mayBring({ node, uses }: Step, file: string): boolean {
   return uses !== '' || mentions(node, file);
 }
 
-/** Whether the job surely starts in an empty folder. */
-function isHosted({ node }: Job): boolean {
-  return labelsOf(node).length > 0 && valueAt(node, 'container') === null;
-}
-
 /** Returns the labels of GitHub's own runners. */
 function labelsOf(job: Job['node']): readonly string[] {
   const labels = [...scalarsIn(valueAt(job, 'runs-on'))].map(({ scalar }) => textOf(scalar) ?? '');
   return labels.filter((label) => /^(?:ubuntu|windows|macos)-[\w.-]+$/u.test(label));
-}
-
-function checkRunner({ workflow, job, config, get }: Given): void {
-  const label = labelsOf(job.node).find((each) => !each.startsWith('ubuntu'));
-  if (label !== undefined && config.sandbox === 'required' && get('sandbox') !== undefined)
-    workflow.report(job.node, ['runs-on'], JOB.noSandbox(label));
 }
 
 /** Without `permissions:` the settings of the repository decide, and another token has rights of its own. */

@@ -1,8 +1,7 @@
 /** Reads a workflow file: its jobs, the steps that use this action, and the position of everything in the file. */
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import yaml, { type Node, type Pair, type Scalar, type YAMLMap } from 'yaml';
-import { readTrustedFile } from '../../config/workspace-file.ts';
-import { READ } from '../../text/limits.ts';
 import { type Fault, refused } from './rules.ts';
 
 export interface Finding extends Fault {
@@ -50,12 +49,12 @@ export interface Home {
 }
 
 /** Reads a workflow; reports what keeps it from being read, and returns null then, as for any other file. */
-export async function readWorkflow(
+export function readWorkflow(
   file: string,
   text: string,
   home: Home,
   add: (finding: Finding) => void,
-): Promise<Workflow | null> {
+): Workflow | null {
   const lines = new yaml.LineCounter();
   const document = yaml.parseDocument(text, { lineCounter: lines, logLevel: 'silent', prettyErrors: false });
   const addAt = (offset: number, fault: Fault) => {
@@ -82,9 +81,7 @@ export async function readWorkflow(
     node,
     isComposite,
     events: isComposite ? [] : namesIn(valueAt(node, 'on')),
-    jobs: await Promise.all(
-      jobs.flatMap(([id, job]) => (yaml.isMap(job) ? [readJob(id.toLowerCase(), job, home)] : [])),
-    ),
+    jobs: jobs.flatMap(([id, job]) => (yaml.isMap(job) ? [readJob(id.toLowerCase(), job, home)] : [])),
     report: (at, keys, fault) => addAt(offsetOf(at, keys), fault),
     reportIn: (scalar, part, fault) => {
       const [start = 0, end = 0] = scalar.range ?? [];
@@ -94,45 +91,40 @@ export async function readWorkflow(
   };
 }
 
-async function readJob(id: string, node: YAMLMap, home: Home): Promise<Job> {
+function readJob(id: string, node: YAMLMap, home: Home): Job {
   const list = valueAt(node, 'steps');
-  const steps = (yaml.isSeq(list) ? list.items : []).flatMap((step, index) =>
-    yaml.isMap(step) ? [readStep(step, index, home)] : [],
-  );
-  return {
-    id,
-    node,
-    needs: namesIn(valueAt(node, 'needs')),
-    hasMatrix: valueAt(node, 'strategy', 'matrix') !== null,
-    steps: await Promise.all(steps),
-  };
-}
-
-async function readStep(node: YAMLMap, index: number, home: Home): Promise<Step> {
-  const uses = textAt(node, 'uses') ?? '';
-  const id = textAt(node, 'id')?.toLowerCase() ?? null;
-  return { index, id, node, uses, part: await partOf(uses, home) };
+  const steps = (yaml.isSeq(list) ? list.items : []).flatMap((step, index): Step[] => {
+    if (!yaml.isMap(step)) return [];
+    const uses = textAt(step, 'uses') ?? '';
+    return [
+      { index, id: textAt(step, 'id')?.toLowerCase() ?? null, node: step, uses, part: partOf(uses, home) },
+    ];
+  });
+  const hasMatrix = valueAt(node, 'strategy', 'matrix') !== null;
+  return { id, node, needs: namesIn(valueAt(node, 'needs')), hasMatrix, steps };
 }
 
 /** Since 2026-07-30 `$/path` means the workflow's own repository, as `./path` does after a checkout. */
-async function partOf(uses: string, { root, actions }: Home): Promise<Step['part']> {
-  const folder = /^(?:\.{1,2}|\$)\/.*/u.test(uses) ? uses.replace('$/', './') : null;
-  const [name = '', ref] = uses.split('@');
-  const isOurs = async (each: string) =>
+function partOf(uses: string, { root, actions }: Home): Step['part'] {
+  const isLocal = /^(?:\.{1,2}|\$)\//u.test(uses);
+  const [name = '', ref] = isLocal ? [uses.replace('$/', './')] : uses.split('@');
+  const isOurs = (each: string) =>
     actions.includes(each) ||
-    (folder === null ? /\/structured-agent$/iu.test(each) && ref !== undefined : holdsAction(each, root));
-  if (await isOurs(folder ?? name)) return 'run';
-  const owner = path.posix.basename(folder ?? name) === 'merge' ? path.posix.dirname(folder ?? name) : null;
-  return owner !== null && (await isOurs(owner)) ? 'merge' : null;
+    (isLocal ? holdsAction(path.join(root, each)) : ref !== undefined && /\/structured-agent$/iu.test(each));
+  if (isOurs(name)) return 'run';
+  return path.posix.basename(name) === 'merge' && isOurs(path.posix.dirname(name)) ? 'merge' : null;
 }
 
-async function holdsAction(folder: string, root: string): Promise<boolean> {
-  for (const file of ['action.yml', 'action.yaml']) {
-    const limits = { root, outside: 'refused', maxBytes: READ.workflow } as const;
-    const reading = await readTrustedFile(path.join(folder, file), limits);
-    if (reading.ok && /^name:\s*["']?structured-agent["']?\s*(?:#.*)?$/mu.test(reading.text)) return true;
-  }
-  return false;
+function holdsAction(folder: string): boolean {
+  return ['action.yml', 'action.yaml'].some((file) => {
+    try {
+      return /^name:\s*["']?structured-agent["']?\s*(?:#.*)?$/mu.test(
+        readFileSync(path.join(folder, file), 'utf8'),
+      );
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** The mistake of the first hour is `schema: @path`; for the others the parser's own words are enough. */

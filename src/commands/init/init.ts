@@ -115,21 +115,15 @@ code that it tests, and say what the likely cause is. Do not fix anything.`,
 function workflowText({ preset, model, action }: Plan): string {
   const provider = providerByName(model);
   const key = provider === null ? 'MODEL_API_KEY' : registry[provider].keyVariable;
-  const isPlain = /^[a-z][\w.:/-]*\w$/iu.test(model) || /^\$\{\{ [\w.]+ \}\}$/u.test(model);
-  const comment =
-    action === PLACEHOLDER
-      ? ' # org/ is a placeholder until the first release: name your copy, by commit'
-      : isPinned(action)
-        ? ''
-        : ' # pin it to a commit';
+  const isPinned = action.startsWith('.') || /@[0-9a-f]{40}$/u.test(action);
   const parts: Readonly<Record<string, readonly string[]>> = {
-    action: [`${action}${comment}`],
+    action: [`${action}${isPinned ? '' : ' # name it by its commit'}`],
     prompt: (PROMPTS[preset ?? 'verdict'] ?? '').split('\n'),
     schema: preset === null ? [`schema: ./${SCHEMA_FILE}`, 'gate: passed'] : [`schema: ${preset}`],
     model: [
-      `model: ${isPlain ? model : JSON.stringify(model)}`,
+      `model: ${/^[a-z][\w.-]+$/iu.test(model) ? model : JSON.stringify(model)}`,
       ...(provider === null ? ['base-url: ${{ vars.MODEL_BASE_URL }}'] : []),
-      ...(key === null ? [] : [`api-key: \${{ secrets.${key} }}`]),
+      `api-key: \${{ secrets.${key} }}`,
     ],
   };
   const template = readFileSync(new URL('./workflow.yml', import.meta.url), 'utf8');
@@ -138,67 +132,55 @@ function workflowText({ preset, model, action }: Plan): string {
   );
 }
 
-/** Whether an action cannot change without a change in the repository. */
-function isPinned(action: string): boolean {
-  return action.startsWith('.') || /@[0-9a-f]{40}$/u.test(action);
-}
-
 /**
  * Writes all files, or none.
  * @throws InputError if a file exists and `force` is not set, or if one cannot be written
  */
 async function writeAll(folder: string, files: ReadonlyMap<string, string>, force: boolean): Promise<void> {
-  const before = new Map<string, Buffer | null>();
+  const before = new Map<string, Buffer>();
   const tried: string[] = [];
   try {
-    for (const name of files.keys()) before.set(name, await readIfThere(path.join(folder, name)));
-    const there = [...files.keys()].filter((name) => before.get(name) !== null);
-    if (there.length > 0 && !force)
-      throw new InputError(
-        'force',
-        `Already there: ${there.join(', ')}; nothing was written. Rename what you want to keep, or add --force to replace it.`,
-      );
+    for (const name of force ? files.keys() : []) {
+      const there = await readFile(path.join(folder, name)).catch((error) => {
+        if (errorCode(error) !== 'ENOENT') throw error;
+        return null;
+      });
+      if (there !== null) before.set(name, there);
+    }
     for (const [name, text] of files) {
-      const file = path.join(folder, name);
-      await mkdir(path.dirname(file), { recursive: true });
+      await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
       tried.push(name);
-      await writeFile(file, text, { flag: before.get(name) === null ? 'wx' : 'w' });
+      await writeFile(path.join(folder, name), text, { flag: before.has(name) ? 'w' : 'wx' });
     }
   } catch (error) {
     const code = errorCode(error);
-    // This file was made by somebody else in the meantime.
-    if (code === 'EEXIST') tried.pop();
-    for (const name of tried) await restore(path.join(folder, name), before.get(name) ?? null);
     if (code === null) throw error;
-    const last = tried.at(-1) ?? WORKFLOW_FILE;
+    const last = tried.at(-1) ?? [...files.keys()].join(', ');
+    if (code === 'EEXIST') tried.pop();
+    for (const name of tried) {
+      const old = before.get(name);
+      const file = path.join(folder, name);
+      // What could not be written has not been changed either.
+      await (old === undefined ? rm(file, { force: true }) : writeFile(file, old)).catch(() => undefined);
+    }
+    if (code === 'EEXIST')
+      throw new InputError(
+        'force',
+        `${last} is there already, and nothing was written. Add --force to replace it.`,
+      );
     throw new InputError(null, `${last} cannot be written (${code}), so nothing was. Check the permissions.`);
   }
 }
 
-async function readIfThere(file: string): Promise<Buffer | null> {
-  try {
-    return await readFile(file);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null;
-    throw error;
-  }
-}
-
-/** Puts back what was there. What could not be written could not be changed either. */
-async function restore(file: string, before: Buffer | null): Promise<void> {
-  await (before === null ? rm(file, { force: true }) : writeFile(file, before)).catch(() => undefined);
-}
-
 function nextSteps({ model, action }: Plan, files: readonly string[]): string {
   const provider = providerByName(model);
-  const secret = provider === null ? null : registry[provider].keyVariable;
   const [name = ''] = action.split('@');
   const isKnown = action.startsWith('.') || /\/structured-agent$/iu.test(name);
   const steps = [
-    secret === null
-      ? 'Set the URL of your server: gh variable set MODEL_BASE_URL (and its key, if it wants one: gh secret set MODEL_API_KEY)'
-      : `Store the provider's key as a secret: gh secret set ${secret}`,
     ...(action === PLACEHOLDER ? [`Replace ${action}: org/ is a placeholder until the first release.`] : []),
+    provider === null
+      ? 'Set the URL of your server: gh variable set MODEL_BASE_URL (and a key: gh secret set MODEL_API_KEY)'
+      : `Store the provider's key as a secret: gh secret set ${registry[provider].keyVariable}`,
     'Add to the workflow what your tests need before the agent.',
     `Run: structured-agent check${isKnown ? '' : ` --action ${name}`}`,
     'Commit, and make the check "verdict" a required one, so that it decides what may be merged.',
