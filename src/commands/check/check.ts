@@ -1,10 +1,8 @@
 /** `structured-agent check`: shows offline what a run would refuse, and where a workflow goes on without a verdict. */
 import { readdir, realpath } from 'node:fs/promises';
-import os from 'node:os';
 import path from 'node:path';
-import { expandHome } from '../../config/paths.ts';
 import { readTrustedFile } from '../../config/workspace-file.ts';
-import { type Files, pathHere } from '../../contract/source.ts';
+import type { Files } from '../../contract/source.ts';
 import { InputError } from '../../errors.ts';
 import { DISPLAY, READ } from '../../text/limits.ts';
 import { counted, quote } from '../../text/messages.ts';
@@ -12,7 +10,7 @@ import { escapeCommands, inertLine } from '../../text/sanitize.ts';
 import { type Flags, readFlags } from '../flags.ts';
 import { checkMerge } from './merge-job.ts';
 import { MERGED, PAYLOAD } from './outputs.ts';
-import { type Policy, readPolicy } from './policy.ts';
+import type { Policy } from './policy.ts';
 import { refused } from './rules.ts';
 import { checkStep } from './step.ts';
 import { checkUsage, type Source } from './usage.ts';
@@ -31,10 +29,7 @@ const REFUSED = 52;
 export async function runCheck(argv: readonly string[], io: CheckIo): Promise<number> {
   try {
     const flags = readFlags('check', argv, {
-      schema: 'text',
-      gate: 'text',
       action: 'list',
-      root: 'text',
       'output-format': 'text',
       help: 'switch',
     });
@@ -45,8 +40,6 @@ export async function runCheck(argv: readonly string[], io: CheckIo): Promise<nu
     const format = flags.value('output-format') ?? 'text';
     if (format !== 'text' && format !== 'json')
       throw new InputError('output-format', `--output-format is ${quote(format)}. Use text or json.`);
-    if (flags.value('gate') !== null && flags.value('schema') === null)
-      throw new InputError('gate', '--gate is checked against a schema. Give --schema as well.');
     const result = await check(flags, io.cwd);
     io.stdout.write(format === 'json' ? asJson(result) : asText(result));
     return result.findings.some(({ severity }) => severity === 'error') ? REFUSED : 0;
@@ -69,28 +62,17 @@ async function check(flags: Flags, cwd: string): Promise<Result> {
   const findings = new Map<string, Finding>();
   const schemas = new Map<string, Policy>();
   const add = (finding: Finding) => findings.set(JSON.stringify(finding), finding);
-  const keep = (policy: Policy | null) => policy !== null && schemas.set(policy.name, policy);
-  const [schema, gate] = [flags.value('schema'), flags.value('gate')];
-  if (schema !== null) {
-    const names = { schema: pathHere(schema) ?? '--schema', gate: pathHere(gate ?? '') ?? '--gate' };
-    const files = filesIn(cwd, 'allowed');
-    keep(
-      await readPolicy(schema, gate, files, (input, fault) =>
-        add({ file: names[input], line: 1, column: 1, ...fault }),
-      ),
-    );
-  }
   const named = flags.positionals;
-  const looked = named.length > 0 || schema !== null ? named : await findWorkflows(cwd);
+  const looked = named.length > 0 ? named : await findWorkflows(cwd);
   const files: string[] = [];
   for (const file of looked) {
-    const home = { root: await rootOf(file, cwd, flags.value('root')), actions: flags.list('action') };
+    const home = { root: await rootOf(file, cwd), actions: flags.list('action') };
     const limits = { root: cwd, outside: 'allowed', maxBytes: READ.workflow } as const;
     const reading = await readTrustedFile(path.resolve(cwd, file), limits);
     if (!reading.ok)
       add({ file, line: 1, column: 1, ...refused('unreadable', `The workflow ${reading.problem}`) });
     const workflow = reading.ok ? readWorkflow(file, reading.text, home, add) : null;
-    const sources = workflow === null ? [] : await checkSteps(workflow, home.root, keep);
+    const sources = workflow === null ? [] : await checkSteps(workflow, home.root, schemas);
     if (sources.length > 0) files.push(file);
     if (workflow !== null) checkUsage(workflow, sources);
   }
@@ -107,7 +89,7 @@ async function check(flags: Flags, cwd: string): Promise<Result> {
 async function checkSteps(
   workflow: Workflow,
   root: string,
-  keep: (policy: Policy | null) => unknown,
+  schemas: Map<string, Policy>,
 ): Promise<readonly Source[]> {
   const sources: Source[] = [];
   for (const job of workflow.jobs) {
@@ -115,27 +97,19 @@ async function checkSteps(
       if (step.part === 'merge') checkMerge(workflow, job, step);
       if (step.part === 'merge') sources.push({ job, step, outputs: MERGED });
       if (step.part !== 'run') continue;
-      const policy = await checkStep(workflow, job, step, root, filesIn(root, 'refused'));
-      keep(policy);
+      const policy = await checkStep(workflow, job, step, root, filesIn(root));
+      if (policy !== null) schemas.set(policy.name, policy);
       sources.push({ job, step, outputs: policy?.outputs ?? null });
     }
   }
   return sources;
 }
 
-/** Reads files by the paths that users give; on the command line those may lie anywhere. */
-function filesIn(folder: string, outside: 'allowed' | 'refused'): Files {
+/** Reads the files that a workflow names as a run does. */
+function filesIn(root: string): Files {
   return {
-    readFile: (name) =>
-      readTrustedFile(outside === 'allowed' ? expandHome(name, os.homedir()) : name, {
-        root: folder,
-        outside,
-        maxBytes: READ.policy,
-      }),
-    readElsewhere: async ({ owner, repo }) => ({
-      ok: false,
-      problem: `${owner}/${repo} is another repository, and a check asks nobody. Give the file with --schema @path.`,
-    }),
+    readFile: (name) => readTrustedFile(name, { root, outside: 'refused', maxBytes: READ.policy }),
+    readElsewhere: async () => ({ ok: false, problem: 'is in another repository' }),
   };
 }
 
@@ -155,15 +129,13 @@ async function findWorkflows(folder: string): Promise<readonly string[]> {
 }
 
 /** Returns the real root of the checkout of a file: the folder around its `.github`, else the current folder. */
-async function rootOf(file: string, cwd: string, given: string | null): Promise<string> {
+async function rootOf(file: string, cwd: string): Promise<string> {
   const [around] = /^.*?(?=[/\\]\.github[/\\])/u.exec(path.resolve(cwd, file)) ?? [];
-  const root = await realpath(path.resolve(cwd, given ?? around ?? cwd)).catch(() => null);
-  if (root !== null) return root;
-  throw new InputError('root', `--root is ${quote(given ?? '')}, which is not there. Check the path.`);
+  return realpath(around ?? cwd).catch(() => cwd);
 }
 
 function asText({ files, looked, findings, schemas }: Result): string {
-  if (files.length === 0 && findings.length === 0 && schemas.length === 0)
+  if (files.length === 0 && findings.length === 0)
     return looked.length === 0
       ? 'There is no workflow in .github/workflows.\n'
       : `No step uses the action in ${counted(looked.length, 'workflow')}. If it has another name, give it with --action.\n`;
@@ -177,8 +149,7 @@ function asText({ files, looked, findings, schemas }: Result): string {
     return `schema ${shown}, ${bytes} bytes in every request; its outputs, all empty without a verdict:\n${rows.join('')}`;
   });
   const [errors, warnings] = countsOf(findings);
-  const subject = files.length === 0 ? '' : ` in ${counted(files.length, 'workflow')}`;
-  const total = `${counted(errors, 'error')}, ${counted(warnings, 'warning')}${subject}\n`;
+  const total = `${counted(errors, 'error')}, ${counted(warnings, 'warning')} in ${counted(looked.length, 'workflow')}\n`;
   return [...(lines.length === 0 ? [] : [lines.join('')]), ...tables, total].join('\n');
 }
 
@@ -204,14 +175,11 @@ function clean(text: string): string {
 
 const CHECK_HELP = `Usage: structured-agent check [flags] [WORKFLOW.yml ...]
 
-Checks the workflows that use the action, or a schema and a gate. Nothing is sent anywhere, no model
-is asked. Without a file: every workflow in .github/workflows and action in .github/actions.
+Checks the workflows that use the action. Nothing is sent anywhere, no model is asked. Without a file:
+every workflow in .github/workflows and action in .github/actions of the current folder.
 
-  --schema SCHEMA         Inline JSON, a path or a preset.
-  --gate GATE             What must hold for it: inline JSON, a path, a boolean property or auto.
   --action NAME           What else uses: may say for this action, for example my-org/verdict.
                           Everything that ends in /structured-agent counts anyway. Repeatable.
-  --root FOLDER           The checkout that paths refer to. Default: the folder around .github.
   --output-format FORMAT  text (default) or json.
   -h, --help              This text.
 
