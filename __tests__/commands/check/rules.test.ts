@@ -74,6 +74,7 @@ const RULES: Readonly<Record<string, readonly (readonly [Parts, string])[]>> = {
   ],
   'a secret is not written out': [
     [{ inputs: 'api-key: sk-very-secret' }, 'error secret-in-file at api-key'],
+    [{ inputs: 'api-key: ""', job: 'env: { ANTHROPIC_API_KEY: x }' }, ''],
     [{ inputs: 'github-token: ghp_1' }, 'error secret-in-file at github-token'],
   ],
   'an output exists': [
@@ -111,15 +112,15 @@ const RULES: Readonly<Record<string, readonly (readonly [Parts, string])[]>> = {
   'an output of a matrix is not read': [
     [
       {
-        job: 'strategy: { matrix: { a: [1, 2] } }\noutputs: { ok: "${{ steps.review.outputs.passed }}" }',
-        jobs: next("needs.judge.outputs.ok == 'true'"),
+        job: 'strategy: { matrix: { a: [1, 2] } }\noutputs: { isOk: "${{ steps.review.outputs.passed }}" }',
+        jobs: next("needs.judge.outputs.isOk == 'true'"),
       },
-      'error output-of-matrix at needs.judge.outputs.ok',
+      'error output-of-matrix at needs.judge.outputs.isOk',
     ],
     [
       {
-        job: 'outputs: { ok: "${{ steps.review.outputs.passed }}" }',
-        jobs: next("needs.judge.outputs.ok == 'true'"),
+        job: 'outputs: { isOk: "${{ steps.review.outputs.passed }}" }',
+        jobs: next("needs.judge.outputs.isOk == 'true'"),
       },
       '',
     ],

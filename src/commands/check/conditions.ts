@@ -25,7 +25,8 @@ import type { Output } from './outputs.ts';
 /** Returns the texts of the expressions in a text; a condition without `${{ }}` is one expression. */
 export function expressionsIn(text: string, isCondition: boolean): readonly string[] {
   if (isCondition && !text.includes('${{')) return [text];
-  return [...text.matchAll(/\$\{\{((?:'[^']*'|(?!\}\})[^'])*)\}\}/gu)].map(([, inner = '']) => inner);
+  const [, ...parts] = text.split('${{');
+  return parts.flatMap((part) => /^(?:'[^']*'|[^'}]|\}(?!\}))*(?=\}\})/u.exec(part)?.[0] ?? []);
 }
 
 /** Parses an expression; returns null if it is invalid, which other linters report. */

@@ -11,11 +11,11 @@ export function checkMerge(workflow: Workflow, job: Job, step: Step): void {
     report(step.node, ['with', input ?? ''], refused('input', message));
   if (workflow.isComposite) return;
   const condition = textAt(job.node, 'if') ?? '';
-  const isAlways = /^\s*(?:\$\{\{)?\s*always\s*\(\s*\)\s*(?:\}\})?\s*$/iu;
+  const isAlways = (text: string) => /^(?:\$\{\{)?always\(\)(?:\}\})?$/iu.test(text.replaceAll(/\s/gu, ''));
   const runsAfterRed = /\balways\s*\(|!\s*cancelled\s*\(/iu.test(condition);
-  if (job.needs.length > 0 && !isAlways.test(condition))
+  if (job.needs.length > 0 && !isAlways(condition))
     report(job.node, ['if'], runsAfterRed ? MERGE.maySkip : MERGE.skipped);
-  if (!isAlways.test(textAt(step.node, 'if') ?? 'always()')) report(step.node, ['if'], MERGE.maySkip);
+  if (!isAlways(textAt(step.node, 'if') ?? 'always()')) report(step.node, ['if'], MERGE.maySkip);
   const legs = workflow.jobs.find((each) => each.steps.some(isLeg));
   if (job.needs.length === 0 && legs !== undefined) report(job.node, ['needs'], MERGE.early(legs.id));
 }

@@ -8,6 +8,7 @@ import { InputError } from '../../errors.ts';
 import { createPricer, unknownPriceError } from '../../providers/pricing.ts';
 import { isPrivilegedTrigger } from '../../text/triggers.ts';
 import { NO_USAGE } from '../../text/usage.ts';
+import { expressionsIn } from './conditions.ts';
 import { type Policy, readPolicy } from './policy.ts';
 import { type Fault, INPUT, JOB, refused, soften } from './rules.ts';
 import {
@@ -48,11 +49,15 @@ export function readInputs<N extends string>(
     else if (text === null) fault(INPUT.notText(name));
     else if (text.includes('${{')) {
       // Names of headers are usually literal; only their values come from secrets.
-      if (name === 'headers') given.set(name, text.replaceAll(/\$\{\{[^}]*\}\}/gu, 'unknown'));
+      const known = expressionsIn(text, false).reduce(
+        (before, inner) => before.replace(`\${{${inner}}}`, 'unknown'),
+        text,
+      );
+      if (name === 'headers') given.set(name, known);
       else unknown.add(name);
     } else {
       given.set(name, text.trim());
-      if (SECRETS.includes(name)) fault(INPUT.secret(name));
+      if (SECRETS.includes(name) && text.trim() !== '') fault(INPUT.secret(name));
     }
   }
   return { given, unknown };

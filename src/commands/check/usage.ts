@@ -5,7 +5,17 @@ import { truncate } from '../../text/messages.ts';
 import { expressionsIn, type Path, parseExpression, readsIn, weaknessesIn } from './conditions.ts';
 import { CONCLUSION, type Output, PAYLOAD, RUN_NAMES } from './outputs.ts';
 import { type Fault, JOB, OUTPUT } from './rules.ts';
-import { type Job, mentions, type Step, scalarsIn, textAt, textOf, type Workflow } from './workflow.ts';
+import {
+  entriesOf,
+  type Job,
+  mentions,
+  type Step,
+  scalarsIn,
+  textAt,
+  textOf,
+  valueAt,
+  type Workflow,
+} from './workflow.ts';
 
 /** A step of the action with its outputs. */
 export interface Source {
@@ -87,7 +97,8 @@ function readOf(path: Path, job: Job, workflow: Workflow, sources: readonly Sour
   if (third !== 'outputs' || name === undefined || rest.length > 0) return null;
   const needed = context === 'needs' ? workflow.jobs.find((each) => each.id === id) : undefined;
   if (needed !== undefined) {
-    const value = textAt(needed.node, 'outputs', name) ?? '';
+    const declared = entriesOf(valueAt(needed.node, 'outputs'));
+    const value = textOf(declared.find(([key]) => key.toLowerCase() === name)?.[1]) ?? '';
     const [inner = ''] = expressionsIn(value, false);
     const root = value.trim() === `\${{${inner}}}` ? parseExpression(inner) : null;
     const [read, ...others] = root === null ? [] : readsIn(root);
