@@ -122,7 +122,7 @@ describe('the gates in documents, examples and actions', () => {
   it('exist', () => {
     const count = (shown: readonly Shown[]) => shown.filter(isChecked).length;
     expect({ documents: count(documents), workflows: count(workflows), actions: count(actions) }).toEqual({
-      documents: 16,
+      documents: 15,
       workflows: 3,
       actions: 0,
     });

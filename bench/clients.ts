@@ -73,14 +73,10 @@ export async function runCli(bench: Bench, exchange: Exchange): Promise<Run> {
 /** Milliseconds of `structured-agent check` on the examples; null where it failed. */
 export async function timeCheck(root: string): Promise<number | null> {
   const startedAt = performance.now();
-  const child = spawn(
-    process.execPath,
-    [CLI, 'check', 'examples/gate.yml', '--root', 'examples/demo/repository'],
-    {
-      cwd: root,
-      stdio: 'ignore',
-    },
-  );
+  const child = spawn(process.execPath, [CLI, 'check', '../../gate.yml'], {
+    cwd: path.join(root, 'examples/demo/repository'),
+    stdio: 'ignore',
+  });
   const exitCode = await new Promise<number | null>((resolve) => child.once('close', resolve));
   return exitCode === 0 ? performance.now() - startedAt : null;
 }

@@ -92,8 +92,7 @@ async function execute(command: CliCommand, world: CliWorld): Promise<number> {
     }
     case 'init': {
       const { runInit } = await import('./commands/init/init.ts');
-      const io = { ...ioOf(world), stdin: process.stdin, isTerminal: isatty(0) && isatty(2) };
-      return delivered(await runInit(command.rest, io), world);
+      return delivered(await runInit(command.rest, ioOf(world)), world);
     }
     case 'report': {
       releaseSignals();

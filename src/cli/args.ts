@@ -1,12 +1,6 @@
 /** Parses the command line's arguments: the command, its inputs, its own options, and all problems with them. */
 
-import {
-  findRepeated,
-  flagsByName,
-  parseFlags,
-  type TypedFlag,
-  type TypedLine,
-} from '../commands/parse-flags.ts';
+import { findRepeated, flagsByName, parseFlags, type TypedFlag, type TypedLine } from '../commands/flags.ts';
 import { INPUTS, type InputName, type RawInputs } from '../config/inputs.ts';
 import { InputError } from '../errors.ts';
 import { DISPLAY } from '../text/limits.ts';

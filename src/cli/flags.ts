@@ -1,5 +1,5 @@
 /** The flags of the command line: the inputs that apply outside GitHub, and the flags that exist only here. */
-import type { FlagSpec } from '../commands/parse-flags.ts';
+import type { FlagSpec } from '../commands/flags.ts';
 import { INPUTS, type InputName, LOCAL_INPUTS, type LocalName } from '../config/inputs.ts';
 
 /** The environment variable for headers, one `Name: value` per line. */

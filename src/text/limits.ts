@@ -293,8 +293,6 @@ export const GITHUB = {
   diff: 4_000_000,
   /** Characters of one file of that diff, which is limited to what a reader can take in. */
   diffPage: 200_000,
-  /** Levels of workflows that call each other. */
-  workflowLevels: 10,
 } as const;
 
 /** What a merge accepts. */

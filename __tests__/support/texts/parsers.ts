@@ -3,11 +3,6 @@ import { constants } from 'node:buffer';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { checkWorkflow } from '../../../src/commands/check/check-workflow.ts';
-import { parseExpression } from '../../../src/commands/check/expression.ts';
-import { createFindings } from '../../../src/commands/check/finding.ts';
-import { readWorkflow } from '../../../src/commands/check/workflow.ts';
-import { readYaml } from '../../../src/commands/check/yaml-file.ts';
 import { argumentsOf, createStory } from '../../../src/commands/report/story.ts';
 import { createShowing, html } from '../../../src/commands/report/visible.ts';
 import { readHeaders } from '../../../src/config/model.ts';
@@ -187,10 +182,6 @@ export const READERS: Readonly<Record<string, Reader>> = {
       diffFromGit: false,
       notes: [],
     }),
-  'check of conditions': checkTextIn('job', 'step'),
-  'check of inputs': checkTextIn('prompt', 'gate'),
-  'check of commands': checkTextIn('run', 'env'),
-  'check of events': checkTextIn('push', 'matrix'),
   'remotes of a checkout': (text) => findCheckouts(checkoutWith('config', text), ['o/r']),
   'packed refs': (text) => readCheckedOut(checkoutWith('packed-refs', text)),
   headers: (text) => {
@@ -221,8 +212,6 @@ export const READERS: Readonly<Record<string, Reader>> = {
     meter.observe({ tool: 'shell', target: text, text });
     return [meter.measure(), meter.unseen()];
   },
-  YAML: (text) => readYaml('ci.yml', text),
-  expression: parseExpression,
   edit: (text) => replaceText(Buffer.from(text), text.slice(0, text.length / 4), 'b', true),
   // The text to replace is an argument of a call, a quarter as long as the largest file.
   'edit with a line longer than those of the file': (text) => {
@@ -293,57 +282,6 @@ function checkoutWith(name: string, text: string): string {
 /** Characters of an entry in a transcript without any text. */
 const SHORTEST_ENTRY = 100;
 
-/**
- * Checks a workflow as long as a text, with a half of the text in each of two places, and pieces of it in many steps and
- * jobs of their own.
- */
-function checkTextIn(one: string, other: string): Reader {
-  return (text) => {
-    const half = text.slice(0, text.length / 2);
-    return checkParts((place) => (place === one || place === other ? half : 'a'), half);
-  };
-}
-
-async function checkParts(at: (place: string) => string, text: string): Promise<unknown> {
-  const inputs = { prompt: at('prompt'), schema: 'verdict', gate: at('gate') };
-  const pieces = (text.match(/[\s\S]{1,100}/gu) ?? []).slice(0, 100);
-  const steps = pieces.map((piece) => ({
-    if: piece,
-    run: `echo \${{ steps.judge.outputs.passed }} ${piece}`,
-  }));
-  const jobs = pieces.map((piece, index) => [
-    `j${index}`,
-    { needs: ['a', `j${index - 1}`], if: piece, steps: [{ run: piece }] },
-  ]);
-  const a = {
-    'runs-on': 'x',
-    if: at('job'),
-    strategy: { matrix: { a: pieces, b: at('matrix') } },
-    steps: [
-      { uses: 'o/judge@v1', id: 'judge', with: inputs },
-      { if: at('step'), run: at('run'), env: { A: at('env') } },
-      ...steps,
-    ],
-  };
-  const yaml = await readYaml(
-    'ci.yml',
-    JSON.stringify({ on: { push: at('push') }, jobs: { a, ...Object.fromEntries(jobs) } }),
-  );
-  if (!yaml.ok) throw new Error(yaml.problem);
-  const workflow = readWorkflow(yaml.file, { names: ['o/judge'], localPart: () => null });
-  if (workflow === null) throw new Error('This is no workflow.');
-  const missing = async () => ({ ok: false, problem: 'is not there' }) as const;
-  const checked = await checkWorkflow(workflow, {
-    files: { readFile: missing, readElsewhere: missing },
-    root: '/nonexistent',
-    standIn: null,
-    findings: createFindings(),
-    readWorkflow: async () => null,
-  });
-  if (checked === null) throw new Error('No step was found.');
-  return checked;
-}
-
 function readPatch(text: string): unknown {
   const holdsSecret = (part: string) => secrets.find({ a: part }) !== null;
   const patch = Buffer.from(text);
@@ -378,7 +316,6 @@ export interface Limit {
   readonly most: number;
 }
 
-const workflow: Limit = { file: 'commands/check/sources.ts', name: 'READ.workflow', most: READ.workflow };
 const call: Limit = {
   file: 'providers/tool-calls.ts',
   name: 'JSON_TEXT.arguments',
@@ -395,12 +332,6 @@ const text: Limit = { file: 'agent/agent.ts', name: 'JSON_TEXT.prose', most: JSO
 
 /** By reader; one without a limit here is measured with 10 MB. */
 export const LIMITS: Readonly<Record<string, Limit>> = {
-  YAML: workflow,
-  'check of conditions': workflow,
-  'check of inputs': workflow,
-  'check of commands': workflow,
-  'check of events': workflow,
-  expression: workflow,
   edit: edited,
   'edit that fits nowhere': edited,
   'edit with a line longer than those of the file': edited,

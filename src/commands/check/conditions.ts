@@ -1,102 +1,153 @@
-/** Finds conditions on outputs that are true without a verdict: without one, an output is an empty string. */
-import { type Expression, evaluate, isTruthy, nodesOf } from './expression.ts';
-import type { Fault } from './finding.ts';
+/**
+ * Finds what a condition makes of an empty output, which every output of the payload is without a verdict. Expressions
+ * are parsed and evaluated by GitHub's own library.
+ */
+import {
+  Binary,
+  ContextAccess,
+  type Expr,
+  FunctionCall,
+  Grouping,
+  IndexAccess,
+  Literal,
+  Logical,
+  Unary,
+} from '@actions/expressions/ast';
+import { Dictionary } from '@actions/expressions/data/dictionary';
+import type { ExpressionData } from '@actions/expressions/data/expressiondata';
+import { StringData } from '@actions/expressions/data/string';
+import { Evaluator } from '@actions/expressions/evaluator';
+import { Lexer, TokenType } from '@actions/expressions/lexer';
+import { Parser } from '@actions/expressions/parser';
+import { truthy } from '@actions/expressions/result';
 import type { Output } from './outputs.ts';
-import { CONDITION } from './rules.ts';
 
-interface Read {
-  readonly node: Expression;
-  readonly output: Output;
+/** Returns the texts of the expressions in a text; a condition without `${{ }}` is one expression. */
+export function expressionsIn(text: string, isCondition: boolean): readonly string[] {
+  if (isCondition && !text.includes('${{')) return [text];
+  const [, ...parts] = text.split('${{');
+  return parts.flatMap((part) => /^(?:'[^']*'|[^'}]|\}(?!\}))*(?=\}\})/u.exec(part)?.[0] ?? []);
 }
 
-/** The smallest part of a condition that is true or false on its own, with the negations that apply to it. */
-export interface Atom {
-  readonly node: Expression;
-  readonly negated: boolean;
-  /** The outputs that it reads; at least one. */
-  readonly reads: readonly [Read, ...Read[]];
+/** Parses an expression; returns null if it is invalid, which other linters report. */
+export function parseExpression(text: string): Expr | null {
+  try {
+    const { tokens } = new Lexer(text).lex();
+    // Every name is declared to the parser: what exists is not judged here.
+    const names = tokens.flatMap(({ type, lexeme }) => (type === TokenType.IDENTIFIER ? [lexeme] : []));
+    const call = () => new StringData('');
+    const functions = names.map((name) => ({ name, minArgs: 0, maxArgs: 255, call }));
+    return new Parser(tokens, names, functions).parse() ?? null;
+  } catch {
+    return null;
+  }
 }
 
-const TESTS = new Set(['contains', 'startswith', 'endswith']);
-
-/** Returns the parts of an expression that depend on an output of the action. */
-export function atomsOf(root: Expression, isCondition: boolean, reads: readonly Read[]): readonly Atom[] {
-  const found: Atom[] = [];
-  const visit = (node: Expression, negated: boolean, isAsked: boolean): void => {
-    if (node.kind === 'not') visit(node.operands[0], !negated, true);
-    else if (node.kind === 'logical') {
-      for (const part of node.operands) {
-        // In a value, the operands before the last of an && are only tested for truth.
-        visit(part, negated, isAsked || (node.operator === '&&' && part !== node.operands.at(-1)));
-      }
-    } else if (node.kind === 'call' && !TESTS.has(node.name)) {
-      for (const part of node.operands) visit(part, false, false);
-    } else if (node.kind === 'call' || node.kind === 'comparison' || isAsked) {
-      const inside = nodesOf(node);
-      const [first, ...others] = reads.filter((read) => inside.includes(read.node));
-      if (first !== undefined) found.push({ node, negated, reads: [first, ...others] });
-    }
-  };
-  visit(root, false, isCondition);
-  return found;
+function childrenOf(expr: Expr): readonly Expr[] {
+  if (expr instanceof Grouping) return [expr.group];
+  if (expr instanceof Unary) return [expr.expr];
+  if (expr instanceof Binary) return [expr.left, expr.right];
+  if (expr instanceof Logical || expr instanceof FunctionCall) return expr.args;
+  return expr instanceof IndexAccess ? [expr.expr, expr.index] : [];
 }
 
-/** Whether an atom is true when the outputs it reads have the given value; undefined when unknown. */
-export function holds({ node, negated, reads }: Atom, value: string): boolean | undefined {
-  const result = evaluate(node, (each) => (reads.some((read) => read.node === each) ? value : undefined));
-  return result === undefined ? undefined : isTruthy(result) !== negated;
+/** A name such as `steps.x.outputs.y`, in lower-case segments, with `*` for a filter. */
+export type Path = readonly string[];
+
+function pathOf(expr: Expr): Path | null {
+  if (expr instanceof ContextAccess) return [expr.name.lexeme.toLowerCase()];
+  if (!(expr instanceof IndexAccess)) return null;
+  const before = pathOf(expr.expr);
+  if (before === null || readsIn(expr.index).length > 0) return null;
+  return [...before, expr.index instanceof Literal ? expr.index.literal.coerceString().toLowerCase() : '*'];
+}
+
+/** Returns the paths that an expression reads, each as a whole: not `steps.x` of `steps.x.outputs.y`. */
+export function readsIn(expr: Expr): readonly Path[] {
+  const own = pathOf(expr);
+  return own === null ? childrenOf(expr).flatMap(readsIn) : [own];
+}
+
+/** What a part of a condition does wrong. */
+export interface Weakness {
+  /** `bare`: it only asks whether there is a text. `never`: no value makes it true. `open`: it passes without a verdict. */
+  readonly kind: 'bare' | 'never' | 'open';
+  readonly path: Path;
 }
 
 /**
- * Returns the fault of an atom; null when it is false without a verdict and can be true with one.
- * @param text the source text of the atom
- * @param failsJob whether what the condition starts makes the job fail, which is what a missing verdict should do
+ * Returns the weak parts of an expression.
+ * @param isTested whether the whole is a condition; of a value only comparisons are judged
+ * @param outputOf the output of this action that a path is; null for none
  */
-export function atomFault(atom: Atom, text: string, failsJob: boolean): Fault | null {
-  const [read] = atom.reads;
-  const { kind, name, values, good } = read.output;
-  const isListed = kind === 'boolean' || kind === 'word';
-  if (atom.node === read.node) {
-    if (kind === 'text' || kind === 'json' || (kind === 'word' && values.length === 0)) return null;
-    const example = kind === 'boolean' ? 'false' : kind === 'number' ? '0' : (values.at(-1) ?? '');
-    return CONDITION.bare(text, name, example, kind === 'number' ? '0' : (values[0] ?? ''));
-  }
-  if (isAbsenceTest(atom.node)) return null;
-  const empty = holds(atom, '');
-  const known = isListed ? values.map((value) => holds(atom, value)) : [];
-  const isNever = known.length > 0 && known.every((each) => each === false);
-  if (isNever && empty !== undefined) return CONDITION.neverTrue(text, name, values, empty);
-  if (empty !== true) return null;
-  if (known.length > 0 && known.every((each) => each === true)) return CONDITION.alwaysTrue(text, name);
-  const whenGood = good === null ? undefined : holds(atom, good);
-  if (whenGood !== true && failsJob) return null;
-  return whenGood === false
-    ? CONDITION.alsoEmpty(
-        text,
-        name,
-        values.find((value) => value !== good),
-      )
-    : CONDITION.failsOpen(text, name, kind === 'number', good);
-}
-
-/** `x == ''` and `x != ''` explicitly test for absence. */
-function isAbsenceTest(node: Expression): boolean {
-  if (node.kind !== 'comparison') return false;
-  return node.operands.some((each) => each.kind === 'literal' && each.value === '');
-}
-
-/** Finds outputs with a default that passes: `x || 'true'`. */
-export function openDefaults(
-  root: Expression,
-  reads: readonly Read[],
-): readonly { node: Expression; fault: Fault }[] {
-  return nodesOf(root).flatMap((node) => {
-    if (node.kind !== 'logical' || node.operator !== '||') return [];
-    return node.operands.flatMap((left, at) => {
-      const right = node.operands[at + 1];
-      const { name = '', good = null } = reads.find((read) => read.node === left)?.output ?? {};
-      const passes = good !== null && right?.kind === 'literal' && String(right.value) === good;
-      return passes ? [{ node, fault: CONDITION.default(name, good) }] : [];
-    });
+export function weaknessesIn(
+  expr: Expr,
+  isTested: boolean,
+  outputOf: (path: Path) => Output | null,
+  isNegated = false,
+): readonly Weakness[] {
+  if (expr instanceof Grouping) return weaknessesIn(expr.group, isTested, outputOf, isNegated);
+  if (expr instanceof Unary) return weaknessesIn(expr.expr, true, outputOf, !isNegated);
+  if (!(expr instanceof Logical)) return weaknessOf(expr, isTested, outputOf, isNegated);
+  const isAnd = expr.operator.type === TokenType.AND;
+  const found = expr.args.flatMap((each, at) => {
+    const isLast = at === expr.args.length - 1;
+    return weaknessesIn(each, isTested || (isAnd && !isLast), outputOf, isNegated);
   });
+  // Beside a part that asks for the verdict, it does not matter that another is true without one.
+  const isClosed = isAnd && !isNegated && expr.args.some((each) => asksForVerdict(each, outputOf));
+  const defaults = isAnd ? [] : expr.args.flatMap((each, at) => defaultOf(each, expr.args[at + 1], outputOf));
+  return [...found.filter(({ kind }) => !isClosed || kind !== 'open'), ...defaults];
+}
+
+/** `x || 'true'`: a value that passes takes the place of an empty one. */
+function defaultOf(
+  expr: Expr,
+  next: Expr | undefined,
+  outputOf: (path: Path) => Output | null,
+): readonly Weakness[] {
+  const path = pathOf(expr);
+  const good = path === null ? null : (outputOf(path)?.good ?? null);
+  const passes = next instanceof Literal && next.literal.coerceString() === good;
+  return path !== null && passes ? [{ kind: 'open', path }] : [];
+}
+
+function asksForVerdict(expr: Expr, outputOf: (path: Path) => Output | null): boolean {
+  const [path, ...others] = readsIn(expr);
+  if (!(expr instanceof Binary) || path === undefined || others.length > 0) return false;
+  return outputOf(path) !== null && !holds(expr, path, '');
+}
+
+function weaknessOf(
+  expr: Expr,
+  isTested: boolean,
+  outputOf: (path: Path) => Output | null,
+  isNegated: boolean,
+): readonly Weakness[] {
+  const [path, ...others] = readsIn(expr);
+  const output = path === undefined || others.length > 0 ? null : outputOf(path);
+  if (path === undefined || output === null) return [];
+  // Whether there is a text at all is a fair question to ask of a text.
+  if (pathOf(expr) !== null) return isTested && output.kind !== 'text' ? [{ kind: 'bare', path }] : [];
+  // `== ''` asks whether there is a verdict.
+  const isEmpty = (each: Expr) => each instanceof Literal && each.literal.coerceString() === '';
+  if (!(isTested || expr instanceof Binary) || childrenOf(expr).some(isEmpty)) return [];
+  const isTrue = (value: string) => holds(expr, path, value) !== isNegated;
+  if (output.values.length > 0 && !output.values.some(isTrue)) return [{ kind: 'never', path }];
+  // `!= 'true'` is true without a verdict too, but asks what does not pass.
+  return isTrue('') && (output.good === null || isTrue(output.good)) ? [{ kind: 'open', path }] : [];
+}
+
+/** Evaluates an expression that reads one path only. Where it fails, GitHub fails the step. */
+function holds(expr: Expr, path: Path, value: string): boolean {
+  const [context = '', ...keys] = path;
+  const inner = keys.reduceRight<ExpressionData>(
+    (below, key) => new Dictionary({ key, value: below }),
+    new StringData(value),
+  );
+  try {
+    return truthy(new Evaluator(expr, new Dictionary({ key: context, value: inner })).evaluate());
+  } catch {
+    return false;
+  }
 }

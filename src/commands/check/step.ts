@@ -1,209 +1,257 @@
-/** Checks a step of the action: its inputs, the files they name, and its schema and gate. */
+/** Checks a step that runs the agent: its inputs, the files that they name, and the job and triggers around it. */
 import path from 'node:path';
+import { INPUTS, type InputName, meantInputs } from '../../config/inputs.ts';
+import { type Config, parseConfig } from '../../config/parse-config.ts';
 import { resolveWorkingDirectory } from '../../config/paths.ts';
 import { type Files, isInOtherRepository, pathHere } from '../../contract/source.ts';
 import { InputError } from '../../errors.ts';
 import { createPricer, unknownPriceError } from '../../providers/pricing.ts';
-import { PROVIDERS, type ProviderName, providerByName } from '../../providers/registry.ts';
+import { isPrivilegedTrigger } from '../../text/triggers.ts';
 import { NO_USAGE } from '../../text/usage.ts';
-import { checkCoverage, provenFault } from './evidence.ts';
-import { type Fault, type Findings, locate, refused } from './finding.ts';
-import { checkPermissions } from './permissions.ts';
-import { STEP } from './rules.ts';
-import { type Policy, readPolicy } from './schema.ts';
-import { readStepInputs, type StepInputs } from './step-inputs.ts';
-import { checkSurroundings } from './unsafe-triggers.ts';
-import { type Job, mentions, type Step, type Workflow } from './workflow.ts';
-import { type SourceLocation, textAt, valueAt } from './yaml-file.ts';
+import { expressionsIn } from './conditions.ts';
+import { type Policy, readPolicy } from './policy.ts';
+import { type Fault, INPUT, JOB, refused, soften } from './rules.ts';
+import {
+  entriesOf,
+  type Job,
+  mentions,
+  type Step,
+  scalarsIn,
+  textAt,
+  textOf,
+  valueAt,
+  type Workflow,
+} from './workflow.ts';
 
-/** A step whose schema is known. */
-export interface Used {
-  readonly policy: Policy;
-  readonly location: SourceLocation;
-  /** null when unknown. */
-  readonly provider: ProviderName | null;
+/** The inputs of a step, by name and trimmed, as far as they are literal. */
+export interface GivenInputs<N extends string> {
+  readonly given: ReadonlyMap<N, string>;
+  /** The inputs that an expression computes. */
+  readonly unknown: ReadonlySet<N>;
 }
 
-export interface StepSurroundings {
-  readonly files: Files;
-  /** The real path of the checkout. */
-  readonly root: string;
-  /** Used instead of schemas that cannot be read here; null for none. */
-  readonly standIn: string | null;
-  readonly findings: Findings;
+/** Inputs that must not be readable in a workflow file. */
+const SECRETS: readonly string[] = ['api-key', 'github-token', 'signing-key'];
+
+/** Reads the inputs of a step; reports those that do not exist, are no texts, or are written out secrets. */
+export function readInputs<N extends string>(
+  { report }: Workflow,
+  { node }: Step,
+  names: readonly N[],
+): GivenInputs<N> {
+  const given = new Map<N, string>();
+  const unknown = new Set<N>();
+  for (const [key, value] of entriesOf(valueAt(node, 'with'))) {
+    const name = names.find((each) => each === key.toLowerCase());
+    const text = textOf(value);
+    const fault = (which: Fault) => report(node, ['with', key], which);
+    if (name === undefined) fault(INPUT.unknown(key, meantInputs(key, names)));
+    else if (text === null) fault(INPUT.notText(name));
+    else if (text.includes('${{')) {
+      // Names of headers are usually literal; only their values come from secrets.
+      const known = expressionsIn(text, false).reduce(
+        (before, inner) => before.replace(`\${{${inner}}}`, 'unknown'),
+        text,
+      );
+      if (name === 'headers') given.set(name, known);
+      else unknown.add(name);
+    } else {
+      given.set(name, text.trim());
+      if (SECRETS.includes(name) && text.trim() !== '') fault(INPUT.secret(name));
+    }
+  }
+  return { given, unknown };
 }
 
-/** Checks a step on its own; returns null when its schema is unknown or invalid. */
+const NAMES: readonly InputName[] = INPUTS.map(({ name }) => name);
+
+/** Valid texts for inputs that an expression computes. */
+const STAND_INS: ReadonlyMap<InputName, string> = new Map([
+  ['prompt', 'unknown'],
+  ['prompt-file', 'unknown'],
+  ['model', 'claude-unknown'],
+  ['api-key', 'unknown'],
+  ['base-url', 'https://unknown.invalid/v1'],
+  ['provider', 'openai'],
+  ['replay', 'unknown'],
+]);
+
+/** A step with its inputs, as the checks of it need them. */
+interface Given {
+  readonly workflow: Workflow;
+  readonly job: Job;
+  readonly step: Step;
+  readonly config: Config;
+  /** As typed; null when absent, undefined when an expression computes it. */
+  readonly get: (input: InputName) => string | null | undefined;
+  readonly report: (input: InputName, fault: Fault) => void;
+}
+
+/** Checks a step; returns null if its schema is invalid or not known. */
 export async function checkStep(
   workflow: Workflow,
   job: Job,
   step: Step,
-  surroundings: StepSurroundings,
-): Promise<Used | null> {
-  const { findings } = surroundings;
+  root: string,
+  files: Files,
+): Promise<Policy | null> {
+  const { given, unknown } = readInputs(workflow, step, NAMES);
+  const raw = new Map(given);
+  for (const name of unknown) raw.set(name, STAND_INS.get(name) ?? '');
+  // The URL of an Azure endpoint may contain more than any other, and the other vendors need none.
+  if (unknown.has('provider') && given.has('base-url')) raw.set('provider', 'azure-openai');
+  if (unknown.has('prompt') && raw.has('prompt-file')) raw.delete('prompt');
+  for (const [name, text] of raw) if (text === '') raw.delete(name);
+  const environment = environmentOf(workflow, job, step);
+  const { config, problems } = parseConfig(raw, { environment });
+  const report: Given['report'] = (input, fault) => workflow.report(step.node, ['with', input], fault);
   const mayHaveKey = workflow.isComposite || mentions(job.node, 'GITHUB_ENV');
-  const inputs = readStepInputs(step.node, environmentOf(workflow, job, step), mayHaveKey);
-  const faulty = new Set<string | null>();
-  const report = (input: string | null, fault: Fault | null | false) => {
-    if (fault === null || fault === false) return;
-    faulty.add(input);
-    findings.report(step, input === null ? [] : ['with', input], fault);
-  };
-  for (const { key, fault } of inputs.faults) report(key, fault);
-  // The surrounding job of a composite action, and the checkout that its paths refer to, are those of its caller.
+  for (const { input, message } of problems) {
+    if (input === 'api-key' && mayHaveKey) continue;
+    workflow.report(step.node, input === null ? [] : ['with', input], refused('input', message));
+  }
+  const get = (name: InputName) => (unknown.has(name) ? undefined : (given.get(name) ?? null));
+  const all: Given = { workflow, job, step, config, get, report };
+  await checkLimits(all);
+  // The job, the triggers and the checkout of a composite action are those of its caller.
+  const missing = workflow.isComposite ? new Set<InputName>() : await checkFiles(all, root, files);
   if (!workflow.isComposite) {
-    checkPermissions(workflow, job, inputs, findings);
-    report('prompt-file', await promptFault(inputs, job, step, surroundings.files));
-    report('working-directory', await folderFault(inputs, surroundings.root));
+    checkPermissions(all);
+    checkTriggers(all);
   }
-  checkSurroundings(workflow, job, step, inputs, findings);
-  report('exclude-tools', excludesVerdict(inputs) && STEP.noVerdict);
-  report('max-cost-usd', await priceFault(inputs));
-  const { policy, faults } = await policyOf(inputs, job, step, surroundings);
-  if (!faulty.has('min-coverage')) checkCoverage(workflow, job, step, inputs, findings);
-  report('gate-findings', policy !== null && provenFault(inputs, policy.schema));
-  for (const { input, fault } of faults) {
-    const isRead = fault.rule.endsWith('-source');
-    if (isRead && workflow.isComposite && pathHere(inputs.get(input) ?? '') !== null) continue;
-    report(input, isRead ? softenForBase(inputs, fault) : fault);
-  }
-  // A file that cannot be read here has been reported already, with advice about the checkout.
-  const unread = inputWithoutCheckout(job, step, inputs);
-  report(unread, unread !== null && !faulty.has(unread) && STEP.checkout(unread));
-  return policy === null
-    ? null
-    : { policy, location: locate(step, 'with', 'schema'), provider: providerOf(inputs) };
+  const known = (name: 'schema' | 'gate') => {
+    const value = get(name);
+    const isFile = typeof value === 'string' && pathHere(value) !== null;
+    const isElsewhere = typeof value === 'string' && isInOtherRepository(value);
+    return isElsewhere || missing.has(name) || (isFile && workflow.isComposite) ? undefined : value;
+  };
+  const schema = known('schema');
+  return schema === undefined ? null : readPolicy(schema, known('gate'), files, report);
 }
 
-function excludesVerdict(inputs: StepInputs): boolean {
-  return /(?:^|[\s,])struct(?:ured)?_?output(?:$|[\s,])/iu.test(inputs.get('exclude-tools') ?? '');
-}
-
-/** Checks for a cost limit with a model of unknown price, which a run refuses; returns null when either is unknown. */
-async function priceFault(inputs: StepInputs): Promise<Fault | null> {
-  const [model, baseUrl, provider] = [inputs.get('model'), inputs.get('base-url'), providerOf(inputs)];
-  if (!(Number(inputs.get('max-cost-usd')) > 0) || inputs.get('replay') !== null) return null;
-  if (typeof model !== 'string' || provider === null || baseUrl === undefined) return null;
-  const price = await createPricer({ provider, model, baseUrl })(NO_USAGE);
-  return price === null ? refused('input-max-cost-usd', unknownPriceError(model).message) : null;
-}
-
-/** Returns the provider given by the inputs, or derived from the model's name; null when computed by an expression. */
-function providerOf(inputs: StepInputs): ProviderName | null {
-  const named = inputs.get('provider');
-  const found = PROVIDERS.find((each) => each === named?.toLowerCase());
-  if (found !== undefined || named !== null) return found ?? null;
-  const model = inputs.get('model') ?? '';
-  const known = providerByName(model);
-  if (known !== null) return known;
-  return model !== '' && inputs.get('base-url') !== null ? 'openai-compatible' : null;
-}
-
-async function policyOf(
-  inputs: StepInputs,
-  job: Job,
-  step: Step,
-  { files, standIn }: StepSurroundings,
-): ReturnType<typeof readPolicy> {
-  const [schema, gate] = [inputs.get('schema'), inputs.get('gate')];
-  const isKnown = isKnownHere(schema, job, step);
-  if (!isKnown && standIn === null) return { policy: null, faults: [] };
-  return readPolicy(
-    isKnown ? (schema ?? null) : standIn,
-    isKnownHere(gate, job, step) ? gate : undefined,
-    files,
+/** Returns the variables that the workflow sets for the step; what an expression computes counts as set. */
+function environmentOf(workflow: Workflow, job: Job, { node }: Step): Readonly<Record<string, string>> {
+  const owners = [workflow.node, job.node, node];
+  return Object.fromEntries(
+    owners.flatMap((owner) =>
+      entriesOf(valueAt(owner, 'env')).map(([key, value]) => [key, textOf(value) ?? '']),
+    ),
   );
 }
 
-/**
- * Whether the value of an input can be resolved here: no expression, and no file of another repository or an earlier
- * step.
- */
-export function isKnownHere(value: string | null | undefined, job: Job, step: Step): boolean {
-  if (typeof value !== 'string') return value === null;
-  return !isInOtherRepository(value) && !isWrittenBefore(value, job, step);
+/** Finds what keeps a step from ever being green. */
+async function checkLimits({ workflow, job, config, get, report }: Given): Promise<void> {
+  const label = labelsOf(job.node).find((each) => !each.startsWith('ubuntu'));
+  if (label !== undefined && config.sandbox === 'required' && get('sandbox') !== undefined)
+    workflow.report(job.node, ['runs-on'], JOB.noSandbox(label));
+  if (config.maxTurns === 0) report('max-turns', JOB.noTurn);
+  if (config.excludeTools.includes('structured_output')) report('exclude-tools', JOB.noDelivery);
+  const { provider, model, baseUrl } = config.model;
+  const isKnown = (['model', 'base-url', 'provider'] as const).every((name) => get(name) !== undefined);
+  if (config.maxCostUsd === null || config.replay !== null || !isKnown || model === '') return;
+  if ((await createPricer({ provider, model, baseUrl })(NO_USAGE)) === null)
+    report('max-cost-usd', refused('input', unknownPriceError(model).message));
 }
 
-/** Whether an earlier step may have written the file. */
-function isWrittenBefore(value: string, job: Job, step: Step): boolean {
-  const file = pathHere(value);
-  if (file === null) return false;
-  return job.steps.some(({ index, node }) => {
-    const script = valueAt(node, 'run');
-    return index < step.index && script !== null && mentions(script, path.posix.basename(file));
-  });
-}
+const FILE_INPUTS = ['schema', 'gate', 'prompt-file', 'replay', 'working-directory'] as const;
 
-async function promptFault(inputs: StepInputs, job: Job, step: Step, files: Files): Promise<Fault | null> {
-  const prompt = inputs.get('prompt-file');
-  if (typeof prompt !== 'string' || isWrittenBefore(`@${prompt}`, job, step)) return null;
-  const reading = await files.readFile(prompt);
-  if (reading.ok) return reading.text.trim() === '' ? STEP.emptyPrompt : null;
-  return softenForBase(inputs, refused('input-prompt-file', `prompt-file: ${reading.problem}`));
-}
-
-async function folderFault(inputs: StepInputs, root: string): Promise<Fault | null> {
-  const folder = inputs.get('working-directory');
-  if (typeof folder !== 'string') return null;
-  try {
-    await resolveWorkingDirectory(folder, root);
-    return null;
-  } catch (thrown) {
-    if (!(thrown instanceof InputError)) throw thrown;
-    return refused('input-working-directory', thrown.message);
-  }
-}
-
-/** Reduces the severity for files read from another branch, which may differ from the local ones. */
-function softenForBase(inputs: StepInputs, fault: Fault): Fault {
-  return inputs.get('trusted-files') === 'base' ? { ...fault, severity: 'warning' } : fault;
-}
-
-/** Returns the variables that the workflow sets for the step, literal or not. */
-function environmentOf(workflow: Workflow, job: Job, step: Step): Readonly<Record<string, string>> {
-  const variables = new Map<string, string>();
-  for (const owner of [workflow, job, step]) {
-    const node = valueAt(owner.node, 'env');
-    for (const { key, value } of node?.kind === 'map' ? node.entries : []) {
-      if (value.kind === 'scalar') variables.set(key, value.text.includes('${{') ? 'unknown' : value.text);
-    }
-  }
-  return Object.fromEntries(variables);
-}
-
-/** Actions that add no files to the workspace. Any other action may. */
-const BRINGS_NO_FILE = /^actions\/(?:setup-[\w-]+|create-github-app-token|labeler|upload-artifact)@/iu;
-
-/** Commands that can add files from elsewhere, or run what did. */
-const BRINGS_FILES =
-  /\b(?:git|gh|hub|curl|wget|tar|unzip|cp|mv|rsync|scp|aws|az|gcloud|gsutil|docker|podman|svn|hg|invoke-webrequest)\b/iu;
-
-/** Returns the input that names a file of a checkout that no step makes; null when that is uncertain. */
-function inputWithoutCheckout(job: Job, step: Step, inputs: StepInputs): string | null {
-  // Files of the base branch are read through the API. On a self-hosted runner an earlier job may have left the files.
-  if (inputs.get('trusted-files') !== null && inputs.get('trusted-files') !== 'workspace') return null;
-  if (!isHosted(job)) return null;
-  for (const input of ['schema', 'gate', 'prompt-file', 'replay', 'working-directory'] as const) {
-    const value = inputs.get(input);
-    if (typeof value !== 'string') continue;
+/** Checks the files that inputs name; returns the inputs whose file cannot be read here. */
+async function checkFiles(
+  { job, step, get, report }: Given,
+  root: string,
+  files: Files,
+): Promise<Set<InputName>> {
+  const missing = new Set<InputName>();
+  const before = job.steps.filter(({ index }) => index < step.index);
+  const isBase = get('trusted-files') !== null && get('trusted-files') !== 'workspace';
+  // On a runner of one's own, or in a container, the files may be there already.
+  const isHosted = labelsOf(job.node).length > 0 && valueAt(job.node, 'container') === null;
+  const isEmpty = isHosted && before.every(({ uses }) => /^actions\/setup-/u.test(uses));
+  for (const input of FILE_INPUTS) {
+    const value = get(input);
+    if (typeof value !== 'string' || isInOtherRepository(value)) continue;
     const file = input === 'schema' || input === 'gate' ? pathHere(value) : value;
     if (file === null || path.posix.resolve('/', file) === '/') continue;
-    const before = job.steps.filter(({ index }) => index < step.index);
-    return before.every((each) => bringsNothing(each, path.posix.basename(file))) ? input : null;
+    const problem = await problemWith(input, file, root, files);
+    if (problem !== null) {
+      missing.add(input);
+      const isCertain = !isBase && !before.some((each) => mayBring(each, path.posix.basename(file)));
+      report(input, isCertain ? problem : soften(problem));
+    } else if (isEmpty && !isBase) report(input, INPUT.noCheckout(input));
   }
-  return null;
+  return missing;
 }
 
-/** Whether the job surely starts in an empty workspace: on a GitHub-hosted runner label, outside a container. */
-function isHosted({ node }: Job): boolean {
-  const label = textAt(node, 'runs-on');
-  return (
-    label !== null && /^(?:ubuntu|windows|macos)-[\w.-]+$/u.test(label) && valueAt(node, 'container') === null
-  );
+async function problemWith(
+  input: InputName,
+  file: string,
+  root: string,
+  files: Files,
+): Promise<Fault | null> {
+  if (input !== 'working-directory') {
+    const reading = await files.readFile(file);
+    if (!reading.ok) return INPUT.missingFile(`${input}: ${reading.problem}`);
+    return input === 'prompt-file' && reading.text.trim() === ''
+      ? refused('missing-file', 'prompt-file is empty. Write the task into it.')
+      : null;
+  }
+  try {
+    await resolveWorkingDirectory(file, root);
+    return null;
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    return INPUT.missingFile(error.message);
+  }
 }
 
-function bringsNothing({ node, uses }: Step, file: string): boolean {
-  if (uses !== '') return BRINGS_NO_FILE.test(uses);
-  const script = textAt(node, 'run') ?? '';
-  return !script.includes(file) && !BRINGS_FILES.test(script);
+/** Whether an earlier step may bring a file that the checkout does not have. */
+function mayBring({ node, uses }: Step, file: string): boolean {
+  if (/^actions\/(?:setup-[\w-]+|cache|upload-artifact)@/u.test(uses)) return false;
+  const isPlain = ['repository', 'ref', 'path'].every((key) => valueAt(node, 'with', key) === null);
+  if (/^actions\/checkout@/u.test(uses)) return !isPlain;
+  return uses !== '' || mentions(node, file);
+}
+
+/** Returns the labels of GitHub's own runners. */
+function labelsOf(job: Job['node']): readonly string[] {
+  const labels = [...scalarsIn(valueAt(job, 'runs-on'))].map(({ scalar }) => textOf(scalar) ?? '');
+  return labels.filter((label) => /^(?:ubuntu|windows|macos)-[\w.-]+$/u.test(label));
+}
+
+/** Without `permissions:` the settings of the repository decide, and another token has rights of its own. */
+function checkPermissions({ workflow, job, get }: Given): void {
+  const owner = [job.node, workflow.node].find((node) => valueAt(node, 'permissions') !== null);
+  if (owner === undefined || get('github-token') !== null) return;
+  const has = (right: string) => {
+    const all = textAt(owner, 'permissions');
+    return all === 'write-all' || textAt(owner, 'permissions', right) === 'write';
+  };
+  const demand = (input: 'comment' | 'commit-status', right: string) =>
+    workflow.report(owner, ['permissions'], JOB.permission(input, `${right}: write`));
+  const comments = !['never', 'off', null, undefined].includes(get('comment'));
+  if (comments && !has('pull-requests') && !has('issues')) demand('comment', 'pull-requests');
+  if (get('commit-status') !== null && !has('statuses')) demand('commit-status', 'statuses');
+}
+
+/** Checks what an outsider can bring into a job with the secrets of the repository. */
+function checkTriggers({ workflow, job, step, get, report }: Given): void {
+  // A called workflow has its caller's event.
+  const event = workflow.events.find((each) => each !== 'workflow_call' && isPrivilegedTrigger(each));
+  if (event === undefined) return;
+  if (get('sandbox') === 'off') report('sandbox', JOB.refusedOnTrigger('sandbox: off', event));
+  if (get('replay') !== null) report('replay', JOB.refusedOnTrigger('replay', event));
+  const isStrangers = job.steps.some((each) => each.index < step.index && takesChange(each));
+  if (!isStrangers || ['base', undefined].includes(get('trusted-files') ?? 'workspace')) return;
+  for (const input of ['schema', 'gate', 'prompt-file'] as const) {
+    const value = get(input);
+    const isFile = typeof value === 'string' && (input === 'prompt-file' || pathHere(value) !== null);
+    if (isFile) report(input, JOB.policyInChange(input, event));
+  }
+}
+
+/** Whether a step checks out anything but the default ref of the trigger, which is the repository's own code. */
+function takesChange({ node, uses }: Step): boolean {
+  if (/\bgh\s+pr\s+checkout\b|\bpull\/|FETCH_HEAD/u.test(textAt(node, 'run') ?? '')) return true;
+  const ref = `${textAt(node, 'with', 'ref') ?? ''} ${textAt(node, 'with', 'repository') ?? ''}`;
+  return /^actions\/checkout@/u.test(uses) && /head|merge|pull/iu.test(ref);
 }

@@ -1,230 +1,198 @@
-/** Reads the parts of a workflow file that matter for steps of the action. */
-import { type Embedded, type Expression, embedded, parseExpression } from './expression.ts';
-import type { Owner } from './finding.ts';
-import type { Output } from './outputs.ts';
-import type { Policy } from './schema.ts';
-import {
-  type Mapping,
-  type Node,
-  type Scalar,
-  scalarsOf,
-  textAt,
-  valueAt,
-  type YamlFile,
-} from './yaml-file.ts';
+/** Reads a workflow file: its jobs, the steps that use this action, and the position of everything in the file. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import yaml, { type Node, type Pair, type Scalar, type YAMLMap } from 'yaml';
+import { type Fault, refused } from './rules.ts';
 
-/** A workflow; `start` is that of the file. */
-export interface Workflow extends Owner {
-  readonly events: readonly string[];
-  readonly jobs: readonly Job[];
-  /** Whether it is a composite action, whose steps are represented as those of one job. */
-  readonly isComposite: boolean;
-  /** All texts that contain expressions. */
-  readonly sites: readonly Site[];
-  /** The known outputs of jobs that call other workflows. */
-  readonly called: ReadonlyMap<Job, Called>;
+export interface Finding extends Fault {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
 }
 
-export interface Job extends Owner {
+/** A workflow, or a composite action, whose steps are represented as those of one job. */
+export interface Workflow {
+  readonly node: YAMLMap;
+  readonly isComposite: boolean;
+  readonly events: readonly string[];
+  readonly jobs: readonly Job[];
+  /** Reports a fault at the deepest key below a node that exists. */
+  readonly report: (at: Node, keys: readonly string[], fault: Fault) => void;
+  /** Reports a fault at the part of a text that the expression is. */
+  readonly reportIn: (scalar: Scalar, part: string, fault: Fault) => void;
+}
+
+export interface Job {
   /** In lower case, as expressions look it up. */
   readonly id: string;
-  /** In lower case. */
+  readonly node: YAMLMap;
   readonly needs: readonly string[];
   readonly hasMatrix: boolean;
   readonly steps: readonly Step[];
-  /** The job's own permissions, or else the workflow's; null when neither declares any. */
-  readonly permissions: Node | null;
 }
 
-export interface Step extends Owner {
+export interface Step {
   readonly index: number;
   /** In lower case; null when it has none. */
   readonly id: string | null;
+  readonly node: YAMLMap;
   /** Empty for a step that runs a script. */
   readonly uses: string;
-  /** The part of this action that the step uses: a run, or the merge of many; null for any other step. */
-  readonly part: ActionPart | null;
+  /** The part of this action that the step uses; null for any other step. */
+  readonly part: 'run' | 'merge' | null;
 }
 
-/** The action in the repository's root runs the agent; the one in its folder `merge` combines several verdicts. */
-export type ActionPart = 'run' | 'merge';
-
-/** A text of the workflow that contains expressions. */
-export interface Site {
-  /** null for the outputs of a reusable workflow. */
-  readonly job: Job | null;
-  /** null for what belongs to the job itself. */
-  readonly step: Step | null;
-  readonly scalar: Scalar;
-  /** The keys that lead to it from the step or the job. */
-  readonly keys: readonly string[];
-  readonly isCondition: boolean;
-  /** Expressions that cannot be parsed. */
-  readonly unread: readonly Embedded[];
-  readonly expressions: readonly (Embedded & { readonly root: Expression })[];
+/** The checkout that local paths refer to, and other names of the action. */
+export interface Home {
+  readonly root: string;
+  readonly actions: readonly string[];
 }
 
-/** A step of the action with its outputs. */
-export interface Source {
-  readonly job: Job;
-  readonly step: Step;
-  /** null when the schema is unknown. */
-  readonly policy: Policy | null;
-  readonly about: readonly Output[];
-}
-
-export interface Called {
-  /** As the job refers to it. */
-  readonly name: string;
-  /** Whether it could be read; those of other repositories cannot. */
-  readonly isKnown: boolean;
-  /** Whether it, or a workflow it calls, has a step of the action. */
-  readonly isOurs: boolean;
-  /** By name; null for an output that does not come from the action. */
-  readonly outputs: ReadonlyMap<string, { readonly output: Output; readonly source: Source } | null>;
-}
-
-export interface ActionNames {
-  /** What `uses:` may contain before an `@`, in addition to everything that ends in `/structured-agent`. */
-  readonly names: readonly string[];
-  /** Returns the part of this action in a folder of the checkout. */
-  readonly localPart: (folder: string) => ActionPart | null;
-}
-
-/** Reads a file as a workflow or as a composite action; returns null when it is neither. */
-export function readWorkflow(file: YamlFile, action: ActionNames): Workflow | null {
-  const { root } = file;
-  if (root?.kind !== 'map') return null;
-  const runs = valueAt(root, 'runs');
-  const isComposite = runs?.kind === 'map' && textAt(runs, 'using') === 'composite';
-  const jobs = valueAt(root, 'jobs');
-  if (!isComposite && jobs?.kind !== 'map') return null;
-  const general = valueAt(root, 'permissions');
-  const readJob = (id: string, node: Mapping, start: number): Job => ({
-    file,
-    node,
-    start,
-    id: id.toLowerCase(),
-    needs: namesIn(valueAt(node, 'needs')),
-    hasMatrix: valueAt(valueAt(node, 'strategy'), 'matrix') !== null,
-    steps: stepsOf(file, node, action),
-    permissions: valueAt(node, 'permissions') ?? general,
+/** Reads a workflow; reports what keeps it from being read, and returns null then, as for any other file. */
+export function readWorkflow(
+  file: string,
+  text: string,
+  home: Home,
+  add: (finding: Finding) => void,
+): Workflow | null {
+  const lines = new yaml.LineCounter();
+  const document = yaml.parseDocument(text, { lineCounter: lines, logLevel: 'silent', prettyErrors: false });
+  const addAt = (offset: number, fault: Fault) => {
+    const { line, col } = lines.linePos(offset);
+    add({ file, line: Math.max(1, line), column: Math.max(1, col), ...fault });
+  };
+  const [broken] = document.errors;
+  if (broken !== undefined) {
+    const [problem = ''] = broken.message.split('\n');
+    addAt(broken.pos[0], refused('yaml', `This is not YAML: ${problem}. ${yamlFix(text, broken.pos[0])}`));
+    return null;
+  }
+  yaml.visit(document, {
+    Alias(_, alias, ancestors) {
+      const target = alias.resolve(document);
+      return target === undefined || ancestors.includes(target) ? yaml.visit.REMOVE : target;
+    },
   });
-  // The steps of a composite action run in a caller's job, about which nothing is known here.
-  const read = isComposite
-    ? [readJob('', runs, runs.start)]
-    : jobs?.kind === 'map'
-      ? jobs.entries.flatMap(({ key, start, value }) =>
-          value.kind === 'map' ? [readJob(key, value, start)] : [],
-        )
-      : [];
+  const node = document.contents;
+  if (!yaml.isMap(node)) return null;
+  const isComposite = textAt(node, 'runs', 'using') === 'composite';
+  const jobs = isComposite ? [['', valueAt(node, 'runs')] as const] : entriesOf(valueAt(node, 'jobs'));
   return {
-    file,
-    node: root,
-    start: root.start,
+    node,
     isComposite,
-    events: isComposite ? [] : namesIn(valueAt(root, 'on')),
-    jobs: read,
-    sites: sitesOf(root, read, isComposite),
-    called: new Map(),
+    events: isComposite ? [] : namesIn(valueAt(node, 'on')),
+    jobs: jobs.flatMap(([id, job]) => (yaml.isMap(job) ? [readJob(id.toLowerCase(), job, home)] : [])),
+    report: (at, keys, fault) => addAt(offsetOf(at, keys), fault),
+    reportIn: (scalar, part, fault) => {
+      const [start = 0, end = 0] = scalar.range ?? [];
+      const at = text.indexOf(part, start);
+      addAt(at === -1 || at > end ? start : at, fault);
+    },
   };
 }
 
-function stepsOf(file: YamlFile, job: Mapping, action: ActionNames): readonly Step[] {
-  const steps = valueAt(job, 'steps');
-  if (steps?.kind !== 'list') return [];
-  return steps.items.flatMap((node, index): Step[] => {
-    if (node.kind !== 'map') return [];
-    const uses = textAt(node, 'uses') ?? '';
-    const id = textAt(node, 'id')?.toLowerCase() ?? null;
-    return [{ file, node, start: node.start, index, id, uses, part: partOf(uses, action) }];
-  });
-}
-
-function partOf(uses: string, { names, localPart }: ActionNames): ActionPart | null {
-  if (names.includes(uses)) return 'run';
-  if (uses.startsWith('./') || uses.startsWith('../')) return localPart(uses);
-  const [name = '', ref] = uses.split('@');
-  if (ref === undefined) return null;
-  const isNamed = (each: string) => names.includes(each) || /\/structured-agent$/iu.test(each);
-  if (isNamed(name)) return 'run';
-  const [, owner] = /^(.+)\/merge$/u.exec(name) ?? [];
-  return owner !== undefined && isNamed(owner) ? 'merge' : null;
-}
-
-/** Returns one name, a list of names, or the keys of a mapping. */
-function namesIn(node: Node | null): readonly string[] {
-  if (node === null) return [];
-  if (node.kind === 'scalar') return node.text === '' ? [] : [node.text.toLowerCase()];
-  if (node.kind === 'map') return node.entries.map(({ key }) => key.toLowerCase());
-  return node.items.flatMap((item) => (item.kind === 'scalar' ? [item.text.toLowerCase()] : []));
-}
-
-function sitesOf(root: Mapping, jobs: readonly Job[], isComposite: boolean): readonly Site[] {
-  const called = valueAt(valueAt(root, 'on'), 'workflow_call');
-  const outputs = valueAt(isComposite ? root : called, 'outputs');
-  const [steps = null] = isComposite ? jobs : [];
-  return [
-    ...(outputs === null ? [] : sitesIn(outputs, steps, null)),
-    ...jobs.flatMap((job) => [
-      ...job.node.entries.flatMap(({ key, value }) =>
-        key === 'steps' ? [] : sitesIn(value, job, null, [key]),
-      ),
-      ...job.steps.flatMap((step) => sitesIn(step.node, job, step)),
-    ]),
-  ];
-}
-
-function sitesIn(
-  node: Node,
-  job: Job | null,
-  step: Step | null,
-  before: readonly string[] = [],
-): readonly Site[] {
-  return [...scalarsOf(node, before)].flatMap(({ scalar, keys }) => {
-    const isCondition = keys.length === 1 && keys[0] === 'if';
-    const parts =
-      isCondition && !scalar.text.includes('${{') ? [{ text: scalar.text, at: 0 }] : embedded(scalar.text);
-    if (parts.length === 0) return [];
-    const read = parts.map((part) => ({ ...part, root: parseExpression(part.text) }));
+function readJob(id: string, node: YAMLMap, home: Home): Job {
+  const list = valueAt(node, 'steps');
+  const steps = (yaml.isSeq(list) ? list.items : []).flatMap((step, index): Step[] => {
+    if (!yaml.isMap(step)) return [];
+    const uses = textAt(step, 'uses') ?? '';
     return [
-      {
-        job,
-        step,
-        scalar,
-        keys,
-        isCondition,
-        unread: read.filter((part) => part.root === null && part.text.trim() !== ''),
-        expressions: read.flatMap(({ root: tree, ...part }) =>
-          tree === null ? [] : [{ ...part, root: tree }],
-        ),
-      },
+      { index, id: textAt(step, 'id')?.toLowerCase() ?? null, node: step, uses, part: partOf(uses, home) },
     ];
   });
+  const hasMatrix = valueAt(node, 'strategy', 'matrix') !== null;
+  return { id, node, needs: namesIn(valueAt(node, 'needs')), hasMatrix, steps };
 }
 
-/** Whether a job has a step of this action, or calls a workflow that has one. */
-export function givesVerdict(job: Job, { called }: Workflow): boolean {
-  return actionSteps(job).length > 0 || called.get(job)?.isOurs === true;
+/** Since 2026-07-30 `$/path` means the workflow's own repository, as `./path` does after a checkout. */
+function partOf(uses: string, { root, actions }: Home): Step['part'] {
+  const isLocal = /^(?:\.{1,2}|\$)\//u.test(uses);
+  const [name = '', ref] = isLocal ? [uses.replace('$/', './')] : uses.split('@');
+  const isOurs = (each: string) =>
+    actions.includes(each) ||
+    (isLocal ? holdsAction(path.join(root, each)) : ref !== undefined && /\/structured-agent$/iu.test(each));
+  if (isOurs(name)) return 'run';
+  return path.posix.basename(name) === 'merge' && isOurs(path.posix.dirname(name)) ? 'merge' : null;
 }
 
-/** Returns the steps that use this action, or only those of the given part. All of them produce a verdict. */
-export function actionSteps({ steps }: Job, part: ActionPart | null = null): readonly Step[] {
-  return steps.filter((step) => (part === null ? step.part !== null : step.part === part));
+function holdsAction(folder: string): boolean {
+  return ['action.yml', 'action.yaml'].some((file) => {
+    try {
+      return /^name:\s*["']?structured-agent["']?\s*(?:#.*)?$/mu.test(
+        readFileSync(path.join(folder, file), 'utf8'),
+      );
+    } catch {
+      return false;
+    }
+  });
 }
 
-/** Whether a step uses an action, in any version. */
-export function isUse({ uses }: Step, action: string): boolean {
-  return uses.toLowerCase().startsWith(`${action}@`);
+/** The mistake of the first hour is `schema: @path`; for the others the parser's own words are enough. */
+function yamlFix(text: string, position: number): string {
+  const line = text.slice(text.lastIndexOf('\n', position - 1) + 1).split(/\r?\n/u, 1)[0] ?? '';
+  const [, key, value] = /^\s*(?:- )?([\w.-]+):\s+([@`].*)$/u.exec(line) ?? [];
+  if (key !== undefined) return `Put the value into quotes: ${key}: ${JSON.stringify(value)}`;
+  return 'Compare the indentation of this line with those around it, or put its value into quotes.';
 }
 
-/** Whether any text below a node contains the given one. */
+/** Returns the entries of a mapping; none for any other node. */
+export function entriesOf(node: unknown): readonly (readonly [string, Node | null])[] {
+  return yaml.isMap(node)
+    ? node.items.map(({ key, value }) => [textOf(key) ?? '', yaml.isNode(value) ? value : null])
+    : [];
+}
+
+export function valueAt(node: unknown, ...keys: readonly string[]): Node | null {
+  const found = keys.reduce<unknown>((at, key) => pairAt(at, key)?.value, node);
+  return yaml.isNode(found) ? found : null;
+}
+
+/** Returns a scalar as the runner passes it on; null for anything else. */
+export function textAt(node: unknown, ...keys: readonly string[]): string | null {
+  return textOf(valueAt(node, ...keys));
+}
+
+export function textOf(node: unknown): string | null {
+  return yaml.isScalar(node) ? String(node.value ?? '') : null;
+}
+
+function pairAt(node: unknown, key: string): Pair | null {
+  if (!yaml.isMap(node)) return null;
+  return node.items.find((each) => textOf(each.key) === key) ?? null;
+}
+
+function offsetOf(node: Node, keys: readonly string[]): number {
+  let at: unknown = node;
+  let offset = node.range?.[0] ?? 0;
+  for (const key of keys) {
+    const pair = pairAt(at, key);
+    if (pair === null || !yaml.isNode(pair.key)) break;
+    offset = pair.key.range?.[0] ?? offset;
+    at = pair.value;
+  }
+  return offset;
+}
+
+/** Returns one name, a list of names, or the keys of a mapping; in lower case. */
+function namesIn(node: Node | null): readonly string[] {
+  const nodes = yaml.isMap(node) ? node.items.map(({ key }) => key) : yaml.isSeq(node) ? node.items : [node];
+  return nodes.flatMap((each) => textOf(each)?.toLowerCase() ?? []);
+}
+
+/** Yields each scalar below a node, with the keys and indexes that lead to it. */
+export function* scalarsIn(
+  node: Node | null,
+  keys: readonly string[] = [],
+): Generator<{ readonly scalar: Scalar; readonly keys: readonly string[] }> {
+  if (yaml.isScalar(node)) yield { scalar: node, keys };
+  const items = yaml.isSeq(node)
+    ? node.items.map((item, at) => [String(at), item] as const)
+    : entriesOf(node);
+  for (const [key, value] of items) if (yaml.isNode(value)) yield* scalarsIn(value, [...keys, key]);
+}
+
+/** Whether any text below a node contains a part, ignoring case. */
 export function mentions(node: Node, part: string): boolean {
-  for (const { scalar } of scalarsOf(node)) if (scalar.text.includes(part)) return true;
-  return false;
-}
-
-/** Returns the value of an input in a step's `with`; null when it is not a scalar. */
-export function withOf({ node }: Step, name: string): string | null {
-  return textAt(valueAt(node, 'with'), name);
+  const wanted = part.toLowerCase();
+  return [...scalarsIn(node)].some(({ scalar }) => String(scalar.value).toLowerCase().includes(wanted));
 }

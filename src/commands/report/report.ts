@@ -10,7 +10,7 @@ import { READ } from '../../text/limits.ts';
 import { quote } from '../../text/messages.ts';
 import { breakCommands } from '../../text/sanitize.ts';
 import type { JsonObject } from '../../types.ts';
-import { readFlags } from '../parse-flags.ts';
+import { readFlags } from '../flags.ts';
 import { readLines } from './lines.ts';
 import { reportPage } from './page.ts';
 import { createStory } from './story.ts';

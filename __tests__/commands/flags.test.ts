@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FLAGS } from '../../src/cli/flags.ts';
-import { parseFlags } from '../../src/commands/parse-flags.ts';
+import { parseFlags } from '../../src/commands/flags.ts';
 import { INPUTS } from '../../src/config/inputs.ts';
 import { InputError } from '../../src/errors.ts';
 import { refusal } from '../cli/lines.ts';

@@ -1,0 +1,291 @@
+import { describe, expect, it } from 'vitest';
+import { foundIn, type Parts, workflowOf } from './world.ts';
+
+const FILES = {
+  'task.md': 'Judge.',
+  'empty.md': ' ',
+  'judge/s.json': '{"type": "object", "properties": {"safe": {"type": "boolean"}}, "required": ["safe"]}',
+  'judge/g.json': '{"properties": {"safe": {"const": true}}}',
+  'own/action.yml': 'name: structured-agent\n',
+};
+const OWN = 'schema: ./judge/s.json';
+const next = (condition: string) =>
+  `deploy:\n  needs: judge\n  if: ${condition}\n  runs-on: ubuntu-latest\n  steps: [{ run: ./deploy }]`;
+const HEAD = '- uses: actions/checkout@v7\n  with: { ref: "${{ github.event.pull_request.head.sha }}" }';
+
+/** For each rule, workflows that break it and workflows that nearly do. */
+const RULES: Readonly<Record<string, readonly (readonly [Parts, string])[]>> = {
+  'an input is what a run takes': [
+    [{}, ''],
+    [{ inputs: 'max-turns: ${{ inputs.turns }}\nPROMPT-file: ${{ x }}\nprompt: ${{ y }}' }, ''],
+    [{ inputs: 'max-turns: many\nsandbox: maybe' }, 'error input at max-turns\nerror input at sandbox'],
+    [{ inputs: 'tools: [shell]' }, 'error input at tools'],
+    [{ inputs: 'prompt: a\nprompt-file: task.md' }, 'error input at prompt-file'],
+    [{ inputs: 'model: my-model' }, 'error input at with'],
+    [{ inputs: 'model: my-model\nbase-url: ${{ vars.URL }}' }, ''],
+    [{ inputs: '# no key' }, 'error input at with'],
+    [{ inputs: '# no key', job: 'env: { ANTHROPIC_API_KEY: "${{ secrets.KEY }}" }' }, ''],
+    [{ inputs: '# no key', before: '- run: ./login >>"$GITHUB_ENV"' }, ''],
+    [{ inputs: '# no key\nheaders: "Authorization: Bearer ${{ secrets.KEY }}"' }, ''],
+    [{ inputs: 'max-cost-usd: 1' }, ''],
+    [{ inputs: 'max-cost-usd: 1\nmodel: claude-sonnet-9-9' }, 'error input at max-cost-usd'],
+    [{ inputs: 'max-cost-usd: 1\nmodel: ${{ vars.MODEL }}' }, ''],
+  ],
+  'an input exists': [
+    [{ inputs: 'promtp: x' }, 'error unknown-input at promtp'],
+    [{ inputs: 'anthropic_api_key: ${{ secrets.KEY }}' }, 'error unknown-input at anthropic_api_key'],
+  ],
+  'schema and gate are what a run takes': [
+    [{ inputs: 'schema: verdit' }, 'error schema at schema'],
+    [{ inputs: 'schema: \'{"type": "string"}\'' }, 'error schema at schema'],
+    [{ inputs: 'gate: pased' }, 'error gate at gate'],
+    [{ inputs: 'gate: true' }, 'error gate at gate'],
+    [{ inputs: `${OWN}\ngate: "@judge/g.json"` }, ''],
+    [{ inputs: `${OWN}\ngate: safe` }, ''],
+    [{ inputs: 'schema: "@org/judges/s.json@v1"\ngate: anything' }, ''],
+    [{ inputs: 'schema: ${{ inputs.schema }}' }, ''],
+  ],
+  'a schema of one’s own has a gate': [
+    [{ inputs: OWN }, 'warning no-gate at schema'],
+    [{ inputs: `${OWN}\ngate: auto` }, 'warning no-gate at schema'],
+    [{ inputs: `${OWN}\ngate: \${{ vars.GATE }}` }, ''],
+    [{ inputs: 'schema: code-review' }, ''],
+  ],
+  'a file is in the repository, and checked out': [
+    [{ inputs: 'prompt-file: task.md' }, ''],
+    [{ inputs: 'prompt-file: empty.md' }, 'error missing-file at prompt-file'],
+    [{ inputs: 'prompt-file: no.md' }, 'error missing-file at prompt-file'],
+    [{ inputs: 'schema: ./no.json' }, 'error missing-file at schema'],
+    [{ inputs: 'gate: "@no.json"' }, 'error missing-file at gate'],
+    [{ inputs: 'working-directory: judge' }, ''],
+    [{ inputs: 'working-directory: ../up' }, 'error missing-file at working-directory'],
+    [{ inputs: 'schema: ./no.json', before: '- run: make no.json' }, 'warning missing-file at schema'],
+    [{ inputs: 'schema: ./no.json', before: '- uses: my/fetch@v1' }, 'warning missing-file at schema'],
+    [{ inputs: 'prompt-file: no.md\ntrusted-files: base' }, 'warning missing-file at prompt-file'],
+    [{ inputs: 'prompt-file: task.md', before: '' }, 'error missing-file at prompt-file'],
+    [
+      { inputs: 'prompt-file: task.md', before: '- uses: actions/setup-node@v5' },
+      'error missing-file at prompt-file',
+    ],
+    [{ inputs: 'prompt-file: task.md', before: '- run: git clone https://x.test/y .' }, ''],
+    [{ inputs: 'prompt-file: task.md', before: '', runsOn: 'self-hosted' }, ''],
+    [{ inputs: 'prompt-file: task.md', before: '', job: 'container: node' }, ''],
+    [{ inputs: 'prompt-file: task.md\ntrusted-files: base', before: '' }, ''],
+  ],
+  'a secret is not written out': [
+    [{ inputs: 'api-key: sk-very-secret' }, 'error secret-in-file at api-key'],
+    [{ inputs: 'api-key: ""', job: 'env: { ANTHROPIC_API_KEY: x }' }, ''],
+    [{ inputs: 'github-token: ghp_1' }, 'error secret-in-file at github-token'],
+  ],
+  'an output exists': [
+    [
+      { after: "- if: steps.review.outputs.pased == 'true'" },
+      'error unknown-output at steps.review.outputs.pased',
+    ],
+    [
+      { after: "- if: steps.review.outputs.run-coclusion == 'x'" },
+      'error unknown-output at steps.review.outputs.run-coclusion',
+    ],
+    [{ after: "- if: STEPS.Review.outputs['Passed'] == 'true'" }, ''],
+    [{ after: '- env: { A: "${{ steps.review.outputs.x }}" }', inputs: 'schema: ${{ vars.S }}' }, ''],
+    [{ after: '- env: { A: "${{ steps.other.outputs.x }}" }' }, ''],
+  ],
+  'text of the model is not a part of a script': [
+    [
+      { after: '- run: |\n    echo\n    echo "${{ steps.review.outputs.summary }}"' },
+      'error text-in-script at steps.review.outputs.summary',
+    ],
+    [
+      { after: '- run: echo ${{ toJSON(steps.review.outputs) }}' },
+      'error text-in-script at toJSON(steps.review.outputs)',
+    ],
+    [
+      {
+        after:
+          '- uses: actions/github-script@v8\n  with:\n    script: f(${{ steps.review.outputs.structured_output }})',
+      },
+      'error text-in-script at steps.review.outputs.structured_output',
+    ],
+    [{ after: '- run: echo ${{ steps.review.outputs.passed }} ${{ steps.review.outputs.run-turns }}' }, ''],
+    [{ after: '- run: echo "$TEXT"\n  env: { TEXT: "${{ steps.review.outputs.summary }}" }' }, ''],
+  ],
+  'an output of a matrix is not read': [
+    [
+      {
+        job: 'strategy: { matrix: { a: [1, 2] } }\noutputs: { isOk: "${{ steps.review.outputs.passed }}" }',
+        jobs: next("needs.judge.outputs.isOk == 'true'"),
+      },
+      'error output-of-matrix at needs.judge.outputs.isOk',
+    ],
+    [
+      {
+        job: 'outputs: { isOk: "${{ steps.review.outputs.passed }}" }',
+        jobs: next("needs.judge.outputs.isOk == 'true'"),
+      },
+      '',
+    ],
+  ],
+  'a red step is not forgiven': [
+    [{ step: 'continue-on-error: true' }, 'error continue-on-error at continue-on-error'],
+    [{ job: 'continue-on-error: true' }, 'error continue-on-error at continue-on-error'],
+    [
+      { step: 'continue-on-error: true', after: "- if: steps.review.conclusion == 'failure'\n  run: exit 1" },
+      'error continue-on-error at continue-on-error',
+    ],
+    [
+      { step: 'continue-on-error: true', after: "- if: steps.review.outcome != 'success'\n  run: exit 1" },
+      'warning continue-on-error at continue-on-error',
+    ],
+    [{ step: 'continue-on-error: ${{ matrix.experimental }}' }, ''],
+  ],
+  'a later job asks for the verdict': [
+    [{ jobs: next('always()') }, 'warning runs-regardless at if'],
+    [{ jobs: next("${{ !cancelled() && needs.judge.result == 'success' }}") }, ''],
+    [{ jobs: next("github.ref == 'refs/heads/main'") }, ''],
+  ],
+  'a comment and a status have their permission': [
+    [
+      { inputs: 'comment: always', permissions: '{ contents: read }' },
+      'error missing-permission at permissions',
+    ],
+    [{ inputs: 'commit-status: A', permissions: 'read-all' }, 'error missing-permission at permissions'],
+    [{ inputs: 'comment: always', permissions: '{ pull-requests: write }' }, ''],
+    [{ inputs: 'comment: always', permissions: '{}', job: 'permissions: write-all' }, ''],
+    [{ inputs: 'comment: always' }, ''],
+    [{ inputs: 'commit-status: A\ngithub-token: ${{ secrets.BOT }}', permissions: '{}' }, ''],
+  ],
+  'a trigger with the rights of the repository does not trust the change': [
+    [{ inputs: 'sandbox: off', on: 'issue_comment' }, 'error privileged-trigger at sandbox'],
+    [{ inputs: 'replay: task.md', on: '[pull_request_target]' }, 'error privileged-trigger at replay'],
+    [{ inputs: 'sandbox: off', on: '{ schedule: [] }' }, ''],
+    [
+      { inputs: 'prompt-file: task.md', on: 'pull_request_target', before: HEAD },
+      'warning privileged-trigger at prompt-file',
+    ],
+    [{ inputs: 'prompt-file: task.md', on: 'pull_request_target' }, ''],
+    [{ inputs: 'prompt-file: task.md\ntrusted-files: base', on: 'pull_request_target', before: HEAD }, ''],
+  ],
+  'a step can be green': [
+    [{ runsOn: 'macos-latest' }, 'error never-green at runs-on'],
+    [{ runsOn: '[windows-2025]', inputs: 'sandbox: required' }, 'error never-green at runs-on'],
+    [{ runsOn: 'macos-latest', inputs: 'sandbox: auto' }, ''],
+    [{ runsOn: '${{ matrix.os }}' }, ''],
+    [{ inputs: 'max-turns: 0' }, 'error never-green at max-turns'],
+    [{ inputs: 'max-turns: -1' }, ''],
+    [{ inputs: 'exclude-tools: shell, structured_output' }, 'error never-green at exclude-tools'],
+    [{ inputs: 'exclude-tools: shell' }, ''],
+  ],
+};
+
+describe.each(Object.entries(RULES))('%s', (_rule, cases) => {
+  it.each(cases)('%#: %j', async (parts, expected) => {
+    expect(await foundIn(workflowOf(parts), FILES)).toBe(expected);
+  });
+});
+
+describe('a condition compares an output with == and a value', () => {
+  const PASSED = 'steps.review.outputs.passed';
+  it.each<[string, string]>([
+    [`${PASSED} == 'true'`, ''],
+    [`(${PASSED} == 'TRUE') && github.ref == 'x'`, ''],
+    [`\${{ 'true' == ${PASSED} }}`, ''],
+    [`${PASSED} != 'true'`, ''],
+    [`${PASSED} != ''`, ''],
+    [`always() && ${PASSED} == ''`, ''],
+    [`${PASSED} != 'false'`, 'warning fails-open'],
+    [`failure() && ${PASSED} != 'false'`, 'warning fails-open'],
+    [`always() && ${PASSED} != 'false'`, 'error fails-open'],
+    [`\${{ !cancelled() && !(${PASSED} == 'false') }}`, 'error fails-open'],
+    [`always() && (github.ref == 'x' || ${PASSED} != 'false')`, 'error fails-open'],
+    [`always() && steps.review.outcome == 'success' && ${PASSED} != 'false'`, 'warning fails-open'],
+    [`always() && steps.review.outputs.run-conclusion == 'success' && ${PASSED} != 'false'`, ''],
+    [
+      `always() && (steps.review.outputs.run-conclusion == 'success' || ${PASSED} != 'false')`,
+      'error fails-open',
+    ],
+    ["steps.review.outputs.run-conclusion != 'failure'", 'warning fails-open'],
+    ["${{ always() && !contains(steps.review.outputs.findings, 'error') }}", 'error fails-open'],
+    ["contains(steps.review.outputs.findings, 'error')", ''],
+    ["steps.review.outputs.summary != 'x'", 'warning fails-open'],
+    ['steps.review.outputs.findings', ''],
+    [`${PASSED} == true`, 'error fails-open'],
+    [`${PASSED} == false`, 'error fails-open'],
+    [`${PASSED} == 'yes'`, 'error fails-open'],
+    ["steps.review.outputs.run-conclusion == 'sucess'", 'error fails-open'],
+    [`${PASSED} == needs.x.outputs.y`, ''],
+    [PASSED, 'error text-as-condition'],
+    [`github.ref == 'x' && ${PASSED}`, 'error text-as-condition'],
+    [`\${{ !${PASSED} }}`, 'error text-as-condition'],
+    [`fromJSON(${PASSED})`, ''],
+    [`${PASSED} == 'true`, ''],
+  ])('if: %s', async (condition, expected) => {
+    const found = await foundIn(workflowOf({ after: `- if: ${condition}\n  run: ./deploy` }));
+    expect(found.replaceAll(/ at .*/gu, '')).toBe(expected);
+  });
+
+  it.each<[string, Parts, string]>([
+    [
+      'a number',
+      { inputs: 'schema: test-report', after: '- if: always() && steps.review.outputs.failure_count == 0' },
+      'error fails-open',
+    ],
+    [
+      'a number as text',
+      { inputs: 'schema: test-report', after: "- if: always() && steps.review.outputs.failure_count == '0'" },
+      '',
+    ],
+    ['a default', { job: `outputs: { ok: "\${{ ${PASSED} || 'true' }}" }` }, 'warning fails-open'],
+    ['another default', { job: `outputs: { ok: "\${{ ${PASSED} || 'false' }}" }` }, ''],
+    ['a choice', { after: `- env: { A: "\${{ ${PASSED} && 'x' || 'y' }}" }` }, 'error text-as-condition'],
+    [
+      'a skipped run',
+      { inputs: 'on-missing-key: skip', after: `- if: ${PASSED} != 'false'` },
+      'error fails-open',
+    ],
+    [
+      'a forgiven run',
+      { step: 'continue-on-error: true', after: `- if: ${PASSED} != 'false'` },
+      'warning continue-on-error\nerror fails-open',
+    ],
+    [
+      'another job',
+      { job: `outputs: { ok: "\${{ ${PASSED} }}" }`, jobs: next("needs.judge.outputs.ok != 'false'") },
+      'warning fails-open',
+    ],
+    [
+      'another job that always runs',
+      {
+        job: `outputs: { ok: "\${{ ${PASSED} }}" }`,
+        jobs: next("always() && needs.judge.outputs.ok != 'false'"),
+      },
+      'error fails-open',
+    ],
+  ])('%s', async (_name, parts, expected) => {
+    expect((await foundIn(workflowOf(parts))).replaceAll(/ at .*/gu, '')).toBe(expected);
+  });
+});
+
+describe('a merge always runs', () => {
+  const merge = (job: string, inputs = 'verdicts: v\nexpect: a', step = '') =>
+    `on: push\njobs:\n  judge:\n    steps:\n      - uses: a/structured-agent@v1\n        with: { leg: a, prompt: x, model: claude-x, api-key: "\${{ x }}" }\n  merge:\n    runs-on: ubuntu-latest\n    ${job}\n    steps:\n      - uses: $/own/merge\n        ${step}\n        with:\n${inputs.replaceAll(/^/gmu, '          ')}\n`;
+  it.each<[string, string]>([
+    [merge('needs: judge\n    if: ${{ always() }}'), ''],
+    [merge('needs: judge\n    if: always()', 'verdicts: v\nexpect: ${{ vars.LEGS }}'), ''],
+    [merge('needs: judge'), 'error merge-skipped'],
+    [merge("needs: judge\n    if: needs.judge.result == 'success'"), 'error merge-skipped'],
+    [merge('needs: judge\n    if: ${{ !cancelled() }}'), 'warning merge-skipped'],
+    [merge("needs: judge\n    if: always() && needs.judge.result == 'success'"), 'warning merge-skipped'],
+    [merge('if: always()'), 'warning merge-skipped'],
+    [
+      merge('needs: judge\n    if: always()', 'verdicts: v\nexpect: a', "if: github.ref == 'x'"),
+      'warning merge-skipped',
+    ],
+    [merge('needs: judge\n    if: always()', 'verdict: v\nexpect: a'), 'error input\nerror unknown-input'],
+    [
+      merge('needs: judge\n    if: always()', 'verdicts: v\nexpect: a\nsigning-key: x'),
+      'error secret-in-file\nerror input',
+    ],
+  ])('%#: has the expected findings', async (text, expected) => {
+    expect((await foundIn(text, FILES)).replaceAll(/ at .*/gu, '')).toBe(expected);
+  });
+});
