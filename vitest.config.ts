@@ -17,7 +17,7 @@ export default defineConfig({
           name: 'unit',
           include: ['__tests__/**/*.test.ts'],
           exclude: [...E2E, ...SANDBOX],
-          testTimeout: 20_000,
+          testTimeout: 30_000,
         },
       },
       {
