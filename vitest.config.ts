@@ -1,12 +1,39 @@
 import { defineConfig } from 'vitest/config';
 
+/** Whole runs of the committed bundle. */
+const E2E = ['__tests__/e2e/**/*.test.ts', '__tests__/examples/**/*.test.ts'];
+
+/** What starts programs of the machine: shells in their sandbox, git, mounts. */
+const SANDBOX = ['sandbox', 'tools', 'run', 'evidence'].map((folder) => `__tests__/${folder}/**/*.test.ts`);
+
 export default defineConfig({
   test: {
-    include: ['__tests__/**/*.test.ts'],
-    // For what hangs alone: the slowest test takes 5 s, on a machine with a load of ten times its cores two minutes.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
-    // Two cores in CI: more workers than that only make the process-heavy e2e tests wait for each other.
+    // Two cores in CI: with more workers the tests that start processes only wait for each other.
     maxWorkers: 2,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['__tests__/**/*.test.ts'],
+          exclude: [...E2E, ...SANDBOX],
+          testTimeout: 30_000,
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'sandbox', include: SANDBOX, testTimeout: 60_000, hookTimeout: 60_000 },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'e2e',
+          include: E2E,
+          globalSetup: '__tests__/support/current-dist.ts',
+          testTimeout: 90_000,
+          hookTimeout: 90_000,
+        },
+      },
+    ],
   },
 });

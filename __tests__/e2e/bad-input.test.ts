@@ -1,162 +1,92 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+/** Invalid inputs through the bundle, some of each kind: config/ and contract/ cover every input and every schema. */
+import { mkdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type ActionOptions, type ActionRun, runAction, submits } from '../support/fakes/runner/action.ts';
+import { type ActionOptions, runAction, submits } from '../support/fakes/runner/action.ts';
 import { parseLog } from '../support/fakes/runner/runner.ts';
 
 const good = submits({ passed: true, summary: 'all well' });
 
-/** An invalid input: exit 52, no request, one annotation with the input and the fix, no stack trace, outputs. */
-function expectConfigError(run: ActionRun, says: RegExp): void {
-  const errors = parseLog(run.log).filter((command) => command.name === 'error');
-  expect(errors).toHaveLength(1);
-  expect(errors[0]?.data).toMatch(says);
-  expect(run.exitCode).toBe(52);
-  expect(run.log).not.toMatch(/^\s+at .*\(/mu);
-  expect(run.requests).toHaveLength(0);
-  expect(run.outputs.get('run-reason')).toBe('config');
-  expect(run.envelope).toMatchObject({ subtype: 'error_config', exit_code: 52 });
-  expect(run.summary).toContain('config');
-  expect(run.leftovers).toEqual([]);
-}
+type Case = readonly [title: string, says: RegExp, options: ActionOptions];
 
-/** Some of each kind. config/parse-config.test.ts covers every input, action/setup.test.ts every output file. */
-const cases: readonly [
-  title: string,
-  inputs: Readonly<Record<string, string>>,
-  says: RegExp,
-  more?: ActionOptions,
-][] = [
-  ['no prompt', { prompt: '' }, /prompt/u],
-  ['a missing prompt file', { prompt: '', 'prompt-file': 'p.md' }, /prompt-file.*p\.md/u],
-  ['a model without a provider', { provider: '', 'base-url': '' }, /provider/u],
-  ['a base URL with a password', { 'base-url': 'http://u:p4ssw0rd@127.0.0.1/v1' }, /base-url.*api-key/u],
-  ['no key', { provider: 'anthropic', 'api-key': '' }, /api-key.*ANTHROPIC_API_KEY/u],
-  [
-    'a working directory outside the workspace',
-    { 'working-directory': '..' },
-    /working-directory.*leaves the workspace/u,
-  ],
-  ['a result file outside the workspace', { 'result-file': '../../x.json' }, /result-file.*outside/u],
-  ['A4 a blank schema', { schema: '   ' }, /schema cannot be empty/u],
-  ['A5 a schema that is not JSON', { schema: '{not json}' }, /schema.*JSON/u],
-  ['A6 a schema that is not an object', { schema: '[]' }, /object/u],
-  ['A7 a missing schema file', { schema: '@none.json' }, /none\.json/u],
+const cases: readonly Case[] = [
+  ['no prompt', /prompt/u, { inputs: { prompt: '' } }],
+  ['a missing prompt file', /prompt-file.*p\.md/u, { inputs: { prompt: '', 'prompt-file': 'p.md' } }],
+  ['a model without a provider', /provider/u, { inputs: { provider: '', 'base-url': '' } }],
+  ['no key', /api-key.*ANTHROPIC_API_KEY/u, { inputs: { provider: 'anthropic', 'api-key': '' } }],
+  ['a working directory outside', /working-directory.*leaves/u, { inputs: { 'working-directory': '..' } }],
+  ['A4 a blank schema', /schema cannot be empty/u, { inputs: { schema: '   ' } }],
+  ['A5 a schema that is not JSON', /schema.*JSON/u, { inputs: { schema: '{not json}' } }],
   [
     'A8 a folder as the schema',
-    { schema: '@folder' },
     /regular file/u,
-    { prepare: ({ workspace }) => mkdir(path.join(workspace, 'folder')).then(() => undefined) },
+    {
+      inputs: { schema: '@folder' },
+      prepare: ({ workspace }) => mkdir(path.join(workspace, 'folder')).then(() => undefined),
+    },
   ],
   [
     'A11 a symlink to a schema outside the workspace',
-    { schema: '@link.json' },
     /leaves the workspace/u,
-    { prepare: ({ workspace }) => symlink('/etc/hostname', path.join(workspace, 'link.json')) },
+    {
+      inputs: { schema: '@link.json' },
+      prepare: ({ workspace }) => symlink('/etc/hostname', path.join(workspace, 'link.json')),
+    },
   ],
-  ['a root schema that admits no object', { schema: '{"type":"array"}' }, /object/u],
-  ['S12 $async', { schema: '{"$async":true,"type":"object"}' }, /\$async/u],
+  ['A13 a schema that accepts no object', /object/u, { inputs: { schema: '{"type":"array"}' } }],
+  ['a gate that is not JSON', /gate/u, { inputs: { gate: '{"properties":' } }],
   [
-    'S12 a remote $ref',
-    { schema: '{"type":"object","properties":{"a":{"$ref":"https://example.com/x.json"}}}' },
-    /\$ref|reference/u,
+    'sandbox: off on a privileged trigger',
+    /sandbox: off is refused on pull_request_target/u,
+    { inputs: { sandbox: 'off' }, variables: { GITHUB_EVENT_NAME: 'pull_request_target' } },
   ],
-  ['a gate that is not JSON', { gate: '{"properties":' }, /gate/u],
+  ['a missing workspace', /GITHUB_WORKSPACE/u, { variables: { GITHUB_WORKSPACE: '/nonexistent/repo' } }],
+  [
+    'three invalid inputs',
+    /3 problems to fix: .*max-turns.*tools.*shel.*sandbox/u,
+    { inputs: { 'max-turns': 'many', sandbox: 'none', tools: 'shel', leg: 'api' } },
+  ],
 ];
 
 describe('invalid input', () => {
-  it.each(cases)('%s ends with 52 and one annotation', async (_title, inputs, says, more) => {
-    expectConfigError(await runAction({ script: [good], ...more, inputs }), says);
+  it.each(cases)('%s ends with 52, one annotation and no request', async (_, says, options) => {
+    const run = await runAction({ script: [good], ...options });
+    const errors = parseLog(run.log).filter((command) => command.name === 'error');
+    expect(errors.map(({ data }) => data)).toEqual([expect.stringMatching(says)]);
+    expect([run.exitCode, run.outputs.get('run-reason'), run.requests]).toEqual([52, 'config', []]);
+    expect(run.envelope).toMatchObject({ subtype: 'error_config', exit_code: 52 });
+    expect(run.envelope?.['error']).toMatch(says);
+    expect(run.summary).toContain('config');
+    expect(run.log).not.toMatch(/^\s+at .*\(/mu);
+    expect(run.leftovers).toEqual([]);
   });
 
-  it('names three invalid inputs in one annotation, in the summary and in the envelope', async () => {
-    const inputs = { 'max-turns': 'many', sandbox: 'none', tools: 'shel', leg: 'api' };
-    const run = await runAction({ script: [good], inputs });
-    const named = /3 problems to fix: .*max-turns.*tools.*shel.*sandbox/u;
-    expectConfigError(run, named);
-    expect(run.envelope?.['error']).toMatch(named);
-    expect(run.envelope).toMatchObject({ leg: 'api', model: 'scripted-1' });
-    for (const name of ['max-turns', 'sandbox', 'tools']) expect(run.summary).toContain(name);
-  });
-
-  it('A10 shows nothing of a schema file that contains secrets', async () => {
-    const run = await runAction({
-      script: [good],
-      inputs: { schema: '@secret.json' },
-      files: { 'secret.json': 'AWS_SECRET_ACCESS_KEY: wJalrXUtnFEMI' },
-    });
-    expectConfigError(run, /secret\.json.*not valid JSON/u);
+  it('A10 nothing of a schema file that contains secrets is shown', async () => {
+    const files = { 'secret.json': 'AWS_SECRET_ACCESS_KEY: wJalrXUtnFEMI' };
+    const run = await runAction({ script: [good], inputs: { schema: '@secret.json' }, files });
+    expect(run.envelope?.['error']).toMatch(/secret\.json.*not valid JSON/u);
     expect(run.log + run.summary + JSON.stringify(run.envelope)).not.toMatch(/AWS_SECRET|wJalr/u);
   });
+});
 
-  it('A1 A2 A3 A12 accepts an absent schema, an inline schema and a schema file with a BOM', async () => {
-    const own = '{"type":"object","properties":{"grade":{"type":"integer"}},"required":["grade"]}';
-    const absent = await runAction({ script: [submits({ passed: true, summary: 's', findings: [] })] });
-    expect([absent.exitCode, absent.outputs.get('run-gate')]).toEqual([0, 'met']);
-    const inline = await runAction({ script: [submits({ grade: 3 })], inputs: { schema: own } });
-    expect([inline.exitCode, inline.outputs.get('grade'), inline.outputs.get('run-gate')]).toEqual([
-      0,
-      '3',
-      'none',
-    ]);
-    const fromFile = await runAction({
-      script: [submits({ grade: 4 })],
-      inputs: { schema: '@s.json' },
-      files: { 's.json': `\uFEFF${own}` },
-    });
-    expect([fromFile.exitCode, fromFile.outputs.get('grade')]).toEqual([0, '4']);
-    expect(fromFile.envelope?.['judge']).toEqual(inline.envelope?.['judge']);
-  });
+const OWN = '{"type":"object","properties":{"grade":{"type":"integer"}},"required":["grade"]}';
 
-  it('reads a prompt file', async () => {
-    const run = await runAction({
-      script: [good],
-      inputs: { prompt: '', 'prompt-file': 'task.md' },
-      files: { 'task.md': 'Judge the UNIQUE-TASK.' },
-    });
-    expect(run.exitCode).toBe(0);
-    expect(run.requests[0]?.raw).toContain('UNIQUE-TASK');
-  });
-
-  it('refuses sandbox: off on a privileged trigger', async () => {
-    const run = await runAction({
-      script: [good],
-      inputs: { sandbox: 'off' },
-      variables: { GITHUB_EVENT_NAME: 'pull_request_target' },
-    });
-    expectConfigError(run, /sandbox: off is refused on pull_request_target/u);
-  });
-
-  it('reports an unreachable endpoint with its address', async () => {
-    const run = await runAction({ script: [good], inputs: { 'base-url': 'http://127.0.0.1:9/v1' } });
-    expect(run.exitCode).toBe(1);
-    expect(run.envelope).toMatchObject({ reason: 'provider_error' });
-    expect(run.envelope?.['error']).toMatch(/127\.0\.0\.1:9/u);
-  });
-
-  it('ends with 52 when the outputs cannot be written, and the envelope says so', async () => {
-    const run = await runAction({
-      script: [good],
-      prepare: async ({ temp }) => {
-        await mkdir(path.join(temp, '_runner_file_commands'), { recursive: true });
-        await writeFile(path.join(temp, 'marker'), '');
+describe('valid input', () => {
+  it.each<[string, ActionOptions, unknown]>([
+    ['A1 no schema', {}, { passed: true, summary: 's', findings: [] }],
+    ['A2 an inline schema', { inputs: { schema: OWN } }, { grade: 3 }],
+    [
+      'A3 A12 a schema file with a BOM and a prompt file',
+      {
+        inputs: { schema: '@s.json', prompt: '', 'prompt-file': 'task.md' },
+        files: { 's.json': `\uFEFF${OWN}`, 'task.md': 'Judge the UNIQUE-TASK.' },
       },
-      variables: { GITHUB_OUTPUT: '/dev/full' },
-    });
-    expect(run.exitCode).toBe(52);
-    expect(run.envelope).toMatchObject({ reason: 'config', exit_code: 52 });
-  });
-
-  it('refuses to overwrite the runner’s own files', async () => {
-    const run = await runAction({
-      script: [good],
-      inputs: { 'result-file': '../../temp/_runner_file_commands/set_env' },
-    });
-    expectConfigError(run, /result-file.*runner/u);
-  });
-
-  it('ends with 52 and outputs when the workspace is missing', async () => {
-    const run = await runAction({ script: [good], variables: { GITHUB_WORKSPACE: '/nonexistent/repo' } });
-    expectConfigError(run, /GITHUB_WORKSPACE/u);
+      { grade: 4 },
+    ],
+  ])('%s is accepted', async (_, options, payload) => {
+    const run = await runAction({ script: [submits(payload)], ...options });
+    expect([run.exitCode, run.outputs.get('structured_output')]).toEqual([0, JSON.stringify(payload)]);
+    const task = options.files?.['task.md'] ?? 'Judge.';
+    expect(run.requests[0]?.raw).toContain(task);
   });
 });

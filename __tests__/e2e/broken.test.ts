@@ -1,48 +1,32 @@
-/** The end of a run, through the committed bundle, when its sandbox or its disk fails. */
+/** The end of a run, through the bundle, if its sandbox or its disk fails. */
 import { execFileSync } from 'node:child_process';
-import {
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { attackWalls, runnerFor } from '../support/attacks/backends.ts';
 import { runAttackStep } from '../support/attacks/step.ts';
 import { createAttackWorld } from '../support/attacks/world.ts';
-import {
-  type ActionOptions,
-  type ActionRun,
-  calls,
-  runAction,
-  submits,
-} from '../support/fakes/runner/action.ts';
+import { type ActionRun, calls, runAction, submits } from '../support/fakes/runner/action.ts';
 
-/** The process that keeps the namespace of this test's step, not of another step. */
-function holder(): string {
-  const parent = (pid: string) => /^PPid:\t(\d+)$/mu.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+const good = submits({ passed: true, summary: 'ok' });
+
+/** The process that keeps the namespace of a step of this test, not of another one. */
+function findHolder(): string {
+  const read = (pid: string, name: string) => {
+    try {
+      return readFileSync(`/proc/${pid}/${name}`, 'utf8');
+    } catch {
+      return '';
+    }
+  };
   const isOurs = (pid: string): boolean => {
-    for (let at: string | undefined = pid; at !== undefined && at !== '0'; at = parent(at))
-      if (at === String(process.pid)) return true;
-    return false;
+    const [, parent = '0'] = /^PPid:\t(\d+)$/mu.exec(read(pid, 'status')) ?? [];
+    return parent !== '0' && (parent === String(process.pid) || isOurs(parent));
   };
   const found = readdirSync('/proc').filter((pid) => {
-    try {
-      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-      return (
-        /^\d+$/u.test(pid) &&
-        command[0] === '/usr/bin/unshare' &&
-        command.includes('--kill-child') &&
-        isOurs(pid)
-      );
-    } catch {
-      return false;
-    }
+    const [program, ...args] = read(pid, 'cmdline').split('\0');
+    return program === '/usr/bin/unshare' && args.includes('--kill-child') && isOurs(pid);
   });
   expect(found).toHaveLength(1);
   return found[0] ?? '';
@@ -52,8 +36,8 @@ function holder(): string {
 function breakSandbox(wall: string, temp: string): void {
   if (wall.endsWith('unshare')) {
     const root = process.getuid?.() === 0 ? [] : ['/usr/bin/sudo', '-n'];
-    const [file = '', ...args] = [...root, '/bin/kill', '-9', holder()];
-    execFileSync(file, args);
+    const [program = '', ...args] = [...root, '/bin/kill', '-9', findHolder()];
+    execFileSync(program, args);
     return;
   }
   const run = readdirSync(temp).find((name) => name.startsWith('structured-agent-run-')) ?? 'absent';
@@ -61,26 +45,20 @@ function breakSandbox(wall: string, temp: string): void {
 }
 
 describe.each(attackWalls)('behind %s', (wall) => {
-  it('a sandbox that breaks during the run ends it with 44 and names the backend', async () => {
+  it('a sandbox that breaks during the run ends it with 44 and is named', async () => {
     const world = await createAttackWorld({ runner: runnerFor(wall) });
     const run = await runAttackStep({
       world,
       wall,
       script: (_, index) => {
         if (index === 1) breakSandbox(wall, world.temp);
-        return index < 2
-          ? calls('shell', { command: 'echo turn' })
-          : submits({ passed: true, summary: 'ok' });
+        return index < 2 ? calls('shell', { command: 'echo turn' }) : good;
       },
     });
     await world.close();
-    const { outputs, bodies, stderr } = run;
-    const outputValues = ['run-reason', 'run-conclusion', 'run-sandbox', 'structured_output'].map((name) =>
-      outputs.get(name),
-    );
-    expect([run.exitCode, ...outputValues]).toEqual([44, 'sandbox', 'inconclusive', wall, undefined]);
-    expect([bodies.length, stderr.toString()]).toEqual([2, '']);
-    expect(bodies[1]).toContain('turn\\n');
+    const told = ['run-reason', 'run-conclusion', 'structured_output'].map((name) => run.outputs.get(name));
+    expect([run.exitCode, ...told]).toEqual([44, 'sandbox', 'inconclusive', undefined]);
+    expect([run.bodies.length, run.stderr.toString()]).toEqual([2, '']);
     expect(JSON.parse(run.envelope)).toMatchObject({
       exit_code: 44,
       error: expect.stringContaining(`The sandbox (${wall}) stood at first and broke during the run: `),
@@ -88,23 +66,37 @@ describe.each(attackWalls)('behind %s', (wall) => {
   });
 });
 
-/** Runs with a separate disk as RUNNER_TEMP, prepared by `set`. The size is in bytes. */
-async function runOn(
-  disk: { readonly size: number; readonly set: (temp: string) => void },
-  script: NonNullable<ActionOptions['script']>,
-  variables: (temp: string) => Readonly<Record<string, string>> = () => ({}),
-): Promise<ActionRun> {
-  const folder = (name: string) => realpathSync(mkdtempSync(path.join(tmpdir(), name)));
-  const temp = folder('disk-');
-  // The results go here when RUNNER_TEMP is not writable.
-  const spare = folder('spare-');
-  mount('-t', 'tmpfs', '-o', `size=${disk.size}`, 'none', temp);
+const mount = (...args: readonly string[]) => execFileSync('mount', args);
+const fill = (temp: string) =>
+  execFileSync('sh', ['-c', `head -c 99000000 /dev/zero > '${temp}/fill' 2>/dev/null || :`]);
+const lock = (temp: string) => mount('-o', 'remount,ro', temp);
+
+interface Disk {
+  readonly megabytes: number;
+  readonly prepare?: (temp: string) => void;
+  readonly command?: string;
+  /** Whether the runner's own files are on it, too. */
+  readonly holdsOutputs?: boolean;
+}
+
+/** Runs with a separate disk as RUNNER_TEMP. */
+async function runOn({ megabytes, prepare, command, holdsOutputs }: Disk): Promise<ActionRun> {
+  const [temp = '', spare = ''] = ['disk-', 'spare-'].map((name) =>
+    realpathSync(mkdtempSync(path.join(tmpdir(), name))),
+  );
+  mount('-t', 'tmpfs', '-o', `size=${megabytes}M`, 'none', temp);
   try {
-    disk.set(temp);
+    const output = path.join(temp, 'output');
+    if (holdsOutputs === true) execFileSync('touch', [output]);
+    prepare?.(temp);
     return await runAction({
-      script,
-      inputs: { schema: 'verdict' },
-      variables: { RUNNER_TEMP: temp, TMPDIR: spare, ...variables(temp) },
+      script: [...(command === undefined ? [] : [calls('shell', { command })]), good],
+      // TMPDIR takes the results if RUNNER_TEMP cannot.
+      variables: {
+        RUNNER_TEMP: temp,
+        TMPDIR: spare,
+        ...(holdsOutputs === true ? { GITHUB_OUTPUT: output } : {}),
+      },
     });
   } finally {
     execFileSync('umount', [temp]);
@@ -113,56 +105,35 @@ async function runOn(
   }
 }
 
-function mount(...args: readonly string[]): void {
-  execFileSync('mount', args);
-}
-
-function fill(temp: string): void {
-  execFileSync('sh', ['-c', `head -c 99000000 /dev/zero > '${temp}/fill' 2>/dev/null || :`]);
-}
-
-/** How often the log and the summary report the exit code. */
-function countReports({ log, summary }: ActionRun): readonly number[] {
-  return [/ · exit code \d+$/gmu, /exit code `\d+`/gu].map(
-    (ending, at) => [...(at === 0 ? log : summary).matchAll(ending)].length,
-  );
-}
-
-const good = submits({ passed: true, summary: 'ok' });
+/** How often log and summary report the exit code. */
+const countReports = ({ log, summary }: ActionRun) => [
+  [...log.matchAll(/ · exit code \d+$/gmu)].length,
+  [...summary.matchAll(/exit code `\d+`/gu)].length,
+];
 
 // A separate disk needs a mount.
-if (process.getuid?.() === 0)
-  describe('RUNNER_TEMP', () => {
-    it('ends the run with 52 before the first request when it is full, reported once', async () => {
-      const run = await runOn({ size: 1024 ** 2, set: fill }, [good]);
-      expect([run.exitCode, run.outputs.get('run-reason'), run.requests.length]).toEqual([52, 'config', 0]);
-      expect(run.log).toContain('RUNNER_TEMP has no space left');
-      expect(countReports(run)).toEqual([1, 1]);
-    });
-
-    it('ends the run with 52 before the first request when it is read-only, reported once', async () => {
-      const set = (temp: string) => mount('-o', 'remount,ro', temp);
-      const run = await runOn({ size: 1024 ** 2, set }, [good]);
-      expect([run.exitCode, run.outputs.get('run-reason'), run.requests.length]).toEqual([52, 'config', 0]);
-      expect(run.log).toContain('RUNNER_TEMP names a folder that cannot be written to');
-      expect(countReports(run)).toEqual([1, 1]);
-    });
-
-    it('never gives a green run when it is read-only and contains the runner’s files, reported once', async () => {
-      const set = (temp: string) => {
-        writeFileSync(path.join(temp, 'output'), '');
-        mount('-o', 'remount,ro', temp);
-      };
-      const run = await runOn({ size: 1024 ** 2, set }, [good], (temp) => ({
-        GITHUB_OUTPUT: path.join(temp, 'output'),
-      }));
-      expect([run.exitCode, run.requests.length, countReports(run)]).toEqual([52, 0, [1, 1]]);
-    });
-
-    it('is cleared of the agent’s files before the verdict is written, so that a full disk costs no payload', async () => {
-      const script = [calls('shell', { command: 'cat /dev/zero > "$TMPDIR/flood"' }), good];
-      const run = await runOn({ size: 8 * 1024 ** 2, set: () => undefined }, script);
-      expect([run.exitCode, run.outputs.get('passed'), countReports(run)]).toEqual([0, 'true', [1, 1]]);
-      expect(run.requests[1]?.raw).toMatch(/No space left|ENOSPC/u);
-    });
+describe.runIf(process.getuid?.() === 0)('RUNNER_TEMP', () => {
+  it.each<[string, Disk, RegExp]>([
+    ['is full', { megabytes: 1, prepare: fill }, /RUNNER_TEMP has no space left/u],
+    [
+      'is read-only',
+      { megabytes: 1, prepare: lock },
+      /RUNNER_TEMP names a folder that cannot be written to/u,
+    ],
+    [
+      'is read-only and holds the runner’s files',
+      { megabytes: 1, prepare: lock, holdsOutputs: true },
+      /exit code 52/u,
+    ],
+  ])('that %s ends the run with 52 before the first request, reported once', async (_, disk, says) => {
+    const run = await runOn(disk);
+    expect([run.exitCode, run.requests.length, countReports(run)]).toEqual([52, 0, [1, 1]]);
+    expect(run.log).toMatch(says);
   });
+
+  it('is cleared of the agent’s files before the verdict is written, so that a full disk costs no payload', async () => {
+    const run = await runOn({ megabytes: 8, command: 'cat /dev/zero > "$TMPDIR/flood"' });
+    expect([run.exitCode, run.outputs.get('passed'), countReports(run)]).toEqual([0, 'true', [1, 1]]);
+    expect(run.requests[1]?.raw).toMatch(/No space left|ENOSPC/u);
+  });
+});

@@ -1,81 +1,52 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  BREAK,
-  type DemoResult,
-  type Edit,
-  type Emulator,
-  hasBubblewrap,
-  MEND,
-  runDemo,
-  startEmulator,
-} from '../../examples/demo/demo.ts';
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BREAK, type Edit, MEND, runDemo } from '../../examples/demo/demo.ts';
+import { answer } from '../../examples/demo/model.ts';
 import { OUTPUTS } from '../../scripts/generate.ts';
+import { type ScriptedModel, startModel } from '../support/fakes/model/server.ts';
 
-const sandbox = hasBubblewrap() ? 'required' : 'off';
+const ROOT = path.join(import.meta.dirname, '../..');
+const DISCOUNT = 'an order of exactly 100.00 gets the discount';
+let model: ScriptedModel;
 
-describe.each(['openai-compatible', 'anthropic'] as const)(
-  'the demo with a model that uses the %s format',
-  (format) => {
-    let emulator: Emulator;
-    let log: string[];
+beforeAll(async () => {
+  model = await startModel(answer);
+});
+afterAll(() => model.close());
 
-    beforeEach(async () => {
-      emulator = await startEmulator(format);
-      log = [];
-    });
+const play = (edits: readonly Edit[], inputs: Readonly<Record<string, string>> = {}) => {
+  const asked = { provider: 'openai-compatible', model: 'scripted-1', 'base-url': `${model.url}/v1` };
+  return runDemo({ edits, inputs: { ...asked, ...inputs }, onLine: () => undefined });
+};
 
-    afterEach(() => emulator.close());
+describe('the demo', () => {
+  it.each([
+    ['as it is', [], 1, `1 of 9 tests fails: ${DISCOUNT}.`, 1],
+    ['with a second bug', [BREAK], 1, `2 of 9 tests fail: ${DISCOUNT}; cents are shown with two places.`, 2],
+    ['mended', [MEND], 0, 'All 9 tests pass.', 0],
+  ] as const)('judges the repository %s', async (_, edits, exitCode, summary, failures) => {
+    const { outputs, ...run } = await play(edits);
+    const payload = { passed: failures === 0, summary, failure_count: failures };
+    expect([run.exitCode, run.isClean, outputs.get('structured_output')]).toEqual([
+      exitCode,
+      true,
+      JSON.stringify(payload),
+    ]);
+    expect(outputs.get('run-reason')).toBe(failures === 0 ? 'accepted' : 'gate_not_met');
+    expect(run.summary).toContain(summary.split(':')[0]);
+  });
 
-    function play(
-      edits: readonly Edit[],
-      inputs: Readonly<Record<string, string>> = {},
-    ): Promise<DemoResult> {
-      const onLine = (line: string) => void log.push(line);
-      return runDemo({ edits, model: emulator.inputs, sandbox, inputs, environment: process.env, onLine });
-    }
+  it('gives exactly the outputs that action.yml declares for the preset', async () => {
+    const { outputs } = await play([MEND], { schema: 'verdict', gate: 'auto' });
+    expect([...outputs.keys()].toSorted()).toEqual(Object.keys(OUTPUTS).toSorted());
+  });
 
-    function payload(result: DemoResult): unknown {
-      return JSON.parse(result.outputs.get('structured_output') ?? 'null');
-    }
-
-    it('ends with 1 on the unchanged repository: one test fails, and the gate is not met', async () => {
-      const result = await play([]);
-      expect(payload(result), log.join('\n')).toEqual({
-        passed: false,
-        summary: '1 of 9 tests fails: an order of exactly 100.00 gets the discount.',
-        failure_count: 1,
-      });
-      expect([result.exitCode, result.clean, emulator.requests.length]).toEqual([1, true, 4]);
-      expect(Object.fromEntries(result.outputs)).toMatchObject({
-        ...{ passed: 'false', failure_count: '1', 'run-conclusion': 'failure', 'run-reason': 'gate_not_met' },
-        ...{ 'run-gate': 'not_met', 'run-exit-code': '1', 'run-turns': '4' },
-      });
-      const envelope = { type: 'result', subtype: 'gate_not_met', structured_output: payload(result) };
-      expect(result.envelope).toMatchObject(envelope);
-      expect(result.summary).toContain('exactly 100.00 gets the discount');
-    });
-
-    it('reports a second broken test', async () => {
-      const result = await play([BREAK]);
-      expect(payload(result), log.join('\n')).toEqual({
-        passed: false,
-        summary:
-          '2 of 9 tests fail: an order of exactly 100.00 gets the discount; cents are shown with two places.',
-        failure_count: 2,
-      });
-      expect([result.exitCode, result.clean]).toEqual([1, true]);
-    });
-
-    it('ends with 0 when the bug is fixed', async () => {
-      const result = await play([MEND]);
-      const wanted = { passed: true, summary: 'All 9 tests pass.', failure_count: 0 };
-      expect(payload(result), log.join('\n')).toEqual(wanted);
-      expect([result.exitCode, result.clean, result.outputs.get('run-gate')]).toEqual([0, true, 'met']);
-    });
-
-    it('gives exactly the outputs that action.yml declares for the preset', async () => {
-      const result = await play([MEND], { schema: 'verdict', gate: 'auto' });
-      expect([...result.outputs.keys()].toSorted(), log.join('\n')).toEqual(Object.keys(OUTPUTS).toSorted());
-    });
-  },
-);
+  it('npm run demo ends with 0', () => {
+    const args = [path.join(ROOT, 'examples/demo/run.ts')];
+    const out = execFileSync(process.execPath, args, { encoding: 'utf8' });
+    expect(out).toContain('exit code 1: the gate is not met, the step is red, as expected.');
+    expect(out).toContain('Both runs ended as expected.');
+    expect(out).not.toMatch(/^::/mu);
+  });
+});

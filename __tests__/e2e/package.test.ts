@@ -1,61 +1,60 @@
 /** The packed tarball, installed in an empty project without a network. */
 import { execFile, execFileSync } from 'node:child_process';
-import {
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import os from 'node:os';
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ScriptedModel, startModel } from '../support/fakes/model/server.ts';
 import { HAS_BWRAP, submits } from '../support/fakes/runner/action.ts';
+import { makeFolder } from '../support/surroundings.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
-const payload = { passed: true };
 const TOO_OLD = 'structured-agent needs Node.js 22 or newer, and this is v20.20.2.';
-/** Preloaded, makes this Node report an older version. */
-const OLD_NODE = `data:text/javascript,${encodeURIComponent(`
+/** A module to preload. */
+const preload = (code: string) => ['--import', `data:text/javascript,${encodeURIComponent(code)}`];
+/** Makes this Node report an older version. */
+const OLD_NODE = preload(`
   Object.defineProperties(process, {
     version: { value: 'v20.20.2' },
     versions: { value: { ...process.versions, node: '20.20.2' } },
-  });`)}`;
-/** Preloaded, prints the URL of each loaded module. */
-const LOG_LOADS = `data:text/javascript,${encodeURIComponent(`
+  });`);
+/** Prints the URL of each loaded module. */
+const LOG_LOADS = preload(`
   import { registerHooks } from 'node:module';
-  registerHooks({ load: (url, context, next) => (console.error(url), next(url, context)) });`)}`;
-const execute = promisify(execFile);
-let folder = '';
-let installed: readonly string[] = [];
+  registerHooks({ load: (url, context, next) => (console.error(url), next(url, context)) });`);
+
+const folder = makeFolder();
+const dist = path.join(folder, 'node_modules', 'structured-agent', 'dist');
 let model: ScriptedModel;
 
-/** Asynchronous, because the model answers from this process. */
-async function sh(file: string, args: readonly string[]): Promise<string> {
-  const environment = { PATH: `${path.dirname(process.execPath)}:${process.env['PATH']}`, HOME: folder };
-  const run = execute(file, args, { cwd: folder, env: { ...process.env, ...environment } });
+/** Runs a program to its end. It is asynchronous, because the model answers from this process. */
+async function start(file: string, args: readonly string[]) {
+  const PATH = `${path.dirname(process.execPath)}:${process.env['PATH']}`;
+  const env = { ...process.env, PATH, HOME: folder };
+  const run = promisify(execFile)(file, args, { cwd: folder, env });
   run.child.stdin?.end();
-  return (await run).stdout;
+  const { code, stdout, stderr } = await run.then(
+    (done) => ({ code: 0, ...done }),
+    (error: { code: number; stdout: string; stderr: string }) => error,
+  );
+  return { code, stdout, stderr };
+}
+
+function write(name: string, text: string): string {
+  writeFileSync(path.join(folder, name), text);
+  return name;
 }
 
 beforeAll(async () => {
-  folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'package-')));
-  model = await startModel(() => submits(payload));
+  model = await startModel(() => submits({ passed: true }));
   execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: ROOT, stdio: 'pipe' });
   const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '';
-  writeFileSync(path.join(folder, 'package.json'), '{"name":"user","type":"module","private":true}');
-  await sh('npm', ['install', '--offline', '--no-audit', '--no-fund', '--silent', `./${tarball}`]);
-  installed = readdirSync(path.join(folder, 'node_modules'));
-}, 600_000);
-afterAll(async () => {
-  await model.close();
-  rmSync(folder, { recursive: true, force: true });
+  write('package.json', '{"name":"user","type":"module","private":true}');
+  await start('npm', ['install', '--offline', '--no-audit', '--no-fund', '--silent', `./${tarball}`]);
 });
+afterAll(() => model.close());
 
+const SCHEMA = { type: 'object', properties: { passed: { type: 'boolean' } }, required: ['passed'] };
 const options = () => ({
   prompt: 'Judge.',
   model: 'scripted-1',
@@ -65,19 +64,17 @@ const options = () => ({
 
 describe('the packed package', () => {
   it('installs no dependencies', () => {
-    expect(installed.filter((name) => !name.startsWith('.'))).toEqual(['structured-agent']);
+    const installed = readdirSync(path.join(folder, 'node_modules')).filter((name) => !name.startsWith('.'));
+    expect(installed).toEqual(['structured-agent']);
   });
 
   it('contains undici once, in a chunk that the action does not load at startup', async () => {
-    const dist = path.join(folder, 'node_modules', 'structured-agent', 'dist');
-    const holdsUndici = (name: string) =>
-      name.endsWith('.js') && readFileSync(path.join(dist, name), 'utf8').includes('EnvHttpProxyAgent');
-    const chunks = readdirSync(dist).filter(holdsUndici);
+    const chunks = readdirSync(dist).filter(
+      (name) =>
+        name.endsWith('.js') && readFileSync(path.join(dist, name), 'utf8').includes('EnvHttpProxyAgent'),
+    );
     // Without inputs it reports an error, through @actions/core.
-    const start = execute(process.execPath, ['--import', LOG_LOADS, path.join(dist, 'index.js')], {
-      cwd: folder,
-    });
-    const { stderr, stdout } = await start.catch((error: { stderr: string; stdout: string }) => error);
+    const { stderr, stdout } = await start(process.execPath, [...LOG_LOADS, path.join(dist, 'index.js')]);
     expect(stdout).toContain('::error');
     expect(stderr).toContain('main.js');
     expect(chunks).toHaveLength(1);
@@ -87,12 +84,20 @@ describe('the packed package', () => {
   it('works as a library', async () => {
     const code = `
       import { runStructuredAgent, StructuredAgentError } from 'structured-agent';
-      const schema = { type: 'object', properties: { passed: { type: 'boolean' } }, required: ['passed'] };
+      const schema = ${JSON.stringify(SCHEMA)};
       const { payload } = await runStructuredAgent({ ...${JSON.stringify(options())}, schema, gate: 'passed' });
       const error = await runStructuredAgent({ prompt: 'x', schema, model: 'm' }).catch((thrown) => thrown);
       console.log(JSON.stringify([payload, error instanceof StructuredAgentError, error.reason, error.exitCode]));`;
-    writeFileSync(path.join(folder, 'run.js'), code);
-    expect(JSON.parse(await sh(process.execPath, ['run.js']))).toEqual([payload, true, 'config', 52]);
+    const { stdout } = await start(process.execPath, [write('run.js', code)]);
+    expect(JSON.parse(stdout)).toEqual([{ passed: true }, true, 'config', 52]);
+  });
+
+  it('works as a command', async () => {
+    const { prompt, baseUrl, sandbox } = options();
+    const task = ['-p', prompt, '--json-schema', JSON.stringify(SCHEMA)];
+    const flags = ['--model', 'scripted-1', '--base-url', baseUrl, '--sandbox', sandbox];
+    const run = await start('npx', ['--no-install', 'structured-agent', ...task, ...flags]);
+    expect([run.code, run.stdout]).toEqual([0, '{"passed":true}\n']);
   });
 
   it('has types, with and without Zod', async () => {
@@ -103,34 +108,16 @@ describe('the packed package', () => {
       const result: RunResult<{ passed: boolean }> = await runStructuredAgent({ prompt: 'x', model: 'm', schema });
       const passed: boolean = result.payload.passed;
       const plain = await runStructuredAgent({ prompt: 'x', model: 'm', schema: { type: 'object' } });
-      // @ts-expect-error a string is no boolean
+      // @ts-expect-error a string is not a boolean
       const wrong: string = result.payload.passed;
       console.log(passed, wrong, plain.payload);`;
-    writeFileSync(path.join(folder, 'typed.ts'), code);
     // As if installed by the user.
     symlinkSync(path.join(ROOT, 'node_modules/zod'), path.join(folder, 'node_modules/zod'));
-    const compilerOptions = {
-      strict: true,
-      noEmit: true,
-      module: 'nodenext',
-      target: 'es2022',
-      lib: ['es2023', 'dom'],
-      types: [],
-    };
-    writeFileSync(
-      path.join(folder, 'tsconfig.json'),
-      JSON.stringify({ compilerOptions, files: ['typed.ts'] }),
-    );
-    expect(await sh(path.join(ROOT, 'node_modules/.bin/tsc'), ['-p', '.'])).toBe('');
-  });
-
-  it('works as a command', async () => {
-    const { prompt, baseUrl, sandbox } = options();
-    const args = ['-p', prompt, '--model', 'scripted-1', '--base-url', baseUrl, '--sandbox', sandbox];
-    const schema = '{"type":"object","properties":{"passed":{"type":"boolean"}}}';
-    expect(await sh('npx', ['--no-install', 'structured-agent', ...args, '--json-schema', schema])).toBe(
-      '{"passed":true}\n',
-    );
+    const language = { strict: true, module: 'nodenext', target: 'es2022', lib: ['es2023', 'dom'] };
+    const compilerOptions = { ...language, noEmit: true, types: [] };
+    write('tsconfig.json', JSON.stringify({ compilerOptions, files: [write('typed.ts', code)] }));
+    const run = await start(path.join(ROOT, 'node_modules/.bin/tsc'), ['-p', '.']);
+    expect(run).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
   // An older Node never loads the bundle, so features that it lacks do not matter.
@@ -139,20 +126,14 @@ describe('the packed package', () => {
     ['the merge action', 'merge.js', { code: 52, stdout: `::error::${TOO_OLD}\n`, stderr: '' }],
     ['the command line', 'cli.js', { code: 52, stdout: '', stderr: `${TOO_OLD}\n` }],
   ])('%s requires a newer Node', async (_, file, expected) => {
-    const dist = path.join(folder, 'node_modules/structured-agent/dist');
-    const child = execute(process.execPath, ['--import', OLD_NODE, path.join(dist, file)]);
-    expect(await child.catch(({ code, stdout, stderr }) => ({ code, stdout, stderr }))).toEqual(expected);
+    expect(await start(process.execPath, [...OLD_NODE, path.join(dist, file)])).toEqual(expected);
   });
 
   it('the library requires a newer Node', async () => {
     const code = `import('structured-agent').catch(({ name, reason, exitCode, message }) =>
       console.log(JSON.stringify({ name, reason, exitCode, message })))`;
-    writeFileSync(path.join(folder, 'old.js'), code);
-    expect(JSON.parse(await sh(process.execPath, ['--import', OLD_NODE, 'old.js', 'WORD']))).toEqual({
-      name: 'StructuredAgentError',
-      reason: 'config',
-      exitCode: 52,
-      message: TOO_OLD,
-    });
+    const { stdout } = await start(process.execPath, [...OLD_NODE, write('old.js', code), 'WORD']);
+    const error = { name: 'StructuredAgentError', reason: 'config', exitCode: 52, message: TOO_OLD };
+    expect(JSON.parse(stdout)).toEqual(error);
   });
 });

@@ -1,5 +1,6 @@
+/** What of a run is in no log and in no file. */
 import { describe, expect, it } from 'vitest';
-import { calls, KEY, runAction, submits } from '../support/fakes/runner/action.ts';
+import { calls, KEY, left, runAction, submits } from '../support/fakes/runner/action.ts';
 
 const CANARY = 'CANARY-5d2e';
 const schema = JSON.stringify({
@@ -8,100 +9,123 @@ const schema = JSON.stringify({
   properties: { passed: { type: 'boolean' }, note: { type: 'string' } },
   additionalProperties: { type: 'number' },
 });
+const files = { 'a.txt': 'hello\n' };
 
-describe('privacy', () => {
-  it.each(['summary', 'full'])(
-    'P3 transcript and log have no arguments of structured_output or unoffered tools at log-level %s',
-    async (level) => {
+describe('arguments and prose', () => {
+  it.each(['', '1'])(
+    'P3 arguments of structured_output are not recorded (RUNNER_DEBUG=%s)',
+    async (debug) => {
       const run = await runAction({
         script: [
           calls('read_file', { path: 'a.txt' }),
           submits({ passed: `${CANARY}-1`, note: `${CANARY}-2`, [`${CANARY}-3`]: 1 }),
           calls('structured_output', `{"passed": ${CANARY}-4`),
-          submits({ passed: true, [`${CANARY}-7`]: 'x' }),
+          submits({ passed: true, [`${CANARY}-5`]: 'x' }),
           calls('StructuredOutput', { passed: true, note: `${CANARY}-6` }),
-          submits({ passed: true, note: `${CANARY}-5` }),
+          submits({ passed: true, note: 'PUBLISHED' }),
         ],
-        files: { 'a.txt': 'hello\n' },
-        inputs: { schema, 'log-level': level },
-        variables: { RUNNER_DEBUG: level === 'full' ? '1' : '' },
+        files,
+        inputs: { schema },
+        variables: { RUNNER_DEBUG: debug },
       });
-      expect(run.exitCode).toBe(0);
-      const transcript = run.transcript;
-      expect(transcript).not.toContain(CANARY);
-      expect(transcript).toContain('these arguments are not recorded');
-      expect(transcript).toContain('{\\"path\\":\\"a.txt\\"}');
-      expect(transcript).toContain('hello');
-      for (const part of ['-1', '-2', '-3', '-4', '-6', '-7']) expect(run.log).not.toContain(CANARY + part);
-      expect(run.outputs.get('note')).toBe(`${CANARY}-5`);
-      expect(run.summary).toContain(`${CANARY}-5`);
+      expect([run.exitCode, run.outputs.get('note')]).toEqual([0, 'PUBLISHED']);
+      expect(run.transcript).not.toMatch(/CANARY|PUBLISHED/u);
+      expect(run.transcript).toContain('these arguments are not recorded');
+      expect(run.transcript).toContain('{\\"path\\":\\"a.txt\\"}');
+      expect(run.log).not.toContain(CANARY);
+      expect(run.summary).toContain('PUBLISHED');
     },
   );
 
-  it('P7 the log has no prose of the model at log-level summary, except the plain-text preview', async () => {
-    const talk = await runAction({
-      script: [
-        { text: `${CANARY}-prose`, calls: [{ name: 'read_file', arguments: '{"path":"a.txt"}' }] },
-        { text: `${CANARY}-prose`, calls: [{ name: 'structured_output', arguments: '{"passed":true}' }] },
-      ],
-      files: { 'a.txt': 'hello\n' },
-      inputs: { schema },
-    });
-    expect(talk.exitCode).toBe(0);
-    expect(talk.log).not.toContain(CANARY);
+  it('P7 the log has no prose of the model, except the preview of plain text', async () => {
+    const prose = { text: `${CANARY}-prose` };
+    const script = [
+      { ...prose, ...calls('read_file', { path: 'a.txt' }) },
+      { ...prose, ...submits({ passed: true }) },
+    ];
+    const talk = await runAction({ script, files, inputs: { schema } });
+    expect([talk.exitCode, talk.log.includes(CANARY)]).toEqual([0, false]);
     expect(talk.transcript).toContain(`${CANARY}-prose`);
     const long = `${'x'.repeat(150)} ${'y'.repeat(100)}${CANARY}`;
-    const plain = await runAction({
-      script: [{ text: `${CANARY}-first` }, { text: long }],
-      inputs: { schema },
-    });
-    expect(plain.exitCode).toBe(1);
-    expect(plain.log).not.toContain(CANARY);
+    const plain = await runAction({ script: [prose, { text: long }], inputs: { schema } });
+    expect([plain.exitCode, plain.log.includes(CANARY)]).toEqual([1, false]);
     expect(plain.log).toContain('x'.repeat(150));
   });
 
-  it('masks the key before the first line, and shows it nowhere else', async () => {
-    const run = await runAction({
-      script: [
-        calls('shell', { command: `echo ${KEY}; env; cat /proc/*/environ | tr '\\0' '\\n'` }),
-        submits({ passed: true }),
-      ],
-      inputs: { schema, 'log-level': 'full' },
-      variables: {
-        GITHUB_TOKEN: 'ghs_canary0123456789abcdefghij',
-        ACTIONS_RUNTIME_TOKEN: 'runtime-canary-0123456789',
-      },
-    });
-    expect(run.exitCode).toBe(0);
-    const lines = run.log.split('\n');
-    const firstOther = lines.findIndex((line) => !line.startsWith('::add-mask::'));
-    const masked = lines.slice(0, firstOther).map((line) => line.replace('::add-mask::', ''));
-    expect(masked.toSorted()).toEqual(
-      [KEY, 'ghs_canary0123456789abcdefghij', 'runtime-canary-0123456789'].toSorted(),
-    );
-    const rest = [
-      lines.slice(firstOther).join('\n'),
-      run.transcript,
-      run.summary,
-      JSON.stringify(run.envelope),
-    ].join('\n');
-    for (const secret of masked) expect(rest).not.toContain(secret);
-    // The model wrote the key itself. No tool result may give it any other secret.
-    expect(run.requests[1]?.raw).not.toContain('canary0123');
-    expect(run.requests[1]?.raw).not.toContain('runtime-canary');
-  });
-
-  it('P6 writes a large log completely into a pipe that is read late, and then exits', async () => {
+  it('P6 a large log is complete in a pipe that is read late', async () => {
     const flood = calls('shell', { command: 'seq -f "line %g of a long log" 1 900' });
     const run = await runAction({
       script: (_request, index) => (index < 12 ? flood : submits({ passed: true })),
-      inputs: { schema, 'log-level': 'full' },
+      inputs: { schema },
+      variables: { RUNNER_DEBUG: '1' },
       readAfterMs: 3_000,
     });
     expect(run.exitCode).toBe(0);
-    expect(run.log.length).toBeGreaterThan(200_000);
     expect(run.log.match(/line 900 of a long log/gu)).toHaveLength(12);
     expect(run.log).toMatch(/SUCCESS|ACCEPTED/iu);
-    expect(run.log).toContain('result.json');
+  });
+});
+
+describe('secrets', () => {
+  it('are masked before the first line, and are nowhere else', async () => {
+    const tokens = {
+      GITHUB_TOKEN: 'ghs_canary0123456789abcdefghij',
+      ACTIONS_RUNTIME_TOKEN: 'runtime-canary-0123456789',
+    };
+    const command = `echo ${KEY}; env; cat /proc/*/environ | tr '\\0' '\\n'`;
+    const run = await runAction({
+      script: [calls('shell', { command }), submits({ passed: true })],
+      inputs: { schema },
+      variables: { ...tokens, RUNNER_DEBUG: '1' },
+    });
+    expect(run.exitCode).toBe(0);
+    const lines = run.log.split('\n');
+    const masked = lines.slice(
+      0,
+      lines.findIndex((line) => !line.startsWith('::add-mask::')),
+    );
+    const secrets = [KEY, ...Object.values(tokens)];
+    expect(masked.toSorted()).toEqual(secrets.map((secret) => `::add-mask::${secret}`).toSorted());
+    for (const secret of secrets) expect(left(run)).not.toContain(secret);
+    // The model wrote the key itself. No tool result may give it any other secret.
+    expect(run.requests[1]?.raw).not.toMatch(/canary0123|runtime-canary/u);
+  });
+
+  const headers = 'X-Team: team-canary-0123\nAuthorization: Basic tok-canary-4567';
+  const words = 'team-canary-0123 and tok-canary-4567';
+  const error = {
+    message: 'No team-canary-0123 here, nor Basic tok-canary-4567',
+    type: 'invalid_request_error',
+  };
+
+  it.each([
+    [
+      'that the model and the shell print',
+      { text: words, ...calls('shell', { command: `echo ${words}; exit 3` }) },
+      'accepted',
+    ],
+    ['in the server’s error message', { status: 400, error }, 'provider_error'],
+    ['in a payload', submits({ passed: true, summary: `see ${words}` }), 'secret_in_payload'],
+  ])('values of headers %s are masked', async (_, reply, reason) => {
+    const good = submits({ passed: true, summary: 'all well' });
+    const run = await runAction({
+      script: [reply, good],
+      inputs: { headers, 'api-key': '' },
+      variables: { RUNNER_DEBUG: '1' },
+    });
+    expect(run.requests[0]?.headers).toMatchObject({
+      'x-team': 'team-canary-0123',
+      authorization: 'Basic tok-canary-4567',
+    });
+    expect(run.envelope).toMatchObject({ reason });
+    expect(run.log).toContain('::add-mask::tok-canary-4567');
+    expect(left(run)).not.toMatch(/team-canary|tok-canary/u);
+  });
+
+  it('values of headers are masked even if a line is invalid', async () => {
+    const run = await runAction({ inputs: { headers: 'X-A: 1\nvalue-canary' } });
+    expect([run.exitCode, run.requests.length]).toEqual([52, 0]);
+    expect(run.envelope?.['error']).toMatch(/^Line 2 of headers has no colon/u);
+    expect(left(run)).not.toContain('canary');
   });
 });

@@ -4,106 +4,68 @@ import { startStopwatch } from '../support/stopwatch.ts';
 
 /** Milliseconds between the first signal and the runner's kill. Without an end, a run here takes minutes. */
 const RUNNER_KILLS_MS = 7_500;
+const cancelled = { reason: 'cancelled', exit_code: 130, subtype: 'error_cancelled' };
 const good = submits({ passed: true, summary: 'all well' });
-const cancelled = {
-  conclusion: 'inconclusive',
-  reason: 'cancelled',
-  exit_code: 130,
-  subtype: 'error_cancelled',
-};
+const never = () => new Promise<never>(() => undefined);
+const STUBBORN = 'trap "" TERM INT; (setsid sleep 300 &); bash -c "exec sleep 300"';
 
-/**
- * Runs until the log has a matching line, then sends the signal. Returns the run and how long it lived after that, in
- * milliseconds in which this host was not suspended or stalled.
- */
-async function interrupt(line: RegExp, signal: NodeJS.Signals, options: ActionOptions) {
-  let stop = () => 0;
-  let sent = false;
+/** Runs until the log has a matching line, then sends the signals. Ends before the runner would kill. */
+async function interrupt(line: RegExp, signals: readonly NodeJS.Signals[], options: ActionOptions) {
+  let stop = () => Number.POSITIVE_INFINITY;
+  const waiting = [...signals];
   const run = await runAction({
     ...options,
     onLine: (text, kill) => {
-      if (sent || !line.test(text)) return;
-      sent = true;
+      if (waiting.length === 0 || !line.test(text)) return;
       stop = startStopwatch();
-      kill(signal);
+      for (const signal of waiting.splice(0)) kill(signal);
     },
   });
-  const livedOn = stop();
-  expect(sent).toBe(true);
-  return { run, livedOn };
+  expect(stop()).toBeLessThan(RUNNER_KILLS_MS);
+  // Complete and consistent, whatever was going on.
+  expect(run.outputs.get('run-exit-code')).toBe(String(run.exitCode));
+  expect(run.envelope?.['exit_code']).toBe(run.exitCode);
+  expect([run.survivors, run.leftovers]).toEqual([[], []]);
+  return run;
 }
 
 describe('a signal', () => {
-  it.each(['SIGINT', 'SIGTERM'] as const)(
-    'E10 %s during a request ends with 130 before the runner kills, with outputs and envelope',
-    async (signal) => {
-      const { run, livedOn } = await interrupt(/^turn 1/u, signal, {
-        script: () => new Promise<never>(() => undefined),
-      });
-      expect(run.exitCode).toBe(130);
-      expect(livedOn).toBeLessThan(RUNNER_KILLS_MS);
-      expect(run.envelope).toMatchObject(cancelled);
-      expect(run.envelope?.['error']).toContain(signal);
-      expect(run.outputs.get('run-exit-code')).toBe('130');
-      expect(run.outputs.has('structured_output')).toBe(false);
-      expect(run.summary).toContain('cancelled');
-    },
-  );
-
-  it.each(['SIGINT', 'SIGTERM'] as const)(
-    'E10 %s during a command ends with 130 before the runner kills, and leaves no child',
-    async (signal) => {
-      const command = 'trap "" TERM INT; (setsid sleep 300 &); bash -c "exec -a SAMARK-e10 sleep 300"';
-      const { run, livedOn } = await interrupt(/▸ shell/u, signal, { script: [calls('shell', { command })] });
-      expect(run.exitCode).toBe(130);
-      expect(livedOn).toBeLessThan(RUNNER_KILLS_MS);
-      expect(run.envelope).toMatchObject(cancelled);
-      expect(run.survivors).toEqual([]);
-      expect(run.leftovers).toEqual([]);
-    },
-  );
-
-  it('E11 a signal after the payload was accepted publishes it and ends with 130', async () => {
-    const { run, livedOn } = await interrupt(/structured_output · accepted/u, 'SIGTERM', { script: [good] });
+  it.each<[string, RegExp, readonly NodeJS.Signals[], NonNullable<ActionOptions['script']>]>([
+    ['E10 SIGINT during a request', /^turn 1/u, ['SIGINT'], never],
+    ['E10 SIGTERM and then SIGINT during a request', /^turn 1/u, ['SIGTERM', 'SIGINT'], never],
+    ['E10 SIGTERM during a command', /▸ shell/u, ['SIGTERM'], [calls('shell', { command: STUBBORN })]],
+    ['E10 SIGTERM before the inputs are read', /^::add-mask::/u, ['SIGTERM'], [good]],
+  ])('%s ends with 130 before the runner kills, without a payload', async (_, line, signals, script) => {
+    const run = await interrupt(line, signals, { script });
     expect(run.exitCode).toBe(130);
-    expect(livedOn).toBeLessThan(RUNNER_KILLS_MS);
+    expect(run.envelope).toMatchObject(cancelled);
+    expect(run.envelope?.['error']).toMatch(/Cancelled by SIG(?:INT|TERM)/u);
+    expect(run.outputs.has('structured_output')).toBe(false);
+    expect(run.summary).toContain('cancelled');
+  });
+
+  it('E11 after the payload was accepted ends with 130 and publishes the payload', async () => {
+    const run = await interrupt(/structured_output · accepted/u, ['SIGTERM'], { script: [good] });
+    expect(run.exitCode).toBe(130);
     expect(run.envelope).toMatchObject({
       ...cancelled,
       structured_output: { passed: true, summary: 'all well' },
     });
     expect(run.outputs.get('run-conclusion')).toBe('inconclusive');
-    expect(run.outputs.get('run-exit-code')).toBe('130');
     expect(run.outputs.get('structured_output')).toBe('{"passed":true,"summary":"all well"}');
   });
 
-  it('E10 a signal while the reports are written leaves complete and consistent results', async () => {
-    const { run } = await interrupt(/^─{5}/u, 'SIGTERM', { script: [good] });
-    // The signal may come before or after the last output. Either way the results are complete and consistent.
+  it('E10 during the wait that a server asked for ends with 130', async () => {
+    const error = { message: 'slow down', type: 'rate_limit_error' };
+    const script = [{ status: 429, retryAfter: 50, error }];
+    const run = await interrupt(/asked to wait 50 s/u, ['SIGTERM'], { script });
+    expect([run.exitCode, run.requests.length]).toEqual([130, 1]);
+    expect(run.envelope).toMatchObject(cancelled);
+  });
+
+  it('while the reports are written leaves complete results', async () => {
+    // The signal may come before or after the last output.
+    const run = await interrupt(/^─{5}/u, ['SIGTERM'], { script: [good] });
     expect([0, 130]).toContain(run.exitCode);
-    expect(run.outputs.get('run-exit-code')).toBe(String(run.exitCode));
-    expect(run.envelope?.['exit_code']).toBe(run.exitCode);
-  });
-
-  it('E10 a signal before the inputs are read still ends the run in order', async () => {
-    const { run } = await interrupt(/^::add-mask::/u, 'SIGTERM', { script: [good] });
-    expect(run.exitCode).toBe(130);
-    expect(run.outputs.get('run-exit-code')).toBe('130');
-    expect(run.envelope).toMatchObject(cancelled);
-  });
-
-  it('E10 a second signal does not interrupt the shutdown', async () => {
-    let sent = 0;
-    const run = await runAction({
-      script: () => new Promise<never>(() => undefined),
-      onLine: (line, kill) => {
-        if (sent > 0 || !/^turn 1/u.test(line)) return;
-        sent += 1;
-        kill('SIGTERM');
-        kill('SIGINT');
-      },
-    });
-    expect(run.exitCode).toBe(130);
-    expect(run.envelope).toMatchObject(cancelled);
-    expect(run.outputs.get('run-reason')).toBe('cancelled');
   });
 });

@@ -1,15 +1,11 @@
-/** The demo as functions: a copy of the demo repository, a model, one run of the action on it. */
+/** The demo as functions: a copy of the demo repository, and one run of the action on it. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { type JournalEntry, startModel } from '../../__tests__/support/fakes/model/server.ts';
-import { answer } from './model.ts';
-import { runStep, type StepResult } from './runner.ts';
+import { type StepResult, startStep } from './runner.ts';
 
-const REPOSITORY = fileURLToPath(new URL('repository', import.meta.url));
+const REPOSITORY = path.join(import.meta.dirname, 'repository');
 
 /** What the agent is asked for, and what has to hold for a green step. */
 export const TASK = {
@@ -35,100 +31,50 @@ export const MEND: Edit = {
 /** Breaks a second test. */
 export const BREAK: Edit = { file: 'src/money.js', from: 'toFixed(2)', to: 'toFixed(1)' };
 
-/** Where the model sits: the action's inputs that name it. */
-export type ModelInputs = Readonly<Partial<Record<'provider' | 'model' | 'api-key' | 'base-url', string>>>;
-
-/** What one run of the demo is given. */
-export interface DemoOptions {
-  /** Changes made to the repository before it is committed. */
-  readonly edits: readonly Edit[];
-  readonly model: ModelInputs;
-  readonly sandbox: 'required' | 'off';
-  /** More inputs, which win over the demo's own. */
-  readonly inputs?: Readonly<Record<string, string>>;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly onLine: (line: string) => void;
-}
-
-/** What one run of the demo gave. */
+/** What one run of the demo left. */
 export interface DemoResult extends StepResult {
-  /** The envelope as parsed JSON; null when none was written. */
-  readonly envelope: unknown;
-  /** Whether every file of the checkout has its bytes of before, and git, where it is there, sees no change. */
-  readonly clean: boolean;
-}
-
-/** A running emulator with the demo's scripted model. */
-export interface Emulator {
-  readonly inputs: ModelInputs;
-  readonly requests: readonly JournalEntry[];
-  close(): Promise<void>;
-}
-
-/** Starts the provider emulator on a loopback port; the scripted model answers from what it is sent. */
-export async function startEmulator(format: 'openai-compatible' | 'anthropic'): Promise<Emulator> {
-  const server = await startModel(answer);
-  const inputs =
-    format === 'anthropic'
-      ? {
-          provider: format,
-          model: 'claude-sonnet-4-5',
-          'base-url': server.url,
-          'api-key': 'emulator-needs-no-key',
-        }
-      : { provider: format, model: 'scripted-model', 'base-url': `${server.url}/v1` };
-  return { inputs, requests: server.requests, close: server.close };
+  /** Whether git sees no change in the checkout. */
+  readonly isClean: boolean;
 }
 
 /** Whether bubblewrap works here, as the action would use it. */
 export function hasBubblewrap(): boolean {
-  const probe = [
-    '--ro-bind',
-    '/',
-    '/',
-    '--dev',
-    '/dev',
-    '--proc',
-    '/proc',
-    '--unshare-pid',
-    '--unshare-net',
-    'true',
-  ];
-  return spawnSync('bwrap', probe, { stdio: 'ignore' }).status === 0;
+  const mounts = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'];
+  const probe = spawnSync('bwrap', [...mounts, '--unshare-pid', '--unshare-net', 'true'], {
+    stdio: 'ignore',
+  });
+  return probe.status === 0;
 }
 
-/** Copies the repository into a fresh folder, commits it there, runs the action on it and removes the folder. */
-export async function runDemo(options: DemoOptions): Promise<DemoResult> {
+/** Copies the repository into a new folder, commits it there, runs the action on it and removes the folder. */
+export async function runDemo(options: {
+  /** Changes made to the repository before it is committed. */
+  readonly edits: readonly Edit[];
+  /** Further inputs: the model, and what differs from the demo's own task. */
+  readonly inputs: Readonly<Record<string, string>>;
+  readonly onLine: (line: string) => void;
+}): Promise<DemoResult> {
   const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'structured-agent-demo-')));
   try {
     const workspace = path.join(folder, 'cart');
     const sha = createRepository(workspace, options.edits);
-    const before = fingerprint(workspace);
-    const result = await runStep({
+    const sandbox = hasBubblewrap() ? 'required' : 'off';
+    const result = await startStep({
       workspace,
       folder,
-      sha: sha ?? '0'.repeat(40),
-      environment: options.environment,
-      inputs: {
-        ...TASK,
-        sandbox: options.sandbox,
-        // A real model may be tempted to mend what it finds.
-        'workspace-access': 'read-only',
-        ...options.model,
-        ...options.inputs,
-      },
+      sha,
+      environment: process.env,
+      inputs: { ...TASK, sandbox, ...options.inputs },
       onLine: options.onLine,
-    });
-    const unchanged = fingerprint(workspace) === before;
-    const clean = unchanged && (sha === null || git(workspace, 'status', '--porcelain') === '');
-    return { ...result, envelope: readEnvelope(result.outputs.get('run-result-file')), clean };
+    }).done;
+    return { ...result, isClean: git(workspace, 'status', '--porcelain', '--ignored') === '' };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Copies the demo repository, applies the edits and commits it; gives the commit, null where there is no git. */
-export function createRepository(workspace: string, edits: readonly Edit[]): string | null {
+/** Copies the demo repository, applies the edits and commits it; returns the commit. */
+export function createRepository(workspace: string, edits: readonly Edit[]): string {
   cpSync(REPOSITORY, workspace, { recursive: true });
   for (const edit of edits) {
     const file = path.join(workspace, edit.file);
@@ -136,7 +82,6 @@ export function createRepository(workspace: string, edits: readonly Edit[]): str
     if (!text.includes(edit.from)) throw new Error(`${edit.file} does not hold ${edit.from}`);
     writeFileSync(file, text.replace(edit.from, edit.to));
   }
-  if (spawnSync('git', ['--version'], { stdio: 'ignore' }).status !== 0) return null;
   git(workspace, 'init', '--quiet', '--initial-branch=main');
   git(workspace, 'add', '--all');
   git(workspace, 'commit', '--quiet', '--message=The cart');
@@ -144,29 +89,7 @@ export function createRepository(workspace: string, edits: readonly Edit[]): str
 }
 
 function git(workspace: string, ...args: readonly string[]): string {
-  const identity = [
-    '-c',
-    'user.name=demo',
-    '-c',
-    'user.email=demo@example.com',
-    '-c',
-    'commit.gpgsign=false',
-  ];
-  return execFileSync('git', ['-C', workspace, ...identity, ...args], { encoding: 'utf8' }).trim();
-}
-
-/** One hash over the names and bytes of every file outside `.git`. */
-function fingerprint(workspace: string): string {
-  const hash = createHash('sha256');
-  const files = readdirSync(workspace, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.join(entry.parentPath, entry.name))
-    .filter((file) => !file.startsWith(path.join(workspace, '.git', path.sep)));
-  for (const file of files.toSorted()) hash.update(`${file}\0`).update(readFileSync(file)).update('\0');
-  return hash.digest('hex');
-}
-
-function readEnvelope(file: string | undefined): unknown {
-  if (file === undefined || file === '') return null;
-  return JSON.parse(readFileSync(file, 'utf8'));
+  const identity = { 'user.name': 'demo', 'user.email': 'demo@example.com', 'commit.gpgsign': 'false' };
+  const config = Object.entries(identity).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  return execFileSync('git', ['-C', workspace, ...config, ...args], { encoding: 'utf8' }).trim();
 }

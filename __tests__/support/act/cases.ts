@@ -1,272 +1,110 @@
-/** The expected results of the example workflows on act, with a failing and a fixed repository where both matter. */
+/** How the example workflows end on act, with a failing and a mended repository where both matter. */
 import { BREAK, type Edit, MEND } from '../../../examples/demo/demo.ts';
-import { ACTION, type Case } from './world.ts';
+
+/** The action reference in the examples. */
+export const ACTION = 'org/structured-agent@v1';
+
+/** One run of one example, with the texts that the log of act and GitHub must or must not contain after it. */
+export interface Case {
+  readonly workflow: string;
+  readonly title: string;
+  readonly event: 'push' | 'pull_request' | 'merge_group' | 'workflow_run';
+  readonly edits: readonly Edit[];
+  readonly exitCode: 0 | 1;
+  readonly holds: readonly string[];
+  readonly lacks: readonly string[];
+  /** A text that a comment contains; null if there is no comment. */
+  readonly comment: string | null;
+  /** The states of `Agent review` on the judged commit, in the order they were set; none by default. */
+  readonly statuses?: readonly string[];
+  /** What the votes of each leg say, by leg; by default the tests of the repository decide. */
+  readonly votes?: Readonly<Record<string, readonly boolean[]>>;
+}
+
+const GREEN = `Success - Main ${ACTION}`;
+const RED = `Failure - Main ${ACTION}`;
+const MERGED = 'Main org/structured-agent/merge@v1';
+const HAS_PASSED = '::set-output:: passed=true';
+const HAS_FAILED = '::set-output:: passed=false';
 
 /** The repository as it is committed: one of nine tests fails. */
-const FAILING = { edits: [], title: 'the failing repository' } as const;
-const MENDED = { edits: [MEND], title: 'the fixed repository' } as const;
+const FAILING = { title: 'a failing test', edits: [], exitCode: 1, lacks: [HAS_PASSED] } as const;
+const MENDED = { title: 'all tests pass', edits: [MEND], exitCode: 0, lacks: [HAS_FAILED] } as const;
+const ONE_FAILS = '1 of 9 tests fails';
+const ALL_PASS = 'All 9 tests pass.';
+
 /** A pull request that breaks the code and relaxes its own policy. */
-const EASED: readonly Edit[] = [
+const RELAXED: readonly Edit[] = [
   BREAK,
   { file: '.github/verdict.schema.json', from: 'True only when every test passed.', to: 'Always true.' },
 ];
 
-const GREEN = `Success - Main ${ACTION}`;
-const RED = `Failure - Main ${ACTION}`;
-const HAS_PASSED = '::set-output:: passed=true';
-const HAS_FAILED = '::set-output:: passed=false';
+const gate = { workflow: 'gate.yml', event: 'push', comment: null } as const;
+const verdict = { workflow: 'verdict.yml', event: 'pull_request', comment: null } as const;
+const review = { workflow: 'pull-request-review.yml', event: 'pull_request' } as const;
+const local = { workflow: 'local-model.yml', event: 'push', comment: null } as const;
+const queue = { workflow: 'merge-queue.yml', event: 'merge_group' } as const;
+const judge = { workflow: 'trusted-judge.yml', event: 'pull_request' } as const;
+const afterCi = { workflow: 'after-ci.yml', event: 'workflow_run' } as const;
+const legs = { workflow: 'many-legs.yml', event: 'pull_request', edits: [MEND] } as const;
 
-const MERGED = 'Main org/structured-agent/merge@v1';
-const [PASS, FAIL, KILLED] = ['pass', 'fail', 'killed'] as const;
-
-const MANY_LEGS_RUN = {
-  workflow: 'many-legs.yml',
-  event: 'pull_request',
-  edits: [MEND],
-  secrets: true,
-  inTurn: true,
-} as const;
-
-/** A deciding failure, a repeated vote, unanimous votes and no votes. */
-const MANY_LEGS: readonly Case[] = [
-  {
-    ...MANY_LEGS_RUN,
-    title: 'a failing leg, and a leg with different votes and a missing one',
-    votes: {
-      correctness: [PASS, PASS, PASS],
-      security: [FAIL, PASS, FAIL],
-      compatibility: [PASS, KILLED, FAIL],
-    },
-    exitCode: 1,
-    holds: [
-      `Failure - Main ${ACTION}`,
-      '::error::Input required and not supplied: path',
-      'Total of 8 artifact(s) downloaded',
-      `Failure - ${MERGED}`,
-      '::set-output:: run-reason=gate_not_met',
-      tally(1, 1, 1),
-      '## ❌ Failure: 1 of 3 legs passes, 1 fails, 1 is undecided',
-    ],
-    lacks: [`Success - ${MERGED}`],
-    comments: ['❌ Failure', '1 of 3 legs passes, 1 fails, 1 is undecided', 'The security suffers here.'],
-  },
-  {
-    ...MANY_LEGS_RUN,
-    title: 'a repeated vote decides after the first was cut off',
-    votes: {
-      correctness: [PASS, PASS, PASS],
-      security: [PASS, PASS, FAIL],
-      compatibility: [PASS, KILLED, FAIL, PASS],
-    },
-    again: [{ leg: 'compatibility', vote: '2' }],
-    exitCode: 0,
-    holds: [
-      'Total of 8 artifact(s) downloaded',
-      `Failure - ${MERGED}`,
-      '::set-output:: run-reason=undecided',
-      tally(2, 0, 1),
-      'Total of 9 artifact(s) downloaded',
-      `Success - ${MERGED}`,
-      tally(3, 0, 0),
-    ],
-    lacks: ['::set-output:: run-reason=gate_not_met'],
-    comments: ['✅ Success'],
-  },
-  {
-    ...MANY_LEGS_RUN,
-    title: 'every vote passes',
-    votes: {
-      correctness: [PASS, PASS, PASS],
-      security: [PASS, PASS, PASS],
-      compatibility: [PASS, PASS, PASS],
-    },
-    exitCode: 0,
-    holds: ['Total of 9 artifact(s) downloaded', `Success - ${MERGED}`, tally(3, 0, 0)],
-    lacks: ['Failure - Main'],
-    comments: ['✅ Success'],
-  },
-  {
-    ...MANY_LEGS_RUN,
-    title: 'a fork without secrets',
-    secrets: false,
-    inTurn: false,
-    votes: {},
-    exitCode: 1,
-    holds: ['::set-output:: run-exit-code=52', 'Total of 9 artifact(s) downloaded', `Failure - ${MERGED}`],
-    lacks: ['::set-output:: passed=', `Success - ${MERGED}`],
-    comments: ['⚠️'],
-  },
-];
-
-/** All cases. */
 export const CASES: readonly Case[] = [
-  failing(
-    'gate.yml',
-    'push',
-    0,
-    [
-      GREEN,
-      HAS_FAILED,
-      '::set-output:: failure_count=1',
-      'Success - Main Say what is in the way',
-      '| Not released, 1 failing. 1 of 9 tests fails: an order of exactly 100.00 gets the discount.',
-    ],
-    ['Main Announce the release', 'Main Release'],
-  ),
-  mended('gate.yml', 'push', [
-    'Success - Main Announce the release',
-    '| Cleared for release.',
-    'Success - Main Release',
-    '| Releasing.',
-  ]),
   {
-    ...failing('pull-request-review.yml', 'pull_request', 1, [
-      RED,
-      HAS_FAILED,
-      '::set-output:: run-gate=not_met',
-      '| review failure (gate_not_met) after 4 turns',
-      '| uploaded 1 of structured-agent/',
-      'an order of exactly 100.00 gets the discount',
-    ]),
-    comments: ['❌ Failure', '1 of 9 tests fails'],
-  },
-  {
-    ...mended('pull-request-review.yml', 'pull_request', [
-      '| review success (accepted) after 6 turns',
-      '| uploaded 0 of structured-agent/',
-    ]),
-    comments: ['✅ Success', 'All 9 tests pass.'],
-  },
-  failing(
-    'local-model.yml',
-    'push',
-    1,
-    [RED, '::set-output:: failure_count=1', '::set-output:: run-gate=not_met'],
-    ['Main Count'],
-  ),
-  { ...mended('local-model.yml', 'push', ['::set-output:: failure_count=0', '| No test fails.']), lacks: [] },
-  failing('verdict.yml', 'pull_request', 1, [
-    RED,
-    HAS_FAILED,
-    'Success - Main Say what is wrong',
-    '| error: test/',
-  ]),
-  {
-    ...failing('code-review.yml', 'pull_request', 1, [
-      RED,
-      HAS_FAILED,
-      '| review failure, complete true, https://',
-    ]),
-    comments: ['❌ Failure', 'A test fails'],
-  },
-  {
-    ...mended('code-review.yml', 'pull_request', ['| review success, complete true, https://']),
-    comments: ['✅ Success'],
-  },
-  // The scripted model runs the tests, but this example offers no shell, so its payload says that it could not.
-  failing('security-review.yml', 'pull_request', 1, [
-    RED,
-    '::set-output:: complete=false',
-    '| uploaded 0 of structured-agent/',
-  ]),
-  failing(
-    'test-report.yml',
-    'push',
-    1,
-    [RED, '::set-output:: failure_count=1', '::set-output:: test_count=9'],
-    ['Main Count'],
-  ),
-  mended('test-report.yml', 'push', ['| 9 tests ran, none failed, 0 skipped.']),
-  {
-    ...failing('matrix.yml', 'pull_request', 1, [
-      '| correctness failure',
-      '| security failure',
-      '| compatibility failure',
-      'Failure - Main Every leg is green',
-    ]),
-    comments: ['correctness', 'security', 'compatibility'],
-  },
-  mended('matrix.yml', 'pull_request', ['| correctness success', 'Success - Main Every leg is green']),
-  mended('forks.yml', 'pull_request', ['::set-output:: run-conclusion=success'], ['Main Nobody looked']),
-  {
-    ...mended('forks.yml', 'pull_request', ['::set-output:: run-conclusion=skipped', 'Main Nobody looked']),
-    title: 'a fork without secrets',
-    secrets: false,
-    lacks: [HAS_PASSED],
-  },
-  { ...failing('merge-queue.yml', 'merge_group', 1, [RED, HAS_FAILED]), comments: ['❌ Failure'] },
-  mended('merge-queue.yml', 'merge_group', [HAS_PASSED]),
-  {
-    ...failing('trusted-judge.yml', 'pull_request', 1, [RED, HAS_FAILED, '| 2 tests fail.']),
-    title: 'a change that relaxes its own policy',
-    edits: EASED,
-    comments: [
-      'This pull request changes what judges it',
-      '.github/verdict.schema.json',
-      'not the changed version judged',
-    ],
-  },
-  { ...mended('trusted-judge.yml', 'pull_request', [HAS_PASSED]), comments: ['✅ Success'] },
-  {
-    ...failing('after-ci.yml', 'workflow_run', 1, [RED, HAS_FAILED, '| review failure']),
-    comments: ['❌ Failure'],
-    statuses: ['head: Agent review pending', 'head: Agent review failure'],
-  },
-  {
-    ...mended('after-ci.yml', 'workflow_run', [HAS_PASSED, '| review success']),
-    comments: ['✅ Success'],
-    statuses: ['head: Agent review pending', 'head: Agent review success'],
-  },
-  {
-    ...failing('review-command.yml', 'issue_comment', 1, [RED, HAS_FAILED, '| review failure']),
-    comments: ['❌ Failure'],
-    statuses: ['head: Agent review pending', 'head: Agent review failure'],
-  },
-  {
-    ...mended('review-command.yml', 'issue_comment', [HAS_PASSED, '| review success']),
-    comments: ['✅ Success'],
-    statuses: ['head: Agent review pending', 'head: Agent review success'],
-  },
-  // A replay gives the same payload for any repository and needs no key.
-  ...[MENDED, FAILING].map((repository) => ({
-    ...mended('replay.yml', 'pull_request', [
-      HAS_PASSED,
-      '::set-output:: run-model=replay of claude-sonnet-4-5',
-      'Success - Main Read what the next job would read',
-    ]),
-    ...repository,
-    secrets: false,
-  })),
-  ...MANY_LEGS,
-];
-
-function failing(
-  workflow: string,
-  event: Case['event'],
-  exitCode: 0 | 1,
-  holds: readonly string[],
-  lacks: readonly string[] = [],
-): Case {
-  return { ...FAILING, workflow, event, secrets: true, exitCode, holds, lacks: [HAS_PASSED, ...lacks] };
-}
-
-function mended(
-  workflow: string,
-  event: Case['event'],
-  holds: readonly string[],
-  lacks: readonly string[] = [],
-): Case {
-  return {
-    ...MENDED,
-    workflow,
-    event,
-    secrets: true,
+    ...{ ...gate, ...FAILING },
     exitCode: 0,
-    holds: [GREEN, ...holds],
-    lacks: [HAS_FAILED, ...lacks],
-  };
-}
-
-function tally(pass: number, fail: number, abstain: number): string {
-  return `::set-output:: run-tally=${JSON.stringify({ pass, fail, abstain, expected: 3 })}`;
-}
+    holds: [GREEN, HAS_FAILED, `| Not released, 1 failing. ${ONE_FAILS}`],
+    lacks: [HAS_PASSED, 'Main Announce the release', 'Main Release'],
+  },
+  { ...{ ...gate, ...MENDED }, holds: [GREEN, HAS_PASSED, '| Cleared for release.', '| Releasing.'] },
+  { ...{ ...verdict, ...FAILING }, holds: [RED, HAS_FAILED, '| error: test/'] },
+  {
+    ...{ ...review, ...FAILING },
+    holds: [RED, '| review failure (gate_not_met)', '| uploaded 1 results'],
+    comment: ONE_FAILS,
+  },
+  {
+    ...{ ...review, ...MENDED },
+    holds: [GREEN, '| review success (accepted)', '| uploaded 0 results'],
+    comment: ALL_PASS,
+  },
+  { ...{ ...local, ...FAILING }, holds: [RED, '::set-output:: failure_count=1'], lacks: ['Main Count'] },
+  { ...{ ...local, ...MENDED }, holds: [GREEN, '::set-output:: failure_count=0', '| No test fails.'] },
+  { ...{ ...queue, ...FAILING }, holds: [RED, HAS_FAILED], comment: ONE_FAILS },
+  { ...{ ...queue, ...MENDED }, holds: [GREEN, HAS_PASSED], comment: null },
+  {
+    ...{ ...judge, ...FAILING },
+    title: 'a change that relaxes its own policy',
+    edits: RELAXED,
+    holds: [RED, HAS_FAILED, '| 2 tests fail.'],
+    comment: '.github/verdict.schema.json',
+  },
+  { ...{ ...judge, ...MENDED }, holds: [GREEN, HAS_PASSED], comment: ALL_PASS },
+  { ...{ ...afterCi, ...FAILING }, holds: [RED], comment: ONE_FAILS, statuses: ['pending', 'failure'] },
+  { ...{ ...afterCi, ...MENDED }, holds: [GREEN], comment: ALL_PASS, statuses: ['pending', 'success'] },
+  {
+    ...legs,
+    title: 'one leg fails',
+    votes: {
+      correctness: [true, true, true],
+      security: [false, true, false],
+      compatibility: [true, true, false],
+    },
+    exitCode: 1,
+    holds: ['Total of 9 artifact(s) downloaded', `Failure - ${MERGED}`, 'run-reason=gate_not_met'],
+    lacks: [`Success - ${MERGED}`],
+    comment: 'The security suffers here.',
+  },
+  {
+    ...legs,
+    title: 'a leg passes by two of three votes',
+    votes: {
+      correctness: [true, true, true],
+      security: [true, false, true],
+      compatibility: [true, true, true],
+    },
+    exitCode: 0,
+    holds: ['Total of 9 artifact(s) downloaded', `Success - ${MERGED}`],
+    lacks: [`Failure - ${MERGED}`],
+    comment: 'security',
+  },
+];

@@ -33,6 +33,8 @@ export interface OnGitHub {
 export interface ActionOptions {
   /** Runs the merge instead, which has no default inputs. */
   readonly entry?: 'merge';
+  /** Another bundle than the committed one: the path of its index.js. */
+  readonly bundle?: string;
   readonly script?: Script;
   readonly provider?: 'openai-compatible' | 'anthropic';
   /** Override the default inputs; an empty string is an absent input. */
@@ -105,7 +107,7 @@ export async function runAction(options: ActionOptions = {}): Promise<ActionRun>
       workspace,
       folder,
       sha: '0123456789012345678901234567890123456789',
-      ...(options.entry === 'merge' ? { bundle: MERGE } : {}),
+      bundle: options.entry === 'merge' ? MERGE : (options.bundle ?? BUNDLE),
       inputs:
         options.entry === 'merge'
           ? (options.inputs ?? {})
