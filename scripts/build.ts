@@ -20,6 +20,7 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { transformSync } from 'esbuild';
+import { HASH_FILE, sourcesHash } from './sources-hash.ts';
 
 const root = path.join(import.meta.dirname, '..');
 
@@ -129,6 +130,7 @@ function build(folder: string): number {
     writeFileSync(file, code);
     bytes += Buffer.byteLength(code);
   }
+  writeFileSync(path.join(target, HASH_FILE), `${sourcesHash(root)}\n`);
   return bytes;
 }
 
