@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { type ActionOptions, calls, runAction, submits } from '../support/fakes/runner/action.ts';
-import { startStopwatch } from '../support/stopwatch.ts';
 
 /** Milliseconds between the first signal and the runner's kill. Without an end, a run here takes minutes. */
 const RUNNER_KILLS_MS = 7_500;
@@ -14,21 +13,21 @@ const cancelled = {
 
 /**
  * Runs until the log has a matching line, then sends the signal. Returns the run and how long it lived after that, in
- * milliseconds in which this host was not suspended or stalled.
+ * milliseconds.
  */
 async function interrupt(line: RegExp, signal: NodeJS.Signals, options: ActionOptions) {
-  let stop = () => 0;
+  let sentAt = 0;
   let sent = false;
   const run = await runAction({
     ...options,
     onLine: (text, kill) => {
       if (sent || !line.test(text)) return;
       sent = true;
-      stop = startStopwatch();
+      sentAt = performance.now();
       kill(signal);
     },
   });
-  const livedOn = stop();
+  const livedOn = performance.now() - sentAt;
   expect(sent).toBe(true);
   return { run, livedOn };
 }
