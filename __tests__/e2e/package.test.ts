@@ -18,13 +18,6 @@ import { HAS_BWRAP, submits } from '../support/fakes/runner/action.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 const payload = { passed: true };
-const TOO_OLD = 'structured-agent needs Node.js 22 or newer, and this is v20.20.2.';
-/** Preloaded, makes this Node report an older version. */
-const OLD_NODE = `data:text/javascript,${encodeURIComponent(`
-  Object.defineProperties(process, {
-    version: { value: 'v20.20.2' },
-    versions: { value: { ...process.versions, node: '20.20.2' } },
-  });`)}`;
 /** Preloaded, prints the URL of each loaded module. */
 const LOG_LOADS = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module';
@@ -131,28 +124,5 @@ describe('the packed package', () => {
     expect(await sh('npx', ['--no-install', 'structured-agent', ...args, '--json-schema', schema])).toBe(
       '{"passed":true}\n',
     );
-  });
-
-  // An older Node never loads the bundle, so features that it lacks do not matter.
-  it.each([
-    ['the action', 'index.js', { code: 52, stdout: `::error::${TOO_OLD}\n`, stderr: '' }],
-    ['the merge action', 'merge.js', { code: 52, stdout: `::error::${TOO_OLD}\n`, stderr: '' }],
-    ['the command line', 'cli.js', { code: 52, stdout: '', stderr: `${TOO_OLD}\n` }],
-  ])('%s requires a newer Node', async (_, file, expected) => {
-    const dist = path.join(folder, 'node_modules/structured-agent/dist');
-    const child = execute(process.execPath, ['--import', OLD_NODE, path.join(dist, file)]);
-    expect(await child.catch(({ code, stdout, stderr }) => ({ code, stdout, stderr }))).toEqual(expected);
-  });
-
-  it('the library requires a newer Node', async () => {
-    const code = `import('structured-agent').catch(({ name, reason, exitCode, message }) =>
-      console.log(JSON.stringify({ name, reason, exitCode, message })))`;
-    writeFileSync(path.join(folder, 'old.js'), code);
-    expect(JSON.parse(await sh(process.execPath, ['--import', OLD_NODE, 'old.js', 'WORD']))).toEqual({
-      name: 'StructuredAgentError',
-      reason: 'config',
-      exitCode: 52,
-      message: TOO_OLD,
-    });
   });
 });
