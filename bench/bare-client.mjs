@@ -26,7 +26,6 @@ for (;;) {
   const [call] = message.tool_calls;
   const input = JSON.parse(call.function.arguments);
   if (call.function.name === 'structured_output') {
-    console.log(JSON.stringify(input));
     break;
   }
   const content = await readFile(path.join(workspace, input.path), 'utf8');

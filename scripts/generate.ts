@@ -1,6 +1,6 @@
 /**
- * Writes what is made from tables of the sources: `node scripts/generate.ts [NAME…]`, all of it without a name. With
- * `--check` it only compares, and exits 1 where a file is not what its table says.
+ * Writes the files that are made from tables of the sources. With `--check` it only compares, and exits 1 if a file is not
+ * what its table says.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -9,13 +9,10 @@ import standalone from 'ajv/dist/standalone/index.js';
 import { stringify } from 'yaml';
 import { ADVANCED_INPUTS, INPUTS, type Input, MAIN_INPUTS } from '../src/config/inputs.ts';
 import { draft07Id, options } from '../src/contract/ajv.ts';
-import { type Preset, presets } from '../src/contract/presets.ts';
 import { MERGE_INPUTS } from '../src/merge/config.ts';
 import { mergeOutputs } from '../src/merge/report.ts';
 import { RUN_OUTPUTS } from '../src/reporters/outputs.ts';
 import type { RunOutput } from '../src/reporters/report-types.ts';
-import { isArray, isObject } from '../src/text/json.ts';
-import type { Json, JsonObject } from '../src/types.ts';
 
 /** A file that is made from a table. */
 interface Target {
@@ -25,15 +22,14 @@ interface Target {
   make(text: string): string;
 }
 
-/** Every generated file, by the name that the command line takes. */
-export const TARGETS: Readonly<Record<string, Target>> = {
-  action: { file: 'action.yml', make: makeAction },
-  merge: { file: 'merge/action.yml', make: makeMergeAction },
-  reference: { file: 'docs/reference.md', make: fillReference },
-  'many-legs': { file: 'docs/many-legs.md', make: fillManyLegs },
-  presets: { file: 'docs/presets.md', make: fillPresets },
-  'meta-schema': { file: 'src/contract/draft-07-meta-schema.ts', make: makeMetaSchema },
-};
+/** Every generated file. */
+export const TARGETS: readonly Target[] = [
+  { file: 'action.yml', make: makeAction },
+  { file: 'merge/action.yml', make: makeMergeAction },
+  { file: 'docs/reference.md', make: fillReference },
+  { file: 'docs/many-legs.md', make: fillManyLegs },
+  { file: 'src/contract/draft-07-meta-schema.ts', make: makeMetaSchema },
+];
 
 /** Every output that the action declares, with one sentence each; a schema's own properties come on top. */
 export const OUTPUTS: Readonly<Record<string, string>> = {
@@ -138,46 +134,6 @@ function tableOfInputs(inputs: readonly Input[]): string {
   return makeTable(['input', 'default', 'meaning'], rows);
 }
 
-/** The document with a table and the gate of each preset. */
-function fillPresets(text: string): string {
-  return [...presets].reduce((filled, [name, preset]) => {
-    const rows = rowsOfSchema(preset.schema, '');
-    const table = makeTable(['property', 'type', 'meaning, as the model reads it'], rows);
-    return fill(filled, name, `${table}\n\n${describeGate(preset)}`);
-  }, text);
-}
-
-/** A row for each property; those of a list's entries follow the list. */
-function rowsOfSchema({ properties, required }: JsonObject, prefix: string): readonly (readonly string[])[] {
-  const needed = isArray(required) ? required : [];
-  return Object.entries(isObject(properties) ? properties : {}).flatMap(([name, property]) => {
-    if (!isObject(property)) return [];
-    const { description, items } = property;
-    const optional = needed.includes(name) ? '' : ', optional';
-    const row = [
-      `\`${prefix}${name}\``,
-      describeType(property) + optional,
-      String(description).replaceAll('|', '\\|'),
-    ];
-    return [row, ...(isObject(items) ? rowsOfSchema(items, `${prefix}${name}[].`) : [])];
-  });
-}
-
-function describeType({ type, enum: values }: JsonObject): string {
-  if (isArray(values)) return values.map((value: Json) => `\`${String(value)}\``).join(', ');
-  return String(type);
-}
-
-function describeGate({ gate }: Preset): string {
-  if (gate.kind !== 'schema' || !isObject(gate.schema)) {
-    return gate.kind === 'property'
-      ? `Its gate: the property \`${gate.name}\`, which has to be true.`
-      : 'It has no gate.';
-  }
-  const { $schema: _, ...rest } = gate.schema;
-  return `Its gate:\n\n\`\`\`json\n${JSON.stringify(rest, null, 2)}\n\`\`\``;
-}
-
 /** Ajv's own check of a draft-07 schema as code: left to itself Ajv makes that code again at each start. */
 function makeMetaSchema(): string {
   const ajv = new Ajv({ ...options, code: { source: true, esm: true } });
@@ -224,17 +180,12 @@ function read(file: string): string {
 }
 
 if (import.meta.main) {
-  const names = process.argv.slice(2).filter((name) => name !== '--check');
-  const unknown = names.filter((name) => !Object.hasOwn(TARGETS, name));
-  if (unknown.length > 0)
-    throw new Error(`Nothing is called ${unknown.join(', ')}. Use ${Object.keys(TARGETS).join(', ')}.`);
-  for (const [name, { file, make }] of Object.entries(TARGETS)) {
-    if (names.length > 0 && !names.includes(name)) continue;
+  for (const { file, make } of TARGETS) {
     const text = read(file);
     const wanted = make(text);
     if (!process.argv.includes('--check')) writeFileSync(resolve(file), wanted);
     else if (text !== wanted) {
-      console.error(`${file} is not what its table says. Run: npx node scripts/generate.ts ${name}`);
+      console.error(`${file} is not what its table says. Run: npx node scripts/generate.ts`);
       process.exitCode = 1;
     }
   }

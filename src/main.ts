@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The entries of dist/ by file name. Each entry file loads this module after checking the version of Node. */
+/** The entries of dist/ by file name. Each entry file imports this module. */
 const ENTRIES: Readonly<Record<string, () => Promise<unknown>>> = {
   'index.js': () => import('./action.ts'),
   'cli.js': () => import('./cli.ts'),

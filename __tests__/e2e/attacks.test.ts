@@ -21,7 +21,6 @@ import {
   type RunnerCommand,
   withoutStopCommands,
 } from '../support/fakes/runner/runner.ts';
-import { loaded } from '../support/stopwatch.ts';
 import { actionsIn } from '../support/texts/gfm.ts';
 
 /** Generous: two whole runs, one of some ninety turns. */
@@ -59,7 +58,8 @@ function expectRow(row: AttackRow, seen: Observation | undefined): void {
   expect(seen.alive).toBe(false);
   if (expected['tool'] === 'denied') expect(seen.result).toMatch(DENIED);
   if (expected['tool'] === 'timeout') expect(seen.result).toContain('timed out after');
-  if (typeof expected['max_ms'] === 'number') expect(seen.elapsedMs).toBeLessThan(loaded(expected['max_ms']));
+  // On a busy machine. What the bound detects, such as a read that never ends, takes at least 30 s.
+  if (typeof expected['max_ms'] === 'number') expect(seen.elapsedMs).toBeLessThan(4 * expected['max_ms']);
   if (typeof expected['max_out'] === 'number') expect(seen.result.length).toBeLessThan(expected['max_out']);
   if (typeof expected['match'] === 'string') expect(seen.result).toContain(expected['match']);
   if (typeof expected['not_match'] === 'string') expect(seen.result).not.toContain(expected['not_match']);

@@ -9,15 +9,8 @@ import { HAS_BWRAP, submits } from '../support/fakes/runner/action.ts';
 import { makeFolder } from '../support/surroundings.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
-const TOO_OLD = 'structured-agent needs Node.js 22 or newer, and this is v20.20.2.';
 /** A module to preload. */
 const preload = (code: string) => ['--import', `data:text/javascript,${encodeURIComponent(code)}`];
-/** Makes this Node report an older version. */
-const OLD_NODE = preload(`
-  Object.defineProperties(process, {
-    version: { value: 'v20.20.2' },
-    versions: { value: { ...process.versions, node: '20.20.2' } },
-  });`);
 /** Prints the URL of each loaded module. */
 const LOG_LOADS = preload(`
   import { registerHooks } from 'node:module';
@@ -118,22 +111,5 @@ describe('the packed package', () => {
     write('tsconfig.json', JSON.stringify({ compilerOptions, files: [write('typed.ts', code)] }));
     const run = await start(path.join(ROOT, 'node_modules/.bin/tsc'), ['-p', '.']);
     expect(run).toEqual({ code: 0, stdout: '', stderr: '' });
-  });
-
-  // An older Node never loads the bundle, so features that it lacks do not matter.
-  it.each([
-    ['the action', 'index.js', { code: 52, stdout: `::error::${TOO_OLD}\n`, stderr: '' }],
-    ['the merge action', 'merge.js', { code: 52, stdout: `::error::${TOO_OLD}\n`, stderr: '' }],
-    ['the command line', 'cli.js', { code: 52, stdout: '', stderr: `${TOO_OLD}\n` }],
-  ])('%s requires a newer Node', async (_, file, expected) => {
-    expect(await start(process.execPath, [...OLD_NODE, path.join(dist, file)])).toEqual(expected);
-  });
-
-  it('the library requires a newer Node', async () => {
-    const code = `import('structured-agent').catch(({ name, reason, exitCode, message }) =>
-      console.log(JSON.stringify({ name, reason, exitCode, message })))`;
-    const { stdout } = await start(process.execPath, [...OLD_NODE, write('old.js', code), 'WORD']);
-    const error = { name: 'StructuredAgentError', reason: 'config', exitCode: 52, message: TOO_OLD };
-    expect(JSON.parse(stdout)).toEqual(error);
   });
 });

@@ -1,4 +1,4 @@
-/** Sample reports: verdicts, endings without a verdict, merges. Golden files contain their rendering, `scripts/render.ts` shows it. */
+/** Sample reports: verdicts, endings without a verdict, merges. Golden files contain their rendering. */
 
 import {
   ContractError,

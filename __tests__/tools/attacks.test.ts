@@ -15,7 +15,6 @@ import {
   shellWays,
   type World,
 } from '../sandbox/world.ts';
-import { loaded, startStopwatch } from '../support/stopwatch.ts';
 
 /** Rows about tools and the sandbox, not about the log, the outputs or the gate. */
 const rows = attacks.filter(
@@ -86,9 +85,9 @@ function attackTheWall({ options, access }: Way) {
       const expected: Readonly<Record<string, unknown>> = row.expect;
       for (const step of 'pre' in row && row.pre !== undefined ? row.pre : [])
         await call(step.tool, step.args);
-      const spent = startStopwatch();
+      const startedAt = performance.now();
       const answer = await call(row.tool, row.args);
-      const elapsed = spent();
+      const elapsed = performance.now() - startedAt;
       const settle = expected['settle_ms'];
       if (typeof settle === 'number') await sleep(settle);
 
@@ -100,7 +99,8 @@ function attackTheWall({ options, access }: Way) {
       expect(outside()).toEqual(before);
       expect(world.reached()).toBe(0);
       expect(isAlive(sleepMark)).toBe(false);
-      if (typeof expected['max_ms'] === 'number') expect(elapsed).toBeLessThan(loaded(expected['max_ms']));
+      // On a busy machine. What the bound detects, such as a read that never ends, takes at least 30 s.
+      if (typeof expected['max_ms'] === 'number') expect(elapsed).toBeLessThan(4 * expected['max_ms']);
       if (typeof expected['max_out'] === 'number')
         expect(answer.content.length).toBeLessThan(expected['max_out']);
       if (typeof expected['match'] === 'string') expect(answer.content).toContain(expected['match']);

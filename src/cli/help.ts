@@ -23,7 +23,7 @@ structured-agent --help lists every flag.`;
 const COMMAND_HELP: Readonly<Record<CommandName, string>> = {
   check: 'Checks a schema, a gate and workflow files; asks no model.',
   init: 'Writes a workflow and a schema to begin with.',
-  report: 'Makes a page of a transcript.',
+  report: 'Makes a page of a results folder.',
 };
 
 const VARIABLES: readonly (readonly [string, string])[] = [

@@ -81,12 +81,6 @@ export const READ = {
   event: 32 * MIB,
   /** A file of the runner that is kept; the runner itself accepts 1 MiB per step. */
   runnerFile: 64 * MIB,
-  /** A result file, for the page of `report`. */
-  result: 64 * MIB,
-  /** A transcript, which is read line by line. */
-  transcript: GIB,
-  /** A line of a transcript; no event is longer. */
-  transcriptLine: 16 * MIB,
   /** HEAD, a ref, or a file that names a git folder: each holds one path or hash. */
   pointer: 64 * KIB,
   /** A git config. */
@@ -379,18 +373,4 @@ export const MOUNTS = {
   sockets: 200,
   /** Mounts for the contents of the workspace. bubblewrap's time grows with their square, to 2 s. */
   workspace: 1_500,
-} as const;
-
-/** The page of `report`, which must open in any browser. */
-export const REPORT_PAGE = {
-  /** Characters of a text; the transcript has the rest. */
-  text: 60_000,
-  /** Characters of all texts together. */
-  total: 16 * MIB,
-  /** Characters of a text after that. */
-  lateText: 400,
-  /** Entries; as many as a browser can collapse and search without a noticeable delay. */
-  entries: 30_000,
-  /** Arguments of a call that are shown each on its own. */
-  arguments: 50,
 } as const;

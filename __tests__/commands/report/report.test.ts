@@ -1,258 +1,247 @@
-import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { reportSamples } from '../../../scripts/report-samples.ts';
+import { renderReportPage } from '../../../src/commands/report/page.ts';
 import { runReport } from '../../../src/commands/report/report.ts';
-import { makeFolder } from '../../support/surroundings.ts';
+import { createReportPage } from '../../../src/commands/report/report-page.ts';
+import { ReportError } from '../../../src/errors.ts';
+import { envelope } from '../../../src/reporters/envelope.ts';
+import type { Report } from '../../../src/reporters/report-types.ts';
+import { toWire } from '../../../src/reporters/transcript.ts';
+import type { Json } from '../../../src/types.ts';
+import { PROSE, sampleEvents } from '../../reporters/sample-events.ts';
+import { notMet, sampleReport, unpublished } from '../../reporters/sample-report.ts';
+import { knowSecrets, makeFolder } from '../../support/surroundings.ts';
 
 const folder = makeFolder();
-const { lines = [], envelope = null } = reportSamples()['review'] ?? {};
-const whole = `${lines.join('\n')}\n`;
-writeFileSync(path.join(folder, 't.jsonl'), whole);
-writeFileSync(path.join(folder, 'result.json'), JSON.stringify(envelope));
-mkdirSync(path.join(folder, 'folder'));
+const secrets = knowSecrets('sk-canary-1');
+const signal = new AbortController().signal;
+const same = (text: string) => text;
+const NO_SECRETS = { mask: same, longest: () => 0 };
 
-function report(...argv: string[]) {
-  return reportIn('.', ...argv);
+const NOTHING_CHECKED = {
+  exact: 0,
+  moved: 0,
+  unproven: 0,
+  ambiguous: 0,
+  ungrounded: 0,
+  refuted: 0,
+  corrected_lines: 0,
+};
+
+const WHOLE = sampleEvents.map((event) => JSON.stringify(toWire(event, same))).join('\n');
+
+function pageOf(report: Partial<Report>, transcript = WHOLE): string {
+  return renderReportPage({ envelope: envelope(sampleReport(report), same), transcript, secrets });
 }
 
-async function reportIn(place: string, ...argv: string[]) {
-  const output = { stdout: '', stderr: '' };
-  const code = await runReport(argv, {
-    cwd: path.join(folder, place),
-    stdout: (text) => (output.stdout += text),
-    stderr: (text) => (output.stderr += text),
-  });
-  return { code, ...output };
-}
-
-/** The page of a transcript. */
-async function pageOf(transcript: string | Buffer, ...more: string[]) {
-  writeFileSync(path.join(folder, 'x.jsonl'), transcript);
-  const { code, stdout, stderr } = await report('x.jsonl', '-o', '-', ...more);
-  expect([code, stderr]).toEqual([0, '']);
-  return stdout;
-}
-
-describe('runReport', () => {
-  it('writes one private page', async () => {
-    expect(await report('t.jsonl', '-o', 'page.html')).toEqual({ code: 0, stdout: '', stderr: '' });
-    const file = path.join(folder, 'page.html');
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(readFileSync(file, 'utf8')).toBe((await report('t.jsonl', '-o', '-')).stdout);
-  });
-
-  it('refuses to write through a symbolic link out of the checkout or into .git', async () => {
-    mkdirSync(path.join(folder, 'checkout/.git/hooks'), { recursive: true });
-    writeFileSync(path.join(folder, 'mine.html'), 'mine');
-    symlinkSync('.git/hooks', path.join(folder, 'checkout/hooks'));
-    symlinkSync('../mine.html', path.join(folder, 'checkout/page.html'));
-    for (const output of ['hooks/f', 'page.html']) {
-      const { code, stderr } = await reportIn('checkout', '../t.jsonl', '-o', output);
-      expect([code, stderr]).toEqual([52, expect.stringContaining('symbolic link')]);
-    }
-    expect(readFileSync(path.join(folder, 'mine.html'), 'utf8')).toBe('mine');
-  });
-
-  it('replaces the target of a symbolic link, not the link', async () => {
-    writeFileSync(path.join(folder, 'real.html'), 'old');
-    symlinkSync('real.html', path.join(folder, 'link.html'));
-    expect((await report('t.jsonl', '-o', 'link.html')).code).toBe(0);
-    expect(readFileSync(path.join(folder, 'real.html'), 'utf8')).toContain('<!doctype html>');
-  });
-
-  it('prints its help on stdout', async () => {
-    expect(await report('--help')).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining('Usage:'),
-      stderr: '',
+describe('the page', () => {
+  it('shows verdict, findings and conversation', async () => {
+    const page = pageOf({
+      verdict: notMet,
+      gate: { status: 'not_met', issues: [], words: ['wants `passed` to be true; the payload says false'] },
+      payload: {
+        passed: false,
+        summary: 'One of 12 tests fails.',
+        findings: [
+          { severity: 'note', path: 'src/cart.js', message: 'An old name.' },
+          {
+            severity: 'error',
+            path: 'src/sum.js',
+            line: 3,
+            title: 'Wrong sum',
+            message: 'It is one too many.',
+          },
+        ],
+      },
+      evidence: {
+        context: 'complete',
+        toolCalls: 1,
+        grounding: { ...NOTHING_CHECKED, exact: 1, ungrounded: 1 },
+        findings: [
+          { path: 'src/cart.js', line: 40, grounding: 'exact' },
+          { path: 'src/sum.js', line: 3, grounding: 'ungrounded' },
+        ],
+      },
     });
+    await expect(page).toMatchFileSnapshot('../../golden/report/page.html');
   });
 
-  it.each<[string, RegExp, ...string[]]>([
-    ['no transcript', /No transcript is named/],
-    ['no page', /No page is named\. Name it with -o/, 't.jsonl'],
-    ['two transcripts', /"b" is a second/, 'a', 'b', '-o', '-'],
-    ['an unknown flag', /--nope.*--help/, 't.jsonl', '--nope'],
-    ['a flag without its value', /-o needs a value/, 't.jsonl', '-o'],
-    ['a flag twice', /-o is given twice/, 't.jsonl', '-o', '-', '-o', 'b'],
-    ['an empty flag', /--result is given an empty value/, 't.jsonl', '-o', '-', '--result='],
-    ['a missing transcript', /"none" cannot be read: there is no such file/, 'none', '-o', '-'],
-    ['a transcript that is a folder', /"folder" is no file/, 'folder', '-o', '-'],
-    ['a result as a transcript', /"result.json" is no transcript/, 'result.json', '-o', '-'],
-    ['a transcript as a result', /"t.jsonl" is no result envelope/, 't.jsonl', '-o', '-', '--result=t.jsonl'],
+  it.each<[string, Partial<Report>]>([
+    ['Success: the gate is met', {}],
+    ['Accepted: no gate was asked for', { gate: { status: 'none', issues: [] } }],
+    ['Failure: the gate is not met', { verdict: notMet }],
+    ['Inconclusive: no verdict', unpublished('Prose only.')],
+    ['Skipped: nothing was judged', unpublished('There is no key.', { conclusion: 'skipped' })],
+    ['Replay, judged by no model. Success: the gate is met', { replayed: true }],
+  ])('is titled %s', (title, report) => {
+    expect(pageOf(report)).toContain(`<title>${title} · structured-agent</title>`);
+  });
+
+  it('shows a call without a result, and skips lines that are not events', () => {
+    const lines = WHOLE.split('\n').slice(0, 5);
+    const page = pageOf({}, [...lines, 'nonsense', '[1]', '{"type":"x"}', '{"type":"turn_st'].join('\n'));
+    expect(page.match(/no result/gu)).toHaveLength(2);
+    expect(page).not.toContain('nonsense');
+  });
+
+  it('cuts a long text', () => {
+    const page = pageOf({}, JSON.stringify({ type: 'run_started', prompt: 'x'.repeat(1_000_000) }));
+    expect(page).toContain('x…</pre>');
+    expect(page.length).toBeLessThan(30_000);
+  });
+
+  it('shows a run without a transcript, and a payload that is nested too deeply for JSON.stringify', () => {
+    const deep: Json = JSON.parse(`${'['.repeat(60_000)}${']'.repeat(60_000)}`);
+    const page = renderReportPage({ envelope: { structured_output: { deep } }, transcript: '', secrets });
+    expect(page).toContain('Too long for this page');
+    expect(page).toContain('There is no transcript of this run.');
+  });
+});
+
+describe('hostile text', () => {
+  const MARKUP = [
+    '</pre></details><script>alert(1)</script>',
+    '"><img src=x onerror=alert(1)>',
+    `' onmouseover='alert(1)`,
+    '</title></style><style>*{display:none}',
+    '<a href="https://example.com">x</a>',
+    '&lt;',
+    '\u202e\u200b\0\x1b[31m',
+    '\n',
+  ];
+  const piece = fc.oneof(fc.constantFrom(...MARKUP), fc.string({ unit: 'binary' }));
+  // A text that is blank or a known word may change what is shown.
+  const hostile = fc.array(piece, { maxLength: 4 }).map((pieces) => `x${pieces.join('')}x`);
+
+  /** A page with a text in each place of the envelope and the transcript. */
+  function pageAbout(text: string): string {
+    const call = { id: 'c', name: text, target: text };
+    const entries = [
+      { type: 'run_started', model: text, provider: text, prompt: text, tools: [text] },
+      { type: 'notice', level: text, text },
+      {
+        type: 'turn_completed',
+        turn: 1,
+        message: {
+          text,
+          tool_calls: [
+            { ...call, raw_arguments: JSON.stringify({ [text]: text, list: [text] }) },
+            { id: 'd', name: text, raw_arguments: text },
+          ],
+        },
+      },
+      { type: 'tool_finished', turn: 1, call, decision: text, result: { content: text } },
+      { type: 'user_message', text },
+    ];
+    const finding = { severity: text, path: text, title: text, message: text };
+    const whole = {
+      type: 'result',
+      conclusion: text,
+      reason: text,
+      error: text,
+      model: text,
+      sandbox: text,
+      gate: { status: text, words: [text] },
+      subject: { repository: text, sha: text, pull_request: 1 },
+      structured_output: { summary: text, [text]: text, findings: [finding] },
+    };
+    const transcript = entries.map((entry) => JSON.stringify(entry)).join('\n');
+    return renderReportPage({ envelope: whole, transcript, secrets: NO_SECRETS });
+  }
+  const tagsOf = (page: string) => page.match(/<[^>]*>/gu);
+
+  it('never changes the markup, which has no scripts, links or requests', () => {
+    const plain = tagsOf(pageAbout('x'));
+    expect(plain?.join('')).toContain(`content="default-src 'none'; style-src 'sha256-`);
+    expect(plain?.join('')).not.toMatch(/<(?:script|a|img|link|iframe|form|base)\b/u);
+    fc.assert(
+      fc.property(hostile, (text) => {
+        const page = pageAbout(text);
+        expect(tagsOf(page)).toEqual(plain);
+        expect(page).not.toMatch(/[\0\x1b\u200b\u202e]/u);
+      }),
+    );
+  });
+});
+
+describe('createReportPage', () => {
+  it('writes a private page of the last verdict with secrets masked', async () => {
+    const file = path.join(folder, 'new', 'report.html');
+    const notices: string[] = [];
+    const reporter = createReportPage({ file, secrets, notify: (text) => void notices.push(text) });
+    for (const event of sampleEvents) reporter.event?.(event);
+    await reporter.report?.(sampleReport(), signal);
+    await reporter.report?.(sampleReport({ payload: { summary: 'PAYLOAD sk-canary-1' } }), signal);
+    const page = readFileSync(file, 'utf8');
+    for (const text of [PROSE, 'OUTPUT-CANARY ***', 'PAYLOAD ***', 'npm test']) expect(page).toContain(text);
+    expect(page).not.toMatch(/sk-canary|NATIVE-CANARY|All 12 tests pass/u);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(notices.at(-1)).toBe(`report page: ${file}`);
+  });
+
+  it('throws a ReportError when the page cannot be written', async () => {
+    const reporter = createReportPage({ file: folder, secrets, notify: () => undefined });
+    await expect(reporter.report?.(sampleReport(), signal)).rejects.toThrow(ReportError);
+  });
+});
+
+describe('structured-agent report', () => {
+  /** Runs the command in a folder with these files. */
+  async function report(files: Readonly<Record<string, string | null>>, ...argv: string[]) {
+    const cwd = mkdtempSync(path.join(folder, 'cli-'));
+    mkdirSync(path.join(cwd, 'results'));
+    for (const [name, text] of Object.entries(files)) {
+      if (text === null) mkdirSync(path.join(cwd, 'results', name));
+      else writeFileSync(path.join(cwd, 'results', name), text);
+    }
+    symlinkSync('..', path.join(cwd, 'results', 'up'));
+    const said = { stdout: '', stderr: '' };
+    const code = await runReport(argv, {
+      cwd,
+      stdout: (text) => (said.stdout += text),
+      stderr: (text) => (said.stderr += text),
+    });
+    return { code, cwd, ...said };
+  }
+  const RESULT = { 'result.json': JSON.stringify(envelope(sampleReport(), same)) };
+
+  it('writes report.html into the results folder and prints its path', async () => {
+    const { code, cwd, stdout } = await report(
+      { ...RESULT, 'transcript.jsonl': WHOLE },
+      'results/up/results',
+    );
+    const page = path.join(cwd, 'results', 'report.html');
+    expect([code, stdout]).toEqual([0, `${page}\n`]);
+    expect(readFileSync(page, 'utf8')).toContain('Judge this.');
+    expect(statSync(page).mode & 0o777).toBe(0o600);
+  });
+
+  it('prints its help', async () => {
+    expect(await report({}, '--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage:') });
+  });
+
+  it.each<[string, Readonly<Record<string, string | null>>, string[], RegExp]>([
+    ['no folder', {}, [], /Name one results folder: structured-agent report RESULTS/u],
+    ['two folders', RESULT, ['results', 'b'], /Name one results folder/u],
+    ['an unknown flag', RESULT, ['results', '--nope'], /--nope.*--help/u],
+    ['a missing folder', {}, ['none'], /none\/result\.json" does not exist\. Name the results folder/u],
+    ['a folder without a result', {}, ['results'], /result\.json" does not exist/u],
+    ['a result that is not JSON', { 'result.json': '{' }, ['results'], /is not the result of a run/u],
     [
-      'a page that overwrites its transcript',
-      /is what the page is made from/,
-      't.jsonl',
-      '-o',
-      './folder/../t.jsonl',
+      'JSON that is not a result',
+      { 'result.json': '{"type":"x"}' },
+      ['results'],
+      /is not the result of a run/u,
     ],
-    ['a page that overwrites a folder', /"folder" is there already and no file/, 't.jsonl', '-o', 'folder'],
-    [
-      'a page that overwrites a device',
-      /"\/dev\/null" is there already and no file/,
-      't.jsonl',
-      '-o',
-      '/dev/null',
-    ],
-    ['a page in a missing folder', /The folder of "a\/b.html" is not there/, 't.jsonl', '-o', 'a/b.html'],
-    ['a name with invisible characters', /⟨U\+202E⟩/, '\u202ex', '-o', '-'],
-  ])('%s ends with 52 and a one-line error', async (_, says, ...argv) => {
-    const { code, stdout, stderr } = await report(...argv);
+    ['a result that cannot be read', { 'result.json': null }, ['results'], /cannot be read: .*EISDIR/u],
+    ['a page that cannot be written', { ...RESULT, 'report.html': null }, ['results'], /cannot be written/u],
+    ['a name with invisible characters', {}, ['\u202ex\n::error::'], /x\\n: :error: :/u],
+  ])('%s ends with 52 and one line', async (_, files, argv, says) => {
+    const { code, stdout, stderr } = await report(files, ...argv);
     expect([code, stdout]).toEqual([52, '']);
     expect(stderr).toMatch(says);
-    expect(stderr).toMatch(/^structured-agent report: [^\n\x1b]+\n$/);
-    expect(readFileSync(path.join(folder, 't.jsonl'), 'utf8')).toBe(whole);
-  });
-
-  it('handles a truncated last line, a BOM, CRLF and lines that are not events, and reports them', async () => {
-    const page = await pageOf(
-      `\ufeff${lines.slice(0, 4).join('\r\n')}\r\n\r\nnonsense\n{"type":"x"}\n{"type":"turn_st`,
-    );
-    expect(page).toContain('The last line is torn');
-    expect(page).toContain('2 lines of the transcript are no event');
-    expect(page).toContain('the verdict is not in it');
-    expect(page).not.toContain('nonsense');
-    expect(page).toContain('claude-sonnet-4-5');
-  });
-
-  it('does not report a complete last line without a newline as truncated', async () => {
-    expect(await pageOf(lines.join('\n'))).not.toMatch(/torn|no event/);
-  });
-
-  it.each(['', '\n\n', 'text', '[]\n', Buffer.from([0xff, 0xfe, 0, 10])])(
-    'refuses %j as a transcript',
-    async (content) => {
-      writeFileSync(path.join(folder, 'y.jsonl'), content);
-      expect(await report('y.jsonl', '-o', '-')).toMatchObject({ code: 52, stdout: '' });
-    },
-  );
-
-  it('reads gate, sandbox and policy from the result, alone or at the end of a stream', async () => {
-    const alone = await pageOf(whole, '--result', 'result.json');
-    for (const text of ['not met', 'bwrap', 'octo/cart', '<code>passed</code>', 'gate_not_met']) {
-      expect(alone).toContain(text);
-    }
-    writeFileSync(path.join(folder, 'stream'), `{"type":"system"}\n${JSON.stringify(envelope)}\n`);
-    writeFileSync(path.join(folder, 'array'), JSON.stringify([{ type: 'system' }, envelope], null, 2));
-    expect(await pageOf(whole, '--result', 'stream')).toBe(alone);
-    expect(await pageOf(whole, '--result', 'array')).toBe(alone);
-  });
-
-  it('keeps an empty first line of a tool result', async () => {
-    const call = { name: 'shell' };
-    const entry = { type: 'tool_finished', call, decision: 'ok', result: { content: '\nx' } };
-    expect(await pageOf(JSON.stringify(entry))).toContain('<pre>\n\nx</pre>');
-  });
-
-  it('prefers the cost in the result, including an unknown cost', async () => {
-    for (const [cost, shown] of [
-      [9.87, '<dt>Cost</dt><dd>$9.87</dd>'],
-      [null, '<dt>Cost</dt><dd>unknown</dd>'],
-    ] as const) {
-      writeFileSync(path.join(folder, 'cost'), JSON.stringify({ ...envelope, total_cost_usd: cost }));
-      expect(await pageOf(whole, '--result', 'cost')).toContain(shown);
-    }
-  });
-
-  it('shows the payload with the most severe findings first, and the gate in words', async () => {
-    const page = await pageOf(whole, '--result', 'result.json');
-    const text = page
-      .replace(/<\/?code>/gu, '')
-      .replace(/<[^>]+>/gu, ' ')
-      .replace(/\s+/gu, ' ');
-    expect(text).toContain('The gate is not met: It wants passed to be true; the payload says false.');
-    expect(text).toMatch(/What was found passed false summary One of 12 tests fails: [^.]*\. risk medium/u);
-    expect(text).toMatch(
-      /findings \(3 entries\) severity path line message suggestion error src\/discount\.js 3 Math[\s\S]*warning test\/discount\.test\.js[\s\S]*note src\/cart\.js 40/u,
-    );
-    expect(page).not.toContain('was not given');
-  });
-
-  it('explains how to add the payload to the page', async () => {
-    expect(await pageOf(whole)).toContain('which was not given: --result FILE adds it to this page');
-    expect(await pageOf(whole, '--without-payload')).not.toContain('was not given');
-  });
-
-  it('limits the rows, columns and values of a payload', async () => {
-    const findings = Array.from({ length: 700 }, (_, at) => ({ message: `m${at}`, long: 'x'.repeat(5_000) }));
-    const wide = { rows: [Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`c${at}`, at]))] };
-    const many = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`v${at}`, at]));
-    for (const [payload, shown] of [
-      [{ findings }, '… and 200 more rows: see the result file.'],
-      [wide, '… and 12 more columns: see the result file.'],
-      [many, '… and 200 more values: see the result file.'],
-      [{ list: ['a', 1], none: [], nested: { b: 1 } }, '{&quot;b&quot;:1}'],
-    ] as const) {
-      writeFileSync(path.join(folder, 'big'), JSON.stringify({ ...envelope, structured_output: payload }));
-      const page = await pageOf(whole, '--result', 'big');
-      expect(page).toContain(shown);
-      expect(page.length).toBeLessThan(1_500_000);
-    }
-  });
-
-  it('handles a payload that is nested too deeply', async () => {
-    const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`;
-    const text = JSON.stringify({ ...envelope, structured_output: { deep: 'HERE' } });
-    writeFileSync(path.join(folder, 'deep'), text.replace('"HERE"', deep));
-    expect(await pageOf(whole, '--result', 'deep')).toContain('What was found');
-  });
-
-  it.each([null, 3, 'text', [1], undefined])('shows no section for a payload that is %j', async (payload) => {
-    writeFileSync(path.join(folder, 'none'), JSON.stringify({ ...envelope, structured_output: payload }));
-    expect(await pageOf(whole, '--result', 'none')).not.toContain('What was found');
-  });
-
-  it('P3 shows no part of a payload with --without-payload, wherever an envelope contains it', async () => {
-    const leaky = {
-      ...envelope,
-      result: '{"a":"PAYLOAD-CANARY"}',
-      structured_result: { a: 'PAYLOAD-CANARY' },
-      structured_output: { a: 'PAYLOAD-CANARY' },
-      error: 'The gate is not met: it is PAYLOAD-CANARY.',
-      gate: {
-        status: 'not_met',
-        issues: [{ path: '/a', keyword: 'const', message: 'is PAYLOAD-CANARY' }],
-        words: ['wants `PAYLOAD-CANARY`'],
-      },
-      last_assistant_text: 'PAYLOAD-CANARY',
-    };
-    writeFileSync(path.join(folder, 'leaky'), JSON.stringify(leaky));
-    const page = await pageOf(whole, '--result', 'leaky', '--without-payload');
-    expect(page).not.toContain('CANARY');
-    expect(page).toContain('The gate finds fault with:');
-    expect(await pageOf(whole, '--result', 'leaky')).toContain('<code>PAYLOAD-CANARY</code>');
-  });
-
-  it('shows the error message of a verdict', async () => {
-    const ending = { type: 'result', conclusion: 'inconclusive', reason: 'sandbox' };
-    const failed = { ...ending, error: 'Install <bubblewrap>.' };
-    writeFileSync(path.join(folder, 'failed'), JSON.stringify(failed));
-    const page = await pageOf(lines.slice(0, 3).join('\n'), '--result', 'failed');
-    expect(page).toContain('Install &lt;bubblewrap&gt;.');
-    expect(page).toContain('Inconclusive: sandbox');
-  });
-
-  it.each(['constructor', '__proto__', 'toString'])('treats %s like any other word', async (word) => {
-    const call = { name: word };
-    const finished = { type: 'tool_finished', call, decision: word, result: { content: word } };
-    const turn = { type: 'turn_completed', stop_reason: word };
-    const odd = [...lines.slice(0, 3), JSON.stringify(finished), JSON.stringify(turn)];
-    const ending = { type: 'result', conclusion: 'success', reason: word, gate: { status: word } };
-    writeFileSync(path.join(folder, 'odd'), JSON.stringify(ending));
-    const page = await pageOf(odd.join('\n'), '--result', 'odd');
-    expect(page).not.toMatch(/undefined|native code|\[object/);
-    expect(page).toContain('<title>Success · structured-agent</title>');
-    expect(page).toContain('ended</span>');
-  });
-
-  it('says when the result belongs to another run, and when no model judged', async () => {
-    const other = { ...envelope, conclusion: 'success', reason: 'accepted', gate: null, replayed: true };
-    writeFileSync(path.join(folder, 'other'), JSON.stringify(other));
-    const page = await pageOf(whole, '--result', 'other');
-    expect(page).toContain('Do they belong to the same run? Its payload is not shown.');
-    expect(page).not.toContain('What was found');
-    expect(page).toContain('Replay, judged by no model. Success');
+    expect(stderr).toMatch(/^structured-agent report: [^\n\x1b\u202e]+\n$/u);
   });
 });

@@ -3,7 +3,6 @@ import { existsSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAlive } from '../../sandbox/world.ts';
 import { calls, type Reply, submits } from '../fakes/model/server.ts';
-import { startStopwatch } from '../stopwatch.ts';
 import { type AttackCall, type AttackRow, callsOf } from './rows.ts';
 import { type AttackResult, type AttackStep, runAttackStep } from './step.ts';
 import { differences, watchSystem } from './system.ts';
@@ -60,12 +59,12 @@ export async function runBatch(
   const systemState = watchSystem({ calls, mark: world.mark, except: world.base });
   const state = () => ({ ...systemState(), ...world.manifest() });
   let before: Readonly<Record<string, string>> = {};
-  let spent = () => 0;
+  let startedAt = 0;
   const result = await runAttackStep({
     ...step,
     inputs: { schema: JSON.stringify(VERDICT_SCHEMA), 'timeout-minutes': '6', ...step.inputs },
     script: async (request, index) => {
-      const elapsedMs = spent();
+      const elapsedMs = performance.now() - startedAt;
       const done = turns[index - 1];
       // The first turn is a call without effect, after which the sandbox has started.
       if (index === 1) before = state();
@@ -77,7 +76,7 @@ export async function runBatch(
         );
       }
       const next = turns[index];
-      spent = startStopwatch();
+      startedAt = performance.now();
       return next === undefined ? submits(FINAL) : replyOf(next.call);
     },
   });

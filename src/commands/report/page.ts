@@ -1,130 +1,262 @@
-/** The report: a single self-contained page that runs only its own script and makes no network requests. */
-
+/** Renders a run as one static page: the verdict, the findings, and the conversation turn by turn. */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { warningsAbout } from '../../reporters/verdict-text.ts';
+import { readEvidence } from '../../envelope/view.ts';
+import { type Finding, readGroundedFindings } from '../../reporters/findings.ts';
+import { dollars, duration } from '../../reporters/format.ts';
+import { doubtOf, groundFindings, groundingSentence } from '../../reporters/grounding.ts';
+import { coverageSentence, REPLAY_MARK } from '../../reporters/verdict-text.ts';
 import { readCoverage } from '../../text/coverage.ts';
-import { findObject, readCount, readObject, readText } from '../../text/json-fields.ts';
-import { counted } from '../../text/messages.ts';
+import { indentedJson, isObject, parseOrUndefined } from '../../text/json.ts';
+import * as read from '../../text/json-fields.ts';
+import { counted, grouped } from '../../text/messages.ts';
+import { sanitize } from '../../text/sanitize.ts';
+import type { Secrets } from '../../text/secrets.ts';
 import type { JsonObject } from '../../types.ts';
-import { contradicts, endingOf } from './ending.ts';
-import { charts, payloadSection, storySection, titleOf, verdictSection } from './sections.ts';
-import type { Story } from './story.ts';
-import { type Html, html, type Showing, verbatim } from './visible.ts';
 
-// The page's policy contains their hashes, so that no other style or script runs. The build inlines the files here.
-const STYLE = readFileSync(new URL('./page.css', import.meta.url), 'utf8');
-const SCRIPT = readFileSync(new URL('./page.js', import.meta.url), 'utf8');
-
-export interface PageFacts {
-  readonly story: Story;
-  /** The parsed result envelope; null when it is not available. */
-  readonly envelope: JsonObject | null;
-  readonly showing: Showing;
-  /** Whether the findings are shown, and the gate's words about them. */
-  readonly withPayload: boolean;
-  /** Notes of this program about what could not be read. */
-  readonly notes: readonly string[];
+export interface PageSources {
+  /** The envelope of the run. */
+  readonly envelope: JsonObject;
+  /** The lines of the transcript; empty if there is none. */
+  readonly transcript: string;
+  readonly secrets: Pick<Secrets, 'mask' | 'longest'>;
 }
 
-/** Returns the page as HTML. All text from the transcript is escaped. */
-export function reportPage({ story, envelope, showing, withPayload, notes }: PageFacts): string {
-  const ending = endingOf(story, envelope, showing, withPayload);
-  const remarks = [...notes, ...remarksOn(story, envelope, showing, withPayload)];
-  const page = html`<!doctype html>
+/** Characters of a text that are shown; the results folder has the rest. */
+const MAX_TEXT = 20_000;
+
+/** Masks, cleans and shortens a hostile text. */
+type Show = (text: string) => string;
+
+/** Finished HTML, created only by `html`. */
+interface Html {
+  readonly html: string;
+}
+
+/** Returns the page as HTML. The texts of both sources are hostile: each is masked, cleaned and escaped. */
+export function renderReportPage({ envelope, transcript, secrets }: PageSources): string {
+  const show: Show = (text) => sanitize(text, secrets, MAX_TEXT);
+  const style = createHash('sha256').update(STYLE).digest('base64');
+  return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy()}">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${{ html: style }}'; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<meta name="color-scheme" content="light dark">
-<title>${titleOf(ending)} · structured-agent</title>
-<style>${verbatim(STYLE)}</style>
+<title>${headline(envelope)} · structured-agent</title>
+<style>${{ html: STYLE }}</style>
 </head>
 <body>
-<a class="skip" href="#story">Skip to what happened</a>
-<header class="page"><p><b>structured-agent</b> <span class="dim">report of a run</span></p><button type="button" id="theme" hidden>Theme: system</button></header>
-<main>
-${verdictSection(ending)}
-${remarks.length === 0 ? null : html`<aside class="remarks" aria-label="About this report"><ul>${remarks.map((each) => html`<li>${each}</li>`)}</ul></aside>`}
-${ending.payload === null ? null : payloadSection(ending.payload, ending.evidence, showing)}
-${charts(story.turns)}
-${tools()}
-${storySection(story.turns)}
-</main>
-<footer class="dim"><p>Made from the redacted transcript of the run, in which arguments of structured_output are not recorded${ending.payload === null ? '' : ', and from its result envelope, which holds the accepted payload'}. Invisible characters are shown by their codes. What the model and the repository said is text, and nobody vouches for it.</p></footer>
-<script>${verbatim(SCRIPT)}</script>
+${verdictOf(envelope, show)}
+${payloadOf(envelope, show)}
+${conversationOf(transcript, show)}
+<footer>Texts that are too long for this page are whole in result.json and transcript.jsonl.</footer>
 </body>
 </html>
-`;
-  return page.html;
+`.html;
 }
 
-/** Controls that are shown by the script, which they need. */
-function tools(): Html {
-  return html`<form class="tools" id="tools" role="search" hidden>
-<label for="search">Search</label><input id="search" type="search" autocomplete="off" spellcheck="false" aria-keyshortcuts="/" aria-describedby="keys">
-<label><input id="problems" type="checkbox"> Only problems</label>
-<button type="button" id="unfold">Unfold all</button><button type="button" id="fold">Fold all</button>
-<output id="count" for="search problems" aria-live="polite"></output>
-<p class="dim keys"><label><input id="letters" type="checkbox" checked> Keys</label> <span id="keys"><kbd>/</kbd> search · <kbd>j</kbd> <kbd>k</kbd> next, previous · <kbd>Enter</kbd> fold · <kbd>Esc</kbd> clear</span></p>
-</form>`;
+function headline(envelope: JsonObject): string {
+  const isGated = read.readText(read.readObject(envelope, 'gate'), 'status') !== 'none';
+  const words = {
+    success: isGated ? 'Success: the gate is met' : 'Accepted: no gate was asked for',
+    failure: 'Failure: the gate is not met',
+    skipped: 'Skipped: nothing was judged',
+    inconclusive: 'Inconclusive: no verdict',
+  }[conclusionOf(envelope)];
+  return read.readFlag(envelope, 'replayed') ? REPLAY_MARK + words : words;
 }
 
-function remarksOn(
-  story: Story,
-  envelope: JsonObject | null,
-  showing: Showing,
-  withPayload: boolean,
-): readonly string[] {
-  const { unknown, left, finished } = story;
-  const conclusion = finished === null ? null : readText(finished, 'conclusion');
-  const isForeign = envelope !== null && contradicts(story, envelope);
-  return [
-    ...(envelope === null ? [] : weaknessesOf(envelope).map((text) => showing.text(text).text)),
-    ...(unknown === 0
-      ? []
-      : [
-          `${counted(unknown, 'line')} of the transcript ${unknown === 1 ? 'is' : 'are'} no event, and left out.`,
-        ]),
-    ...(left === 0
-      ? []
-      : [`${counted(left, 'more entry').replace('entrys', 'entries')}: see the transcript itself.`]),
-    ...(finished === null && envelope === null
-      ? ['The transcript ends before the run did: the verdict is not in it.']
-      : []),
-    ...(isForeign
-      ? [
-          `The result file tells of another ending than the transcript. Do they belong to the same run?${withPayload ? ' Its payload is not shown.' : ''}`,
-        ]
-      : []),
-    ...(withPayload && envelope === null && (conclusion === 'success' || conclusion === 'failure')
-      ? ['What was found is in the result file, which was not given: --result FILE adds it to this page.']
-      : []),
+function conclusionOf(envelope: JsonObject) {
+  const conclusion = read.readText(envelope, 'conclusion');
+  return (['success', 'failure', 'skipped'] as const).find((each) => each === conclusion) ?? 'inconclusive';
+}
+
+function verdictOf(envelope: JsonObject, show: Show): Html {
+  const coverage = readCoverage(read.readObject(envelope, 'evidence'));
+  const sentences = [
+    read.readText(envelope, 'error'),
+    ...read.readTexts(read.readObject(envelope, 'gate'), 'words').map((clause) => `It ${clause}.`),
+    coverageSentence(coverage, { path: show, sentence: show }),
+    groundingSentence(readEvidence(envelope)),
   ];
+  return html`<section class="verdict ${conclusionOf(envelope)}">
+<h1>${headline(envelope)}</h1>
+${sentences.map((sentence) => (sentence === null ? '' : html`<p>${show(sentence)}</p>`))}
+<p class="dim">${show(costLine(envelope))}<br>${show(originLine(envelope))}</p>
+</section>`;
 }
 
-/** Returns what limits the evidence for the verdict. */
-function weaknessesOf(envelope: JsonObject): readonly string[] {
-  const evidence = readObject(envelope, 'evidence');
-  const [context, toolCalls] = [readText(evidence, 'context'), readCount(evidence, 'tool_calls')];
-  if (toolCalls === null) return [];
-  const known = CONTEXTS.find((each) => each === context) ?? 'none';
-  const hasPayload = Object.hasOwn(envelope, 'structured_output');
-  const subject = findObject(envelope, 'subject');
-  const event = subject === null ? null : (readText(subject, 'event') ?? '');
-  return warningsAbout(
-    { context: known, toolCalls, coverage: readCoverage(evidence) ?? null },
-    hasPayload,
-    event === null ? null : { event },
+function costLine(envelope: JsonObject): string {
+  const cost = read.readCount(envelope, 'total_cost_usd');
+  return listed([
+    read.readText(envelope, 'model'),
+    counted(read.readCount(envelope, 'num_turns') ?? 0, 'turn'),
+    tokensIn(envelope),
+    cost === null ? 'cost unknown' : dollars(cost),
+    duration(read.readCount(envelope, 'duration_ms') ?? 0),
+  ]);
+}
+
+function originLine(envelope: JsonObject): string {
+  const subject = read.readObject(envelope, 'subject');
+  const pullRequest = read.readCount(subject, 'pull_request');
+  return listed([
+    read.readText(subject, 'repository'),
+    pullRequest === null ? null : `#${pullRequest}`,
+    read.readText(subject, 'sha'),
+    `reason ${read.readText(envelope, 'reason')}`,
+    `exit code ${read.readCount(envelope, 'exit_code')}`,
+    `sandbox ${read.readText(envelope, 'sandbox')}`,
+  ]);
+}
+
+function tokensIn(entry: JsonObject): string | null {
+  const usage = read.readUsage(entry, 'usage');
+  return usage && `${grouped(usage.inputTokens)} tokens in, ${grouped(usage.outputTokens)} out`;
+}
+
+function listed(parts: readonly (string | null)[]): string {
+  return parts.filter((part) => part !== null).join(' · ');
+}
+
+/** The payload: its summary, its findings at the places where they were proven, and all of it as JSON. */
+function payloadOf(envelope: JsonObject, show: Show): Html | string {
+  const written = read.findObject(envelope, 'structured_output');
+  if (written === null) return '';
+  const { payload, byRow } = groundFindings(written, readEvidence(envelope));
+  const findings = readGroundedFindings(payload, byRow);
+  const rows = findings.map((finding) => html`<li>${findingRow(finding, show)}</li>`);
+  const json = indentedJson(payload, MAX_TEXT) ?? 'Too long for this page: see result.json.';
+  return html`<section>
+<p class="text">${show(read.readText(payload, 'summary') ?? '')}</p>
+${rows.length === 0 ? '' : html`<h2>${counted(rows.length, 'finding')}</h2><ul>${rows}</ul>`}
+<details><summary>Payload as JSON</summary>${block(json, show)}</details>
+</section>`;
+}
+
+function findingRow({ severity, place, title, message, evidence }: Finding, show: Show): Html {
+  const where = place === null ? '' : listed([place.path, place.line === null ? null : `line ${place.line}`]);
+  const doubt = evidence === undefined ? null : doubtOf(evidence);
+  return html`<span class="tag ${severity}">${severity}</span> <code>${show(where)}</code> <b>${show(title ?? '')}</b>
+<p class="text">${show(message)}</p>${doubt === null ? '' : html`<p class="dim">not proven: ${doubt}</p>`}`;
+}
+
+/** Shows the lines of a transcript that are known events, and skips the others. */
+function conversationOf(transcript: string, show: Show): Html {
+  const entries = transcript.split('\n').map(parseOrUndefined).filter(isObject);
+  // By id and in order, because a turn may use an id twice.
+  const results = Map.groupBy(
+    entries.filter((entry) => read.readText(entry, 'type') === 'tool_finished'),
+    (entry) => callKey(entry, read.readObject(entry, 'call')),
   );
+  const parts = entries.flatMap((entry): readonly Html[] => {
+    switch (read.readText(entry, 'type')) {
+      case 'run_started':
+        return said('Task', read.readText(entry, 'prompt'), show);
+      case 'user_message':
+        return said('Told to the model', read.readText(entry, 'text'), show);
+      case 'notice':
+        return [html`<p class="notice">${show(read.readText(entry, 'text') ?? '')}</p>`];
+      case 'turn_completed': {
+        const message = read.readObject(entry, 'message');
+        const calls = read.readObjects(message, 'tool_calls');
+        return [
+          turnTitle(entry),
+          ...said('Model', read.readText(message, 'text'), show),
+          ...calls.map((call) => callRow(call, results.get(callKey(entry, call))?.shift() ?? {}, show)),
+        ];
+      }
+      default:
+        return [];
+    }
+  });
+  return html`<section><h2>Conversation</h2>
+${parts.length === 0 ? html`<p class="dim">There is no transcript of this run.</p>` : parts}
+</section>`;
 }
 
-const CONTEXTS = ['complete', 'truncated', 'missing', 'none'] as const;
-
-/** The content security policy: nothing is loaded or sent, and only the page's own scripts and styles run. */
-function policy(): string {
-  const sources = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-  return `default-src 'none'; script-src ${sources(SCRIPT)}; style-src ${sources(STYLE)}; base-uri 'none'; form-action 'none'`;
+function callKey(entry: JsonObject, call: JsonObject): string {
+  return `${read.readCount(entry, 'turn')} ${read.readText(call, 'id')}`;
 }
+
+function turnTitle(entry: JsonObject): Html {
+  const time = duration(read.readCount(entry, 'duration_ms') ?? 0);
+  return html`<h3>Turn ${String(read.readCount(entry, 'turn'))} <span class="dim">${listed([time, tokensIn(entry)])}</span></h3>`;
+}
+
+function said(speaker: string, text: string | null, show: Show): readonly Html[] {
+  if (text === null || text.trim() === '') return [];
+  return [html`<details open><summary>${speaker}</summary>${block(text, show)}</details>`];
+}
+
+function callRow(call: JsonObject, finished: JsonObject, show: Show): Html {
+  const decision = read.readText(finished, 'decision') ?? 'no result';
+  const kind = decision === 'error' || decision === 'rejected' ? 'error' : 'note';
+  const target = read.readText(read.readObject(finished, 'call'), 'target') ?? '';
+  const result = read.readText(read.readObject(finished, 'result'), 'content') ?? '';
+  return html`<details><summary><b>${show(read.readText(call, 'name') ?? '')}</b> <code>${show(target)}</code>
+<span class="tag ${kind}">${show(decision)}</span> <span class="dim">${duration(read.readCount(finished, 'duration_ms') ?? 0)}</span></summary>
+${block(argumentsOf(read.readText(call, 'raw_arguments') ?? ''), show)}${block(result, show)}</details>`;
+}
+
+/** Returns the arguments of a call one below the other, strings without quotes; anything but an object as it is. */
+function argumentsOf(raw: string): string {
+  const parsed = parseOrUndefined(raw);
+  if (!isObject(parsed)) return raw;
+  return Object.entries(parsed)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join('\n');
+}
+
+function block(text: string, show: Show): Html {
+  // The HTML parser drops a line feed right after <pre>, so it is not part of the text.
+  return html`<pre>
+${show(text)}</pre>`;
+}
+
+type Hole = string | Html;
+
+/** A template that escapes the texts in it, for elements and double-quoted attributes. */
+function html(parts: TemplateStringsArray, ...holes: readonly (Hole | readonly Hole[])[]): Html {
+  const filled = holes.map((hole) => [hole].flat().map(fill).join(''));
+  return { html: parts.map((part, at) => part + (filled[at] ?? '')).join('') };
+}
+
+function fill(hole: Hole): string {
+  if (typeof hole !== 'string') return hole.html;
+  return hole.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+const STYLE = `
+:root {
+  color-scheme: light dark;
+  --dim: light-dark(#59636e, #9198a1);
+  --block: light-dark(#f4f6f8, #161c24);
+  --good: light-dark(#1a7f37, #3fb950);
+  --bad: light-dark(#cf222e, #f85149);
+  --warn: light-dark(#9a6700, #d29922);
+  color: light-dark(#1f2328, #d7dde4);
+  background: light-dark(#fff, #0d1117);
+}
+body { margin: 2rem auto; padding: 0 1rem; max-width: 60rem; font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+h1, h2, h3, p { margin: 0.5rem 0; }
+h1 { font-size: 1.5rem; }
+h2 { font-size: 1.2rem; margin-top: 2rem; }
+h3 { font-size: 1rem; margin-top: 1.5rem; }
+code, pre { font: 0.85rem/1.45 ui-monospace, monospace; }
+code, b, span { unicode-bidi: isolate; }
+pre, .text, .notice { white-space: pre-wrap; }
+pre { margin: 0.5rem 0; padding: 0.75rem; border-radius: 6px; background: var(--block); }
+ul { padding: 0; list-style: none; }
+li, .verdict { margin-bottom: 1.25rem; }
+summary { padding: 0.2rem 0; cursor: pointer; }
+footer { margin-top: 3rem; }
+.dim, footer { color: var(--dim); font-size: 0.875rem; font-weight: normal; }
+.verdict { padding: 0.5rem 1rem; border: 1px solid var(--dim); border-left: 6px solid var(--warn); border-radius: 6px; }
+.success { border-left-color: var(--good); }
+.failure { border-left-color: var(--bad); }
+.notice { padding-left: 0.75rem; border-left: 3px solid var(--dim); color: var(--dim); }
+.tag { padding: 0 0.4rem; border: 1px solid; border-radius: 1rem; font-size: 0.75rem; color: var(--dim); }
+.tag.error { color: var(--bad); }
+.tag.warning { color: var(--warn); }
+`;

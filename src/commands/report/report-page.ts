@@ -1,12 +1,10 @@
-/** Writes the report page next to a transcript, for upload as an artifact. */
+/** Writes the report page at the end of a run. */
 import { messageOf, ReportError } from '../../errors.ts';
 import { writePrivateFile } from '../../files/private-file.ts';
 import { envelope } from '../../reporters/envelope.ts';
 import type { Reporter } from '../../reporters/report-types.ts';
 import { toWire } from '../../reporters/transcript.ts';
 import type { Secrets } from '../../text/secrets.ts';
-import { createStory } from './story.ts';
-import { createShowing } from './visible.ts';
 
 export interface ReportPageOptions {
   /** An absolute path; its folder is a real path. */
@@ -18,24 +16,20 @@ export interface ReportPageOptions {
 
 /**
  * Receives the same events as the transcript, in the same form, and writes the page at the end, readable by its owner
- * only. It does not read the transcript file, which may be in the workspace, where an agent could have changed it.
- * `report` rejects with a ReportError when the page cannot be written.
+ * only. `report` rejects with a ReportError when the page cannot be written.
  */
 export function createReportPage({ file, secrets, notify }: ReportPageOptions): Reporter {
-  const showing = createShowing(secrets.mask);
-  const teller = createStory(showing);
+  const lines: string[] = [];
   return {
     name: 'report-file',
     repeatable: true,
-    event: (event) => teller.add(toWire(event, secrets.mask)),
+    event: (event) => void lines.push(JSON.stringify(toWire(event, secrets.mask))),
     async report(report) {
       try {
-        const { reportPage } = await import('./page.ts');
+        const { renderReportPage } = await import('./page.ts');
         const whole = envelope(report, secrets.mask);
-        writePrivateFile(
-          file,
-          reportPage({ story: teller.story(), envelope: whole, showing, withPayload: true, notes: [] }),
-        );
+        const page = renderReportPage({ envelope: whole, transcript: lines.join('\n'), secrets });
+        writePrivateFile(file, page);
         notify(`report page: ${file}`);
       } catch (cause) {
         throw new ReportError(`${file} could not be written: ${messageOf(cause)}`, { cause });
