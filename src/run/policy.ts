@@ -26,9 +26,10 @@ export async function loadPolicy(
     prompt_sha256: sha256(config.systemPrompt === null ? prompt : `${prompt}\0${config.systemPrompt}`),
     version: world.version,
   };
+  const read = state.placed.promise.then(() => state.change);
   // Needed only for the report, so the run itself does not wait for it.
   state.judging = state.asked.promise
-    .then(() => world.findPolicyChanges(policyFiles(config)))
+    .then(() => world.findPolicyChanges(policyFiles(config), read))
     .then((changes) => {
       state.policyChanges = changes;
     });
