@@ -35,7 +35,7 @@ function open(
     for (const event of events) progress.reporter.event?.(event);
   };
   /** The row of the terminal below all output. */
-  const line = () => (text.split('\r\x1b[2K').at(-1) ?? '').replaceAll(/\x1b\[\?7[lh]|^[^]*\n/gu, '');
+  const line = () => (text.split('\r\x1b[2K').at(-1) ?? '').replaceAll(/\x1b\[\?7[lh]|^[\s\S]*\n/gu, '');
   return { progress, emit, text: () => text, line };
 }
 
@@ -58,7 +58,7 @@ describe('plain progress', () => {
         event.type === 'tool_finished' ? { ...event, result: { ...event.result, content } } : event,
       ),
     );
-    expect(text()).toMatch(/\] output of shell\n[^]*\] {3}one \*\*\*\n/u);
+    expect(text()).toMatch(/\] output of shell\n[\s\S]*\] {3}one \*\*\*\n/u);
     expect(text()).not.toMatch(/sk-canary-1|^::|\x1b/mu);
   });
 
