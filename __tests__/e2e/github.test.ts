@@ -1,9 +1,13 @@
 /** The committed bundle with a fake GitHub: what it requests and reports there, without effect on the verdict. */
+import { cpSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type GitHubServer, type GitHubWorld, startGitHubServer } from '../support/fakes/github/server.ts';
 import type { JournalEntry, Reply } from '../support/fakes/model/server.ts';
 import { type ActionOptions, runAction, submits } from '../support/fakes/runner/action.ts';
+import { makeFolder } from '../support/surroundings.ts';
 import { COMMITS, checkOut } from '../support/worlds/checkout.ts';
+import { commitChange } from '../support/worlds/commit-change.ts';
+import { pullRequestEvent } from '../support/worlds/pull-request.ts';
 
 const HEAD = COMMITS.head;
 const BASE = COMMITS.base;
@@ -84,12 +88,6 @@ function runStep(
   });
 }
 
-/** Makes the pull request's branch one of the repository itself. */
-async function useOwnBranch(): Promise<void> {
-  await hub.close();
-  hub = await startGitHubServer({ ...world, pulls: [{ ...pull, head: { ref: 'topic', sha: HEAD } }] });
-}
-
 /** The texts of the messages of a request to the model. */
 function messagesOf(request: JournalEntry | undefined): readonly string[] {
   const body = request?.body;
@@ -100,6 +98,8 @@ function messagesOf(request: JournalEntry | undefined): readonly string[] {
 const operations = () => hub.requests.map(({ operation }) => operation);
 
 describe('a run on a pull request', () => {
+  const repository = makeFolder();
+
   it('gives the agent its title, body, files and diff, and makes only the requests it needs', async () => {
     const look: Reply = {
       calls: [
@@ -148,41 +148,45 @@ describe('a run on a pull request', () => {
     expect(older.log).toContain('A newer run has already commented');
   });
 
-  it.each(['@judge.json', './judge.json'])(
-    'uses the base’s schema, and reports the change of it everywhere (%s)',
-    async (schema) => {
-      const files = { 'judge.json': MILD };
-      const inputs = { schema, gate: 'none', comment: 'always', 'max-turns': '2' };
-      const run = await runStep([green], { ...inputs, 'trusted-files': 'base' }, { files });
-      expect([run.exitCode, run.outputs.get('run-reason')]).toEqual([53, 'max_turns']);
-      for (const text of [run.summary, hub.comments()[0]?.body, run.log]) {
-        expect(text).toContain('This pull request changes what judges it');
-        expect(text).toContain('not the changed version judged, but the one of the base branch');
-        expect(text).toContain('it ran as the pull request has it');
-      }
-      const mild = await runStep([green], inputs, { files, runId: '101' });
-      expect(mild.exitCode).toBe(0);
-      expect(mild.summary).toContain('the changed version judged');
-    },
-  );
+  it('uses the base’s schema, and reports the change of it everywhere', async () => {
+    const files = { 'judge.json': MILD };
+    const inputs = { schema: './judge.json', gate: 'none', comment: 'always', 'max-turns': '2' };
+    const run = await runStep([green], { ...inputs, 'trusted-files': 'base' }, { files });
+    expect([run.exitCode, run.outputs.get('run-reason')]).toEqual([53, 'max_turns']);
+    for (const text of [run.summary, hub.comments()[0]?.body, run.log]) {
+      expect(text).toContain('This pull request changes what judges it');
+      expect(text).toContain('not the changed version judged, but the one of the base branch');
+      expect(text).toContain('it ran as the pull request has it');
+    }
+    const mild = await runStep([green], inputs, { files, runId: '101' });
+    expect(mild.exitCode).toBe(0);
+    expect(mild.summary).toContain('the changed version judged');
+  });
 
-  it.each([
-    [
-      'the token has no permission',
-      { status: 403, message: 'Resource not accessible by integration' },
-      ['permissions: pull-requests: write', 'permissions: statuses: write'],
-    ],
-    ['the token is invalid', { status: 401, message: 'Bad credentials' }, ['github-token']],
-    ['GitHub is down', { status: 502 }, ['The pull request comment could not be written']],
-  ] as const)('keeps its verdict when %s', async (_, fault, says) => {
-    hub.fail('', fault, 50);
-    const run = await runStep([green], { comment: 'always', 'commit-status': 'agent', context: 'none' });
-    expect([run.exitCode, run.outputs.get('passed'), run.outputs.get('run-comment-url')]).toEqual([
+  it('reports the change of its judge if GitHub refuses to list the files and git knows them', async () => {
+    hub.fail('GET', { status: 403 }, 9);
+    const commits = commitChange(repository, { 'judge.json': STRICT }, { 'judge.json': MILD });
+    const run = await runStep(
+      [green],
+      { schema: './judge.json', gate: 'none' },
+      {
+        payload: pullRequestEvent('A change', commits),
+        prepare: async ({ workspace }) => cpSync(repository, workspace, { recursive: true }),
+      },
+    );
+    expect([run.exitCode, run.summary]).toEqual([
       0,
-      'true',
-      '',
+      expect.stringContaining('This pull request changes what judges it'),
     ]);
-    for (const text of ['::warning', ...says]) expect(run.log).toContain(text);
+  });
+
+  it('keeps its verdict if the token has no permission', async () => {
+    hub.fail('', { status: 403, message: 'Resource not accessible by integration' }, 50);
+    const run = await runStep([green], { comment: 'always', 'commit-status': 'agent', context: 'none' });
+    const outputs = ['passed', 'run-comment-url'].map((name) => run.outputs.get(name));
+    expect([run.exitCode, outputs]).toEqual([0, ['true', '']]);
+    for (const text of ['::warning', 'permissions: pull-requests: write', 'permissions: statuses: write'])
+      expect(run.log).toContain(text);
   });
 
   it('reports what needs a token, and judges without one', async () => {
@@ -256,7 +260,6 @@ describe('other events with a pull request', () => {
   const queue = { GITHUB_REF: 'refs/heads/gh-readonly-queue/main/pr-7-0123abc' };
 
   it.each([
-    ['pull_request_target', event, {}, HEAD],
     ['issue_comment', { issue: { number: 7, pull_request: {} } }, {}, HEAD],
     [
       'workflow_run',
@@ -272,51 +275,32 @@ describe('other events with a pull request', () => {
       HEAD,
     ],
     ['merge_group', { merge_group: { head_sha: COMMITS.merge, base_sha: BASE } }, queue, COMMITS.merge],
-    ['push', {}, { GITHUB_SHA: HEAD }, HEAD],
   ])('of %s get a comment and a commit status', async (name, payload, variables, sha) => {
-    if (name === 'push') await useOwnBranch();
     const run = await runStep([green], inputs, { name, payload, variables, commit: sha });
     expect(run.exitCode).toBe(0);
     expect(hub.comments().map((each) => each.pull)).toEqual([7]);
     expect(hub.statuses().at(-1)).toMatchObject({ sha, state: 'success' });
-    const text = messagesOf(run.requests[0]).at(-1);
-    const about = expect.stringContaining('This run is about pull request #7');
-    expect(text).toEqual(name === 'push' ? 'Judge.' : about);
+    expect(messagesOf(run.requests[0]).at(-1)).toContain('This run is about pull request #7');
   });
 
-  it.each([
-    ['the event', 'pull_request', event, HEAD],
-    ['the checkout', 'issue_comment', { issue: { number: 7, pull_request: {} } }, HEAD],
-  ])('ignores a harmless commit that is pushed after %s', async (_, name, payload, commit) => {
-    const looking: Reply = {
-      calls: [
-        {
-          name: 'shell',
-          arguments: '{"command":"cd $TMPDIR/context; cat README.md changed-files.txt *.patch"}',
-        },
-      ],
-    };
-    for (const files of [
-      [{ filename: 'harmless.md', patch: '@@ -0,0 +1 @@\n+x' }],
-      [{ filename: 'gone', status: 'removed' }],
-    ] as const) {
-      await hub.close();
-      hub = await startGitHubServer({
-        ...world,
-        pulls: [{ ...pull, head: { ...pull.head, sha: 'd'.repeat(40) }, files }],
-      });
-      const run = await runStep(
-        [looking, green],
-        { schema: './judge.json', gate: 'none', comment: 'always' },
-        { ...{ name, payload, commit, files: { 'judge.json': MILD } } },
-      );
-      expect(run.envelope).toMatchObject({ exit_code: 0, evidence: { context: 'missing' } });
-      const read = messagesOf(run.requests[1]).at(-1);
-      expect(read).toContain('GitHub lists the files of dddddddddddd, which was pushed later');
-      expect(read).not.toContain('harmless.md');
-      for (const text of [run.summary, hub.comments()[0]?.body])
-        expect(text).toContain('This pull request changes what judges it');
-    }
+  it('ignore a harmless commit that was pushed later', async () => {
+    const look = '{"command":"cd $TMPDIR/context; cat README.md changed-files.txt *.patch"}';
+    const files = [{ filename: 'harmless.md', patch: '@@ -0,0 +1 @@\n+x' }];
+    await hub.close();
+    hub = await startGitHubServer({
+      ...world,
+      pulls: [{ ...pull, head: { ...pull.head, sha: 'd'.repeat(40) }, files }],
+    });
+    const run = await runStep(
+      [{ calls: [{ name: 'shell', arguments: look }] }, green],
+      { schema: './judge.json', gate: 'none' },
+      { files: { 'judge.json': MILD } },
+    );
+    expect(run.envelope).toMatchObject({ exit_code: 0, evidence: { context: 'missing' } });
+    const read = messagesOf(run.requests[1]).at(-1);
+    expect(read).toContain('GitHub lists the files of dddddddddddd, which was pushed later');
+    expect(read).not.toContain('harmless.md');
+    expect(run.summary).toContain('This pull request changes what judges it');
   });
 
   it('a run without a pull request leaves no comment, and says so', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { signEnvelope, signer, verifyEnvelope } from '../../src/envelope/signature.ts';
+import { signEnvelope, verifyEnvelope } from '../../src/envelope/signature.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
 import { isArray, isObject, parseStrictJson } from '../../src/text/json.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
@@ -53,18 +53,8 @@ describe('signEnvelope', () => {
     );
   });
 
-  it('ignores an existing signature', () => {
-    const value = { a: 1 };
-    expect(signEnvelope({ ...value, signature: 'old' }, KEY)).toBe(signEnvelope(value, KEY));
-  });
-
   it('throws for a value that could not be read again', () => {
     expect(() => signEnvelope({ text: '\ud83d' }, KEY)).toThrow();
-  });
-
-  it('signer returns null without a key', () => {
-    expect(signer(null)).toBeNull();
-    expect(signer(KEY)?.({ a: 1 })).toBe(signEnvelope({ a: 1 }, KEY));
   });
 });
 
@@ -91,26 +81,13 @@ describe('verifyEnvelope', () => {
   it('refuses any other key and any malformed signature', () => {
     const whole = signed(samples[0] ?? {});
     const signature = String(whole['signature']);
-    expect(verifyEnvelope(whole, `${KEY}k`)).toBe(false);
-    expect(verifyEnvelope(whole, KEY.toUpperCase())).toBe(false);
+    for (const key of [`${KEY}k`, KEY.toUpperCase()]) expect(verifyEnvelope(whole, key)).toBe(false);
     const texts = [signature.toUpperCase(), signature.slice(0, -1), `${signature}0`, `${signature}\n`, ''];
     const unnamed = ['', 'none:'].map((name) => signature.replace('hmac-sha256:', name));
     for (const other of [...texts, ...unnamed, null, [signature]])
       expect(verifyEnvelope({ ...whole, signature: other }, KEY)).toBe(false);
     const { signature: _, ...unsigned } = whole;
     expect(verifyEnvelope(unsigned, KEY)).toBe(false);
-  });
-
-  it('distinguishes similar values: __proto__ keys, types, empty containers', () => {
-    const values = '1 "1" [1] {} [] null {"__proto__":1} {"constructor":1} {"toJSON":1} "é" "e\\u0301"'.split(
-      ' ',
-    );
-    const texts = ['{}', '{"__proto__":{"a":1}}', ...values.map((value) => `{"a":${value}}`)];
-    const macs = texts.map((text) => {
-      const parsed = parseStrictJson(text);
-      return signEnvelope(parsed.ok && isObject(parsed.value) ? parsed.value : { bad: text }, KEY);
-    });
-    expect(new Set(macs).size).toBe(texts.length);
   });
 
   it('holds for any JSON that was written and parsed, however deep', () => {

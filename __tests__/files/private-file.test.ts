@@ -46,11 +46,6 @@ describe('writePrivateFile', () => {
     ]);
   });
 
-  it('accepts bytes', () => {
-    writePrivateFile(at('patch'), Buffer.from([0xff, 0]));
-    expect(readFileSync(at('patch'))).toEqual(Buffer.from([0xff, 0]));
-  });
-
   it('refuses a folder that became a symlink, at any depth, and creates nothing behind it', () => {
     mkdirSync(at('elsewhere'));
     mkdirSync(at('out/inner'), { recursive: true });

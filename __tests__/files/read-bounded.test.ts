@@ -61,9 +61,7 @@ describe('readBounded', () => {
     expect(read(write('other', 'y'), { refuse })).toBe('text y');
   });
 
-  const endless = ['zero', 'urandom', 'full', 'tty', 'ptmx', 'null'].map((name) => `/dev/${name}`);
-  const made = ['environ', 'maps', 'mem', 'pagemap', 'cmdline'].map((name) => `/proc/self/${name}`);
-  it.each([...endless, ...made, '/proc/kmsg', '/sys/kernel/uevent_seqnum'])(
+  it.each(['/dev/zero', '/dev/tty', '/proc/self/environ', '/proc/kmsg', '/sys/kernel/uevent_seqnum'])(
     'ends at once when a symlink of the checkout leads to %s',
     (target) => {
       const { root } = make();
@@ -73,15 +71,6 @@ describe('readBounded', () => {
       expect(read(path.join(root, 'link'), { links: 'refuse' })).toBe('link');
     },
   );
-
-  it('follows a symlink through /proc, and checks its real target', () => {
-    const { root, write } = make();
-    write('a.txt', 'text');
-    symlinkSync(`/proc/self/root${root}/a.txt`, path.join(root, 'link'));
-    const seen: string[] = [];
-    read(path.join(root, 'link'), { refuse: (real) => `${seen.push(real)}` });
-    expect(seen).toEqual([path.join(root, 'a.txt')]);
-  });
 
   it('does not block on a pipe, and reads no socket or folder', async () => {
     const { root } = make();

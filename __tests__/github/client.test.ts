@@ -1,30 +1,75 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { NetworkError } from '../../src/errors.ts';
-import { createGitHub } from '../../src/github/client.ts';
-import { textOf } from '../support/surroundings.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { GitHubError, NetworkError } from '../../src/errors.ts';
+import type { GitHub } from '../../src/github/api.ts';
+import { createGitHub, type GitHubOptions } from '../../src/github/client.ts';
+import { type Bounds, boundedFetch } from '../../src/github/transport.ts';
+import { type GitHubServer, type GitHubWorld, startGitHubServer } from '../support/fakes/github/server.ts';
+import { startRawServer } from '../support/fakes/raw-server.ts';
+import { makeFolder, textOf } from '../support/surroundings.ts';
 import { skipWaits } from '../support/waits.ts';
-import {
-  CONTENTS,
-  FILES,
-  failureOf,
-  getPull,
-  HERE,
-  PULL,
-  RAW,
-  SHA,
-  server,
-  start,
-  stop,
-  WORLD,
-} from './client-world.ts';
+
+const SHA = 'a'.repeat(40);
+const PULL = '/repos/{owner}/{repo}/pulls/{pull_number}';
+const FILES = `${PULL}/files`;
+const CONTENTS = '/repos/{owner}/{repo}/contents/{path}';
+const COMMENTS = '/repos/{owner}/{repo}/issues/{issue_number}/comments';
+const RAW = 'application/vnd.github.raw+json';
+const HERE = { owner: 'octo', repo: 'demo' };
+const PLACE = { ...HERE, path: '.github/a b#?.json', ref: SHA };
+const WORLD: GitHubWorld = {
+  pulls: [
+    {
+      number: 7,
+      title: 'Add sums',
+      head: { ref: 'sums', sha: SHA },
+      base: { ref: 'main', sha: 'b'.repeat(40) },
+      files: Array.from({ length: 250 }, (_, at) => ({ filename: `src/${at}.ts` })),
+    },
+  ],
+  contents: { [`octo/demo@${SHA}`]: { '.github/a b#?.json': '{"ü":1}' } },
+};
+
+let close: () => Promise<void> = async () => undefined;
+afterEach(() => {
+  vi.unstubAllGlobals();
+  return close();
+});
+
+let server: GitHubServer;
+let waits: number[] = [];
+async function start(changes: Partial<GitHubOptions> = {}, world: GitHubWorld = WORLD): Promise<GitHub> {
+  server = await startGitHubServer(world);
+  close = server.close;
+  waits = skipWaits();
+  return createGitHub({
+    token: 'test-token',
+    apiUrl: server.apiUrl,
+    fetch,
+    userAgent: 'structured-agent/0.1.0',
+    ...changes,
+  });
+}
+
+const getPull = (github: GitHub, number = 7) => github.request('GET', PULL, { ...HERE, pull_number: number });
+const postComment = (github: GitHub, body = 'x') =>
+  github.request('POST', COMMENTS, { ...HERE, issue_number: 7, body });
+
+/** The rejection of a promise as a plain object. */
+async function failureOf(promise: Promise<unknown>) {
+  const error = await promise.catch((caught: unknown) => caught);
+  if (!(error instanceof GitHubError)) throw new Error(`No GitHubError: ${String(error)}`);
+  return { kind: error.kind, status: error.status, message: error.message };
+}
 
 describe('a request', () => {
-  afterEach(stop);
-
   it('sends the token and the API version, and returns JSON', async () => {
-    const github = await start();
-    const { status, data } = await getPull(github);
+    const { status, data } = await getPull(await start());
     expect([status, data]).toMatchObject([200, { number: 7, title: 'Add sums', head: { sha: SHA } }]);
     expect(server.requests[0]?.headers).toMatchObject({
       authorization: 'token test-token',
@@ -34,39 +79,35 @@ describe('a request', () => {
   });
 
   it('sends no authorization without a token', async () => {
-    const github = await start({ token: null });
-    await getPull(github);
+    await getPull(await start({ token: null }));
     expect(server.requests[0]?.headers.authorization).toBeUndefined();
   });
 
   it('goes to a server below a path, like GitHub Enterprise Server', async () => {
     const github = await start({}, { ...WORLD, prefix: '/api/v3' });
-    expect(server.graphqlUrl).toMatch(/\/api\/graphql$/u);
     await getPull(github);
     await failureOf(github.graphql('query { viewer { login } }', {}));
-    expect(server.requests.map(({ path }) => path)).toEqual([
-      '/api/v3/repos/octo/demo/pulls/7',
-      '/api/graphql',
-    ]);
+    const paths = server.requests.map(({ path: sent }) => sent);
+    expect(paths).toEqual(['/api/v3/repos/octo/demo/pulls/7', '/api/graphql']);
     server.problems.length = 0;
   });
 
-  it('returns the bytes of a file unchanged', async () => {
+  it('returns the bytes of a file unchanged, and refuses those of one that is too large', async () => {
     const github = await start();
-    const place = { ...HERE, path: '.github/a b#?.json', ref: SHA };
-    expect([...(await github.bytes(CONTENTS, place, RAW))]).toEqual([...Buffer.from('{"ü":1}')]);
+    expect([...(await github.bytes(CONTENTS, PLACE, RAW))]).toEqual([...Buffer.from('{"ü":1}')]);
+    const requested = github.bytes(CONTENTS, PLACE, RAW, { maxBytes: 4 });
+    expect(await failureOf(requested)).toMatchObject({ kind: 'too_large' });
   });
 
-  it('fetches every page of a list', async () => {
+  it('fetches every page of a list, or says that it continues', async () => {
     const github = await start();
-    const { items, complete } = await github.paginate(FILES, { ...HERE, pull_number: 7 });
-    expect([items.length, complete, server.requests.length]).toEqual([250, true, 3]);
-  });
-
-  it('reports that a list continues after the page limit', async () => {
-    const github = await start();
-    const { items, complete } = await github.paginate(FILES, { ...HERE, pull_number: 7 }, 2);
-    expect([items.length, complete]).toEqual([200, false]);
+    const list = async (most?: number) => {
+      const { items, complete } = await github.paginate(FILES, { ...HERE, pull_number: 7 }, most);
+      return [items.length, complete];
+    };
+    expect(await list()).toEqual([250, true]);
+    expect(await list(2)).toEqual([200, false]);
+    expect(server.requests).toHaveLength(5);
   });
 
   it('gives up on a list that takes longer than a minute', async () => {
@@ -80,11 +121,10 @@ describe('a request', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('refuses a response that is too large, and stops reading', async () => {
+  it('does not wait between two writes', async () => {
     const github = await start();
-    const bounds = { maxBytes: 4 };
-    const requested = github.bytes(PULL, { ...HERE, pull_number: 7 }, 'application/vnd.github.diff', bounds);
-    expect(await failureOf(requested)).toMatchObject({ kind: 'too_large' });
+    for (const body of ['one', 'two']) await postComment(github, body);
+    expect([server.comments().length, waits]).toEqual([2, []]);
   });
 });
 
@@ -103,10 +143,10 @@ describe('a route parameter', () => {
     });
     const hostile = textOf([...'. .. / \\ %2e %2F ? # @ : a //'.split(' '), '\t'], { pieceCount: 6 });
     await fc.assert(
-      fc.asyncProperty(hostile, hostile, hostile, async (owner, repo, path) => {
+      fc.asyncProperty(hostile, hostile, hostile, async (owner, repo, file) => {
         urls.length = 0;
         try {
-          await github.request('GET', CONTENTS, { owner, repo, path });
+          await github.request('GET', CONTENTS, { owner, repo, path: file });
         } catch (error) {
           expect(error).toMatchObject({ name: 'GitHubError', kind: 'invalid' });
         }
@@ -115,65 +155,215 @@ describe('a route parameter', () => {
           const [, repos, first = '', second = '', contents, rest = '', ...more] = pathname.split('/');
           expect([origin, repos, contents]).toEqual(['https://api.example', 'repos', 'contents']);
           expect([search, more]).toEqual(['', []]);
-          expect([first, second, rest].map(decodeURIComponent)).toEqual([owner, repo, path]);
+          expect([first, second, rest].map(decodeURIComponent)).toEqual([owner, repo, file]);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 
-  it.each(['', '.', '..', '../..', 'a/../b', 'a//b', 'a\nb', '\ud800'])(
-    'is refused before sending as %j',
-    async (path) => {
-      const github = await start();
-      expect(await failureOf(github.request('GET', CONTENTS, { ...HERE, path }))).toMatchObject({
-        kind: 'invalid',
-        status: null,
-      });
-      expect(server.requests).toEqual([]);
-      await stop();
-    },
-  );
+  it('is refused before sending if it would change the path', async () => {
+    const github = await start();
+    for (const file of ['', '.', '..', '../..', 'a/../b', 'a//b', 'a\nb', '\ud800']) {
+      const failure = await failureOf(github.request('GET', CONTENTS, { ...HERE, path: file }));
+      expect(failure, file).toMatchObject({ kind: 'invalid', status: null });
+    }
+    expect(server.requests).toEqual([]);
+  });
+});
+
+describe('an error response', () => {
+  it('401 names the input', async () => {
+    expect(await failureOf(getPull(await start({ token: 'wrong' })))).toEqual({
+      kind: 'unauthorized',
+      status: 401,
+      message: `GitHub answered 401 (Bad credentials) to GET ${PULL}. The token is wrong or no longer valid: see the input github-token.`,
+    });
+  });
+
+  it('403 names the permission that GitHub requires', async () => {
+    const github = await start();
+    const headers = { 'x-accepted-github-permissions': 'issues=write; pull_requests=write' };
+    server.fail('POST', { status: 403, headers, message: 'Resource not accessible by integration' });
+    expect(await failureOf(postComment(github))).toEqual({
+      kind: 'forbidden',
+      status: 403,
+      message: `GitHub answered 403 (Resource not accessible by integration) to POST ${COMMENTS}. Give the job \`permissions: pull-requests: write\`; the token of a pull request from a fork can only read, whatever the workflow gives.`,
+    });
+  });
+
+  it('404 and 422 contain GitHub’s message', async () => {
+    const github = await start();
+    const missing = await failureOf(getPull(github, 8));
+    const invalid = await failureOf(postComment(github, 'x'.repeat(65_537)));
+    expect([missing.kind, invalid.kind]).toEqual(['not_found', 'invalid']);
+    expect(invalid.message).toContain('(Validation Failed: body is too long (maximum is 65536 characters))');
+  });
+
+  it('is quoted on one short line, never with the token', async () => {
+    const github = await start();
+    server.fail('GET', { status: 418, message: `a\u001b[31m\n::error::b\u202e${'x'.repeat(5_000)}` });
+    const { message } = await failureOf(getPull(github));
+    expect(message).toMatch(/^[\x20-\x7e…]{1,400}$/u);
+    expect(message).not.toContain('test-token');
+  });
+
+  it('of a GraphQL query is read from its errors', async () => {
+    const github = await start();
+    const body = '{"data":null,"errors":[{"type":"FORBIDDEN","message":"No."}]}';
+    const send = async () => new Response(body, { headers: { 'content-type': 'application/json' } });
+    const refused = createGitHub({ token: 't', apiUrl: server.apiUrl, fetch: send, userAgent: 'x' });
+    expect(await failureOf(refused.graphql('query { x }', {}))).toMatchObject({
+      kind: 'forbidden',
+      status: 200,
+    });
+    expect(await failureOf(github.graphql('query { nothing }', {}))).toMatchObject({ kind: 'invalid' });
+    server.problems.length = 0;
+  });
+
+  it('of a deprecated route prints nothing', async () => {
+    const github = await start();
+    const printed = vi.spyOn(console, 'warn').mockReturnValue();
+    server.fail('GET', { status: 404, headers: { deprecation: 'true', sunset: 'soon' } });
+    await failureOf(getPull(github));
+    expect(printed).not.toHaveBeenCalled();
+    printed.mockRestore();
+  });
+});
+
+describe('a temporary failure', () => {
+  const reset = () => String(Math.floor(Date.now() / 1_000) + 4);
+  it.each([
+    ['a 500 response', [{ status: 500 }, { status: 500 }], [1_000, 4_000]],
+    ['a 503 response', [{ status: 503 }], [1_000]],
+    ['a broken connection', [{ kind: 'cut' }], [1_000]],
+    ['broken JSON', [{ kind: 'broken_json' }], [1_000]],
+    [
+      'a rate limit',
+      [
+        { status: 403, headers: { 'retry-after': '7' } },
+        { status: 429, headers: { 'retry-after': '2' } },
+      ],
+      [7_000, 2_000],
+    ],
+  ] as const)('is retried after %s', async (_, faults, waited) => {
+    const github = await start();
+    for (const fault of faults) server.fail('GET', fault);
+    await getPull(github);
+    expect([server.requests.length, waits]).toEqual([faults.length + 1, waited]);
+  });
+
+  it.each([
+    ['a broken connection', { kind: 'cut' }, 'unavailable', 3, [1_000, 4_000]],
+    [
+      'rate limits that GitHub ends soon',
+      { status: 429, headers: { 'retry-after': '1' } },
+      'rate_limited',
+      3,
+      [1_000, 1_000],
+    ],
+    [
+      'a rate limit that outlasts the maximum wait',
+      { status: 429, headers: { 'retry-after': '60' } },
+      'rate_limited',
+      1,
+      [],
+    ],
+  ] as const)('is reported after at most three tries: %s', async (_, fault, kind, tries, waited) => {
+    const github = await start();
+    server.fail('GET', fault, 9);
+    const failure = await failureOf(getPull(github));
+    expect([failure.kind, server.requests.length, waits]).toEqual([kind, tries, waited]);
+    if (tries === 1) expect(failure.message).toContain('ends in 60 s');
+  });
+
+  it('is reported after three tries of which one met a rate limit', async () => {
+    const github = await start();
+    server.fail('GET', { status: 502 });
+    server.fail('GET', { status: 429, headers: { 'retry-after': '2' } });
+    server.fail('GET', { status: 502 }, 9);
+    await failureOf(getPull(github));
+    expect([server.requests.length, waits]).toEqual([3, [1_000, 2_000]]);
+  });
+
+  it('is retried one second after a used-up rate limit is reset', async () => {
+    const github = await start();
+    const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset() };
+    server.fail('GET', { status: 403, headers });
+    await getPull(github);
+    expect([4_000, 5_000]).toContain(waits[0]);
+    expect(waits).toHaveLength(1);
+  });
+
+  it('of a POST is not retried when it may have succeeded, but after a rate limit', async () => {
+    const github = await start();
+    server.fail('POST', { kind: 'lost' });
+    expect(await failureOf(postComment(github))).toMatchObject({ kind: 'unavailable' });
+    expect([server.requests.length, server.comments().length]).toEqual([1, 1]);
+    server.fail('POST', { status: 403, headers: { 'retry-after': '7' } });
+    await postComment(github);
+    expect([waits, server.comments().length]).toEqual([[7_000], 2]);
+  });
+
+  it('ends when the run is interrupted, during a wait or a request', async () => {
+    const waiting = new AbortController();
+    const first = await start({ signal: waiting.signal });
+    vi.unstubAllGlobals();
+    skipWaits(() => waiting.abort());
+    server.fail('GET', { status: 500 }, 9);
+    expect(await failureOf(getPull(first))).toMatchObject({
+      kind: 'unavailable',
+      message: 'GitHub was not asked to the end: the run was interrupted.',
+    });
+    expect(server.requests.length).toBe(1);
+    await close();
+    const silent = new AbortController();
+    const second = await start({ signal: silent.signal });
+    server.fail('GET', { kind: 'silent' });
+    server.before('GET', () => silent.abort());
+    expect(await failureOf(getPull(second))).toMatchObject({ status: null });
+  });
 });
 
 describe('the given fetch', () => {
-  beforeEach(() => void skipWaits());
-  afterEach(() => void vi.unstubAllGlobals());
-  const requestWith = (send: typeof fetch) =>
-    createGitHub({
+  const requestWith = (send: typeof fetch) => {
+    skipWaits();
+    close = async () => undefined;
+    return createGitHub({
       token: 'test-token',
       apiUrl: 'https://api.example',
-      userAgent: 'structured-agent/0.1.0',
+      userAgent: 'x',
       fetch: send,
     }).request('GET', PULL, { ...HERE, pull_number: 7 });
+  };
 
-  it('reports a proxy error itself', async () => {
-    const error = new NetworkError('The proxy wants a password. Give it.', { code: null, passing: false });
-    expect(await failureOf(requestWith(() => Promise.reject(error)))).toEqual({
-      kind: 'invalid',
-      status: null,
-      message: 'The proxy wants a password. Give it.',
-    });
-  });
-
-  it('is not retried after a timeout', async () => {
+  it.each([
+    [
+      'a proxy that refuses is reported itself',
+      new NetworkError('The proxy wants a password. Give it.', { code: null, passing: false }),
+      { kind: 'invalid', status: null, message: 'The proxy wants a password. Give it.' },
+      1,
+    ],
+    [
+      'a timeout is not retried',
+      new DOMException('too late', 'TimeoutError'),
+      { kind: 'unavailable', status: null, message: `GitHub's API gave no answer in time for GET ${PULL}.` },
+      1,
+    ],
+    [
+      'an error that quotes the token is not quoted',
+      new TypeError('Headers.append: "token test-token\n" is an invalid header value.'),
+      { kind: 'unavailable', status: null, message: `GitHub's API could not be reached for GET ${PULL}.` },
+      3,
+    ],
+  ])('%s', async (_, error, failure, tries) => {
     let requested = 0;
-    const silent = async () => {
+    const send = () => {
       requested += 1;
-      throw new DOMException('too late', 'TimeoutError');
+      return Promise.reject(error);
     };
-    expect(await failureOf(requestWith(silent))).toEqual({
-      kind: 'unavailable',
-      status: null,
-      message: `GitHub's API gave no answer in time for GET ${PULL}.`,
-    });
-    expect(requested).toBe(1);
-  });
-
-  it('may quote the token in an error, whose message is not used', async () => {
-    const error = new TypeError('Headers.append: "token test-token\n" is an invalid header value.');
-    const { message } = await failureOf(requestWith(() => Promise.reject(error)));
-    expect(message).not.toContain('test-token');
+    expect(await failureOf(requestWith(send))).toEqual(failure);
+    expect(requested).toBe(tries);
   });
 
   it('follows a redirect of a renamed repository, but only on the same server', async () => {
@@ -187,10 +377,75 @@ describe('the given fetch', () => {
     const { data } = await requestWith(send('https://api.example/repositories/1/pulls/7'));
     expect(data).toEqual({ number: 7 });
     requested.length = 0;
-    expect(await failureOf(requestWith(send('https://evil.example/')))).toMatchObject({
-      kind: 'not_found',
-      status: 301,
-    });
+    const elsewhere = requestWith(send('https://evil.example/'));
+    expect(await failureOf(elsewhere)).toMatchObject({ kind: 'not_found', status: 301 });
     expect(requested).toEqual(['https://api.example/repos/octo/demo/pulls/7']);
+  });
+});
+
+describe('boundedFetch', () => {
+  const BOUNDS: Bounds = { fetch, signal: undefined, timeoutMs: 60_000, maxBytes: 100, expectsJson: false };
+  const startRaw = async (...args: Parameters<typeof startRawServer>) => {
+    const raw = await startRawServer(...args);
+    close = raw.close;
+    return raw;
+  };
+
+  it('rejects a truncated body', async () => {
+    const raw = await startRaw((response) => {
+      response.writeHead(200, { 'content-length': '50' });
+      response.write('half', () => response.destroy());
+    });
+    await expect(boundedFetch(raw.url, { method: 'GET' }, BOUNDS)).rejects.toThrow();
+  });
+
+  it('times out before the head and within the body', async () => {
+    const raw = await startRaw((response, { path: asked }) => {
+      if (asked === '/body') response.writeHead(200).write('x');
+    });
+    for (const asked of ['/head', '/body']) {
+      const pending = boundedFetch(raw.url + asked, { method: 'GET' }, { ...BOUNDS, timeoutMs: 50 });
+      await expect(pending).rejects.toMatchObject({ name: 'TimeoutError' });
+    }
+  });
+
+  it('follows redirects of a GET at most twice, and no other redirect', async () => {
+    const raw = await startRaw((response, { path: asked }) => {
+      response.writeHead(asked === '/3' ? 200 : 302, { location: `/${Number(asked.slice(1)) + 1}` }).end();
+    });
+    const statusOf = async (asked: string, method: string) =>
+      (await boundedFetch(raw.url + asked, { method }, BOUNDS)).status;
+    const statuses = [
+      await statusOf('/1', 'GET'),
+      await statusOf('/0', 'GET'),
+      await statusOf('/2', 'DELETE'),
+    ];
+    expect(statuses).toEqual([200, 302, 302]);
+  });
+});
+
+describe('loading the client', () => {
+  const folders = makeFolder();
+  const module = fileURLToPath(new URL('../../src/github/client.ts', import.meta.url));
+
+  it('changes no variable of the process, also not for a moment', async () => {
+    const raw = await startRawServer((response) => response.end('{"number":7}'));
+    close = raw.close;
+    const event = path.join(mkdtempSync(path.join(folders, 'event-')), 'event.json');
+    writeFileSync(event, '{}');
+    const script = `
+      import { createGitHub } from ${JSON.stringify(module)};
+      const changed = [];
+      process.env = new Proxy(process.env, {
+        set: (_, name) => changed.push(name),
+        deleteProperty: (_, name) => changed.push(name),
+      });
+      const github = createGitHub({ token: 't', apiUrl: ${JSON.stringify(raw.url)}, fetch, userAgent: 'x' });
+      const { data } = await github.request('GET', '/repos/{owner}/{repo}', { owner: 'o', repo: 'r' });
+      console.log(data.number, changed.join());`;
+    const args = ['--input-type=module', '--eval', script];
+    const env = { ...process.env, GITHUB_EVENT_PATH: event };
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+    expect(stdout).toBe('7 \n');
   });
 });

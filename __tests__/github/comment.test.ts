@@ -1,22 +1,74 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { GitHubError } from '../../src/errors.ts';
+import { createGitHub } from '../../src/github/client.ts';
+import { createCommentWriter } from '../../src/github/comment.ts';
 import { commentBody } from '../../src/reporters/comment.ts';
+import type { CommentText } from '../../src/reporters/report-types.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import { sampleReport } from '../reporters/sample-report.ts';
-import {
-  BOT,
-  CREATE,
-  LIST,
-  markerOf,
-  SHA,
-  sentOperations,
-  server,
-  standing,
-  start,
-  TEXT,
-  writer,
-} from './comment-world.ts';
+import { type FakePull, type GitHubServer, startGitHubServer } from '../support/fakes/github/server.ts';
+import { skipWaits } from '../support/waits.ts';
+
+const SHA = 'a'.repeat(40);
+const PULL: FakePull = { number: 7, head: { ref: 'x', sha: SHA }, base: { ref: 'main', sha: SHA } };
+const BOT = 'github-actions[bot]';
+const TEXT: CommentText = {
+  key: 'CI / review',
+  commit: SHA,
+  runId: '100',
+  attempt: 1,
+  body: 'Good.',
+  create: true,
+};
+const LIST = 'POST /graphql';
+const CREATE = 'POST /repos';
+const UPDATE = 'PATCH /repos';
+
+let server: GitHubServer;
+beforeEach(() => void skipWaits());
+afterEach(() => {
+  vi.unstubAllGlobals();
+  return server.close();
+});
+
+/** Opens a pull request; returns what a run writes its comment with. */
+async function start(pull: Partial<FakePull> = {}) {
+  server = await startGitHubServer({
+    tokens: { 'test-token': BOT, 'other-token': 'other[bot]' },
+    pulls: [{ ...PULL, ...pull }],
+  });
+  return writer();
+}
+
+function writer(token = 'test-token', number: number | null = 7) {
+  const github = createGitHub({ token, apiUrl: server.apiUrl, fetch, userAgent: 'structured-agent/0.1.0' });
+  const place = number === null ? null : { repository: 'octo/demo', number };
+  return createCommentWriter({ github, findPullRequest: async () => place });
+}
+
+/** The current comments without their markers. */
+function standing(): string[] {
+  return server.comments().map(({ body }) => body.replace(/^<!--.*-->\n/u, ''));
+}
+
+function sentOperations(): string[] {
+  return server.requests.map(({ operation }) =>
+    operation === LIST ? 'list' : (operation.split(' ')[0] ?? ''),
+  );
+}
+
+/** The marker that a run writes for the key of `TEXT`. */
+async function markerOf(changes: Partial<CommentText> = {}): Promise<string> {
+  const before = server;
+  const other = await startGitHubServer({ pulls: [PULL] });
+  server = other;
+  await writer()({ ...TEXT, ...changes });
+  server = before;
+  const [comment] = other.comments();
+  await other.close();
+  return comment?.body.split('\n')[0] ?? '';
+}
 
 describe('consecutive runs', () => {
   it('create the comment once and update it in place', async () => {
@@ -44,19 +96,10 @@ describe('consecutive runs', () => {
     expect(sentOperations()).not.toContain('PATCH');
   });
 
-  it('write the newer marker even when the text is equal, so that a late run cannot overwrite it', async () => {
-    const write = await start();
-    await write(TEXT);
-    await write({ ...TEXT, runId: '120' });
-    expect(await write({ ...TEXT, runId: '110', body: 'Late.' })).toMatchObject({ outcome: 'superseded' });
-    expect(standing()).toEqual(['Good.']);
-  });
-
   it.each([
     [{ runId: '99' }, 'superseded'],
     [{ runId: '9' }, 'superseded'],
     [{ attempt: 1 }, 'superseded'],
-    [{ attempt: 2 }, 'updated'],
     [{ attempt: 3 }, 'updated'],
     [{ runId: '101' }, 'updated'],
     [{ runId: '1000000000000000000001' }, 'updated'],
@@ -65,13 +108,6 @@ describe('consecutive runs', () => {
     await write({ ...TEXT, attempt: 2 });
     expect(await write({ ...TEXT, ...changes, body: 'Other.' })).toMatchObject({ outcome });
     expect(standing()).toEqual([outcome === 'updated' ? 'Other.' : 'Good.']);
-  });
-
-  it('keep the comments of two keys apart', async () => {
-    const write = await start();
-    await write(TEXT);
-    await write({ ...TEXT, key: 'CI / test' });
-    expect(standing()).toEqual(['Good.', 'Good.']);
   });
 
   it('find the comment behind hundreds of others', async () => {
@@ -85,7 +121,7 @@ describe('consecutive runs', () => {
   it('without `create` update an existing comment, and create none', async () => {
     const write = await start();
     expect(await write({ ...TEXT, create: false })).toEqual({ outcome: 'none', url: null });
-    expect(sentOperations()).toEqual(['POST list']);
+    expect(sentOperations()).toEqual(['list']);
     await write(TEXT);
     expect(await write({ ...TEXT, runId: '101', body: 'Green.', create: false })).toMatchObject({
       outcome: 'updated',
@@ -101,12 +137,14 @@ describe('consecutive runs', () => {
 });
 
 describe('the marker of a comment', () => {
-  it('is ignored when another author wrote it', async () => {
+  it('belongs to one key and one author', async () => {
     const write = await start();
     const marker = await markerOf({ runId: '999' });
     server.addComment({ pull: 7, author: 'mallory', body: `${marker}\nForged.` });
     await write(TEXT);
-    expect(standing()).toEqual(['Forged.', 'Good.']);
+    await writer('other-token')({ ...TEXT, runId: '101', body: 'Mine.' });
+    await write({ ...TEXT, key: 'CI / test' });
+    expect(standing()).toEqual(['Forged.', 'Good.', 'Mine.', 'Good.']);
   });
 
   it('is ignored when it is malformed or not in the first line', async () => {
@@ -117,13 +155,6 @@ describe('the marker of a comment', () => {
       server.addComment({ pull: 7, author: BOT, body });
     await write(TEXT);
     expect(server.comments().length).toBe(5);
-  });
-
-  it('belongs to one token: comments of another token are kept', async () => {
-    const write = await start();
-    await write(TEXT);
-    await writer('other-token')({ ...TEXT, runId: '101', body: 'Mine.' });
-    expect(standing()).toEqual(['Good.', 'Mine.']);
   });
 
   it('is well-formed and on one line for any key, commit and run id', async () => {
@@ -161,21 +192,6 @@ describe('failures', () => {
     expect(standing()).toEqual(['Good.']);
   });
 
-  it.each([500, 502, 503])('a comment is created in spite of a %i response', async (status) => {
-    const write = await start();
-    server.fail(CREATE, { status });
-    expect(await write(TEXT)).toMatchObject({ outcome: 'created' });
-    expect(standing()).toEqual(['Good.']);
-  });
-
-  it('a missing permission is named', async () => {
-    const write = await start();
-    server.fail(CREATE, { status: 403, message: 'Resource not accessible by integration' });
-    const { kind, message } = await failureOf(write(TEXT));
-    expect(kind).toBe('forbidden');
-    expect(message).toContain('`permissions: pull-requests: write`');
-  });
-
   it('GitHub accepts the longest comment with its marker', async () => {
     const write = await start();
     const findings = Array.from({ length: 300 }, (_, at) => ({
@@ -199,10 +215,90 @@ describe('failures', () => {
     );
   });
 
-  it.each([401, 403, 404, 422, 500])('a %i response ends the update without a comment', async (status) => {
+  it.each([403, 404, 500])('a %i response ends the update without a comment', async (status) => {
     const write = await start();
     server.fail(LIST, { status }, 9);
     expect((await failureOf(write(TEXT))).status).toBe(status);
     expect(standing()).toEqual([]);
+  });
+});
+
+describe('concurrent jobs', () => {
+  it('keep the older of two simultaneous comments, with the newer text', async () => {
+    const write = await start();
+    const older = `${await markerOf({ runId: '99' })}\nFrom the other job.`;
+    server.before(CREATE, () => void server.addComment({ pull: 7, author: BOT, body: older }));
+    expect(await write(TEXT)).toMatchObject({ outcome: 'updated' });
+    expect(standing()).toEqual(['Good.']);
+  });
+
+  it('leave one comment after the next run, whatever failed before', async () => {
+    const faults = fc.array(
+      fc.tuple(
+        fc.constantFrom(LIST, CREATE, UPDATE, 'DELETE /repos'),
+        fc.constantFrom(
+          { kind: 'cut' } as const,
+          { kind: 'lost' } as const,
+          { status: 502 },
+          { status: 404 },
+          { status: 403, headers: { 'retry-after': '1' } },
+        ),
+        fc.integer({ min: 1, max: 3 }),
+      ),
+      { maxLength: 5 },
+    );
+    const run = fc.record({ runId: fc.integer({ min: 1, max: 9 }).map(String), create: fc.boolean() });
+    const runs = fc.array(run, { minLength: 1, maxLength: 5 });
+    await fc.assert(
+      fc.asyncProperty(runs, faults, async (jobs, broken) => {
+        const write = await start();
+        for (const [operation, fault, times] of broken) server.fail(operation, fault, times);
+        const results = jobs.map((job) => write({ ...TEXT, ...job, body: job.runId }));
+        for (const result of await Promise.allSettled(results))
+          expect(result.status === 'fulfilled' || result.reason instanceof GitHubError).toBe(true);
+        server.mend();
+        expect(await write({ ...TEXT, runId: '10', body: 'Last.' })).not.toMatchObject({
+          outcome: 'superseded',
+        });
+        expect(standing()).toEqual(['Last.']);
+        await server.close();
+      }),
+      { numRuns: 40 },
+    );
+    await start();
+  });
+
+  it('overwrite the comment of an older run that was written between read and update', async () => {
+    const write = await start();
+    const older = `${await markerOf({ runId: '99' })}\nOlder.`;
+    await write({ ...TEXT, runId: '98', body: 'Oldest.' });
+    const [comment] = server.comments();
+    const id = comment?.id ?? 0;
+    let looks = 0;
+    const spoil = () => {
+      looks += 1;
+      if (looks === 2) server.changeComment(id, older);
+      server.before(LIST, spoil);
+    };
+    server.before(LIST, spoil);
+    await write(TEXT);
+    expect(standing()).toEqual(['Good.']);
+  });
+
+  it('remove duplicates left by a job that died between creating and removing', async () => {
+    const write = await start();
+    const marker = await markerOf({ runId: '99' });
+    for (const word of ['First.', 'Second.', 'Third.'])
+      server.addComment({ pull: 7, author: BOT, body: `${marker}\n${word}` });
+    await write(TEXT);
+    expect(standing()).toEqual(['Good.']);
+  });
+
+  it('create a comment again that was deleted between read and update, once', async () => {
+    const write = await start();
+    await write(TEXT);
+    server.before(UPDATE, () => server.changeComment(server.comments()[0]?.id ?? 0, null));
+    expect(await write({ ...TEXT, runId: '101', body: 'Again.' })).toMatchObject({ outcome: 'created' });
+    expect(standing()).toEqual(['Again.']);
   });
 });

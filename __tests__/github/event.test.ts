@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { isPrivileged, readSubject } from '../../src/github/event.ts';
+import { isPrivileged, readEvent, readSubject } from '../../src/github/event.ts';
 import { makeFolder } from '../support/surroundings.ts';
 
 const folder = makeFolder();
@@ -22,9 +22,12 @@ function environment(event: string, payload: unknown, more: Readonly<Record<stri
   };
 }
 
+const subjectOf = (variables: Readonly<Record<string, string>>, checkedOut: string | null = null) =>
+  readSubject(readEvent(variables), variables, checkedOut);
+
 describe('readSubject', () => {
   it('returns the facts of the runner', () => {
-    expect(readSubject(environment('push', {}))).toEqual({
+    expect(subjectOf(environment('push', {}), 'c1')).toEqual({
       repository: 'o/r',
       sha: 'abc',
       ref: 'refs/heads/main',
@@ -32,6 +35,7 @@ describe('readSubject', () => {
       pull_request: null,
       run_id: '42',
       run_attempt: 2,
+      checked_out: 'c1',
     });
   });
 
@@ -42,18 +46,12 @@ describe('readSubject', () => {
     ['push', 'abc'],
     ['pull_request', 'abc'],
   ])('for %s with the checkout c1 and GITHUB_SHA abc the sha is %s', (event, sha) => {
-    expect(readSubject(environment(event, {}), 'c1')?.sha).toBe(sha);
-    expect(readSubject(environment(event, {}), null)?.sha).toBe('abc');
-  });
-
-  it('returns the checked-out commit, or null when it is not known', () => {
-    expect(readSubject(environment('push', {}), 'c1')).toMatchObject({ sha: 'abc', checked_out: 'c1' });
-    expect(readSubject(environment('push', {}), null)).toMatchObject({ sha: 'abc', checked_out: null });
+    expect(subjectOf(environment(event, {}), 'c1')?.sha).toBe(sha);
+    expect(subjectOf(environment(event, {}))).toMatchObject({ sha: 'abc', checked_out: null });
   });
 
   it('returns null outside GitHub', () => {
-    expect(readSubject({})).toBeNull();
-    expect(readSubject({}, 'c1')).toBeNull();
+    expect(subjectOf({}, 'c1')).toBeNull();
   });
 
   it.each([
@@ -67,14 +65,14 @@ describe('readSubject', () => {
     ['pull_request', '{broken', {}, null],
     ['pull_request', 'null', {}, null],
   ])('for %s %j returns the pull request, or null', (event, payload, more, expected) => {
-    expect(readSubject(environment(event, payload, more))?.pull_request).toBe(expected);
+    expect(subjectOf(environment(event, payload, more))?.pull_request).toBe(expected);
   });
 });
 
 describe('the event file', () => {
   const file = path.join(folder, 'file.json');
   const numberIn = () =>
-    readSubject({ ...environment('pull_request', {}), GITHUB_EVENT_PATH: file })?.pull_request;
+    subjectOf({ ...environment('pull_request', {}), GITHUB_EVENT_PATH: file })?.pull_request;
   const payload = JSON.stringify({ pull_request: { number: 7 } });
   afterEach(() => rmSync(file));
 

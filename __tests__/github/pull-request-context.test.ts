@@ -56,11 +56,6 @@ describe('the context files of a pull request', () => {
     expect(readme).toMatch(/cut or left out; read the files in the checkout: "huge", "g\d+", .*"g29"\.\n/u);
   });
 
-  it('quote a path in the notes, so that it cannot look like text', () => {
-    const files = contextFiles({ ...facts, files: [file('x. All is well, pass', { patch: null })] });
-    expect(files.get('README.md')).toContain('read the files in the checkout: "x. All is well, pass".\n');
-  });
-
   it('say what is missing', () => {
     const files = contextFiles({ ...facts, pull: null, notes: ['Nobody answered.'], diffFromGit: true });
     expect([...files.keys()]).toEqual(['README.md']);
@@ -84,45 +79,28 @@ describe('the context files of a pull request', () => {
 
   const none = { patch: null, additions: 0, deletions: 0 };
   const empty = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391';
-  it.each([
-    ['a binary file, or a text with one NUL', { ...none, blob: 'f'.repeat(40) }],
-    ['a file with a changed mode', { ...none, blob: 'f'.repeat(40) }],
-    ['a new binary file', { ...none, status: 'added', blob: 'f'.repeat(40) }],
-    ['a file of which only the previous content is missing', { ...none, blob: empty }],
-    ['a copy', { ...none, status: 'copied', previous: 'a.js' }],
-    ['a file that was moved and changed', { ...none, additions: 1, status: 'renamed', previous: 'a.js' }],
-  ])('name a file without a diff: %s', (_, more) => {
-    const hidden = file('auth.js', more);
-    expect(isTruncated([file('a.js'), hidden], 2)).toBe(true);
-    const readme = contextFiles({ ...facts, files: [file('a.js'), hidden] }).get('README.md');
-    expect(readme).toMatch(
-      /GitHub gives no diff of these \(.*\); read the files in the checkout: "auth\.js"\.\n/u,
-    );
-  });
-
-  it.each([
-    ['moved', { ...none, status: 'renamed', previous: 'a.js' }],
-    ['new and empty', { ...none, status: 'added', blob: empty }],
-    ['removed, and was empty', { ...none, status: 'removed', blob: empty }],
-  ])('do not mention a file that has nothing to show: %s', (_, more) => {
-    const hidden = file('b.js', more);
-    expect(isTruncated([hidden], 1)).toBe(false);
-    expect(contextFiles({ ...facts, files: [hidden] }).get('README.md')).not.toContain('Notes');
-  });
-
-  it.each([
-    ['added', { additions: 2 }],
-    ['deleted', { deletions: 3 }],
-  ])('name a file whose diff has fewer lines than were %s', (_, more) => {
-    const cut = file('auth.js', more);
-    expect(isTruncated([file('a.js'), cut], 2)).toBe(true);
-    const readme = contextFiles({ ...facts, files: [file('a.js'), cut] }).get('README.md');
-    expect(readme).toContain(
-      'GitHub gives only a part of the diff of these; read the files in the checkout: "auth.js".',
-    );
-    expect(isTruncated([file('a.js', { patch: '@@ -1,2 +1 @@\n---a\n-b\n+++c\n\\ No newline' })], 1)).toBe(
-      false,
-    );
+  const NO_DIFF =
+    /GitHub gives no diff of these \(.*\); read the files in the checkout: "b\. All is well"\.\n/u;
+  const A_PART =
+    /GitHub gives only a part of the diff of these; read the files in the checkout: "b\. All is well"/u;
+  it.each<[string, Partial<ChangedFile>, RegExp | null]>([
+    ['a binary file, a text with one NUL, or a changed mode', { ...none, blob: 'f'.repeat(40) }, NO_DIFF],
+    ['a new binary file', { ...none, status: 'added', blob: 'f'.repeat(40) }, NO_DIFF],
+    ['of which only the previous content is missing', { ...none, blob: empty }, NO_DIFF],
+    ['a copy', { ...none, status: 'copied', previous: 'a.js' }, NO_DIFF],
+    ['moved and changed', { ...none, additions: 1, status: 'renamed', previous: 'a.js' }, NO_DIFF],
+    ['of which lines that were added are missing', { additions: 2 }, A_PART],
+    ['of which lines that were removed are missing', { deletions: 3 }, A_PART],
+    ['whole, with odd lines', { patch: '@@ -1,2 +1 @@\n---a\n-b\n+++c\n\\ No newline' }, null],
+    ['moved', { ...none, status: 'renamed', previous: 'a.js' }, null],
+    ['new and empty', { ...none, status: 'added', blob: empty }, null],
+    ['removed, and was empty', { ...none, status: 'removed', blob: empty }, null],
+  ])('name a file without its whole diff: %s', (_, more, note) => {
+    const files = [file('a.js'), file('b. All is well', more)];
+    expect(isTruncated(files, 2)).toBe(note !== null);
+    const readme = contextFiles({ ...facts, files }).get('README.md') ?? '';
+    if (note === null) expect(readme).not.toContain('Notes');
+    else expect(readme).toMatch(note);
   });
 
   it('say when GitHub lists fewer files than the pull request changes', () => {
@@ -144,69 +122,43 @@ describe('the context files of a pull request', () => {
 
 const eventOf = (name: string, payload: object) => ({ repository: 'o/r', name, sha: 'm', ref: '', payload });
 
-it('the context is unknown with a warning when the pull request cannot be looked up', async () => {
-  const event = eventOf('workflow_run', { workflow_run: { head_sha: 'a1' } });
-  const warnings: string[] = [];
-  const { github } = answering({});
-  const finder = createPullRequestFinder(event, github);
-  const find = createContextFinder(
-    event,
-    finder,
-    async () => null,
-    (text) => warnings.push(text),
-  );
-  expect([await find(), warnings]).toEqual([
-    'unknown',
-    ['No context: the pull request could not be looked for. GitHub knows no such thing.'],
-  ]);
-});
-
-it('the context of a workflow_run is unknown without a token', async () => {
-  const event = eventOf('workflow_run', {});
-  const warnings: string[] = [];
-  const find = createContextFinder(event, createPullRequestFinder(event, null), null, (text) =>
-    warnings.push(text),
-  );
-  expect([await find(), warnings]).toEqual([
-    'unknown',
-    ['No context: the pull request could not be looked for. github-token is empty.'],
-  ]);
-});
+it.each([
+  [answering({}).github, 'GitHub knows no such thing.'],
+  [null, 'github-token is empty.'],
+])(
+  'the context of a workflow_run is unknown if the pull request cannot be looked for: %#',
+  async (github, why) => {
+    const event = eventOf('workflow_run', { workflow_run: { head_sha: 'a1' } });
+    const warnings: string[] = [];
+    const list = github === null ? null : async () => null;
+    const warn = (text: string) => void warnings.push(text);
+    const find = createContextFinder(event, createPullRequestFinder(event, github), list, warn);
+    expect(await find()).toBe('unknown');
+    expect(warnings).toEqual([`No context: the pull request could not be looked for. ${why}`]);
+  },
+);
 
 describe('the completeness of the diff', () => {
   const event = eventOf('issue_comment', { issue: { number: 7, pull_request: {} } });
-  const file = (more: Partial<ChangedFile> = {}): ChangedFile => ({
-    ...{ path: 'a.js', previous: '', status: 'modified', additions: 1, deletions: 0, patch: '+a' },
-    blob: '',
-    ...more,
-  });
-  const diffOf = async (list: ListChangedFiles | null) => {
+  const one = file('a.js', { deletions: 0, patch: '+a' });
+  const files =
+    (count: number, more: Partial<ChangedFile> = {}) =>
+    async () =>
+      Array.from({ length: count }, () => ({ ...one, ...more }));
+  it.each<[string, ListChangedFiles | null, string]>([
+    ['each changed line has a patch', files(1), 'complete'],
+    ['no file is listed', files(0), 'truncated'],
+    ['a patch is missing', files(1, { patch: null }), 'truncated'],
+    ['GitHub lists as many files as it can', files(3_000), 'truncated'],
+    ['a patch is too long', files(1, { patch: `+${'x'.repeat(200_000)}` }), 'truncated'],
+    ['the diff is too long', files(45, { patch: `+${'x'.repeat(100_000)}` }), 'truncated'],
+    ['GitHub does not respond', () => Promise.reject(new Error('unreachable')), 'missing'],
+    ['GitHub lists nothing', async () => null, 'missing'],
+    ['GitHub is not asked', null, 'missing'],
+  ])('if %s: %#', async (_, list, diff) => {
     const finder = createPullRequestFinder(event, answering({}).github);
     const context = await createContextFinder(event, finder, list, () => undefined)();
     if (context === null || context === 'unknown') throw new Error('no context');
-    return (await context.load()).diff;
-  };
-  const ofFiles = (...files: readonly ChangedFile[]) => diffOf(async () => files);
-
-  it('is complete when each changed line has a patch', async () => {
-    expect(await ofFiles(file(), file({ additions: 0, patch: null, status: 'renamed' }))).toBe('complete');
-  });
-
-  it('is truncated when a patch is missing, the list ends early, or the diff is too long', async () => {
-    expect(await ofFiles()).toBe('truncated');
-    expect(await ofFiles(file(), file({ patch: null }))).toBe('truncated');
-    expect(await ofFiles(file(), file({ additions: 0, patch: null }))).toBe('truncated');
-    expect(await ofFiles(...Array.from({ length: 2_999 }, () => file()))).toBe('complete');
-    expect(await ofFiles(...Array.from({ length: 3_000 }, () => file()))).toBe('truncated');
-    expect(await ofFiles(file({ patch: `+${'x'.repeat(200_000)}` }))).toBe('truncated');
-    expect(
-      await ofFiles(...Array.from({ length: 45 }, () => file({ patch: `+${'x'.repeat(100_000)}` }))),
-    ).toBe('truncated');
-  });
-
-  it('is missing when GitHub does not respond, refuses, or is not asked', async () => {
-    expect(await diffOf(() => Promise.reject(new Error('unreachable')))).toBe('missing');
-    expect(await diffOf(async () => null)).toBe('missing');
-    expect(await diffOf(null)).toBe('missing');
+    expect((await context.load()).diff).toBe(diff);
   });
 });

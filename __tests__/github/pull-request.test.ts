@@ -37,7 +37,6 @@ const statusOf = async (finder: PullRequestFinder, ...judged: readonly (string |
   const { sha, problem } = await finder.findStatusCommit(...judged);
   return problem === null ? sha : `not ${sha}`;
 };
-const at = (sha: string, ...parents: readonly string[]) => ({ sha, parents });
 const after = { workflow_run: { head_sha: 'a1', pull_requests: [] } };
 
 describe('the pull request', () => {
@@ -45,7 +44,7 @@ describe('the pull request', () => {
     'of %s is read from the event, without a request',
     async (name) => {
       const { github, asked } = answering({});
-      const finder = createPullRequestFinder(event(name, { pull_request: pull(7) }), github, at('a1'));
+      const finder = createPullRequestFinder(event(name, { pull_request: pull(7) }), github, 'a1');
       expect([finder.number, await finder.find(), await statusOf(finder), asked]).toEqual([
         7,
         read(7),
@@ -66,7 +65,7 @@ describe('the pull request', () => {
     ],
   ])('of %s is requested by its number, once', async (name, payload, more, expected, head) => {
     const { github, asked } = answering({ '/repos/o/r/pulls/7': pull(7) });
-    const finder = createPullRequestFinder(event(name, payload, more), github, at(head));
+    const finder = createPullRequestFinder(event(name, payload, more), github, head);
     expect(await finder.find()).toEqual(expected);
     expect([finder.number, await finder.find(), await statusOf(finder)]).toEqual([7, expected, head]);
     expect(asked).toEqual(['/repos/o/r/pulls/7']);
@@ -82,7 +81,7 @@ describe('the pull request', () => {
       pull(3, { base: { ref: 'main', sha: 'b1', repo: { full_name: 'elsewhere/r' } } }),
     ];
     const { github } = answering({ '/repos/o/r/commits/a1/pulls': [...others, pull(7)] });
-    const finder = createPullRequestFinder(event(name, payload, more), github, at(head));
+    const finder = createPullRequestFinder(event(name, payload, more), github, head);
     expect([finder.number, await finder.find(), await statusOf(finder)]).toEqual([null, read(7), head]);
   });
 
@@ -95,17 +94,6 @@ describe('the pull request', () => {
     expect(asked).toEqual(['/repos/o/r/pulls']);
   });
 
-  it('of a comment has the judged head, not one that was pushed later', async () => {
-    const { github } = answering({
-      '/repos/o/r/pulls/7': pull(7, { head: { ref: 'topic', sha: 'pushed', repo: null } }),
-      '/repos/o/r/commits/judged': { parents: [{ sha: 'b1' }] },
-    });
-    const comment = event('issue_comment', { issue: { number: 7, pull_request: {} } });
-    expect(await statusOf(createPullRequestFinder(comment, github), 'judged')).toBe('judged');
-    const after = createPullRequestFinder(comment, github, at('pushed'));
-    expect([await statusOf(after, 'judged'), await statusOf(after)]).toEqual(['judged', 'pushed']);
-  });
-
   it('of a commit with two open pull requests is null', async () => {
     const { github } = answering({ '/repos/o/r/commits/a1/pulls': [pull(7), pull(8)] });
     expect(await createPullRequestFinder(event('workflow_run', after), github).find()).toBeNull();
@@ -116,59 +104,51 @@ describe('the pull request', () => {
     ['issue_comment', { issue: { number: 7 } }],
     ['pull_request', { pull_request: { number: 7 } }],
   ])('of %s %j is null without a token, and the status is set on the job’s commit', async (name, payload) => {
-    const finder = createPullRequestFinder(event(name, payload), null, at('merge1'));
+    const finder = createPullRequestFinder(event(name, payload), null, 'merge1');
     expect([await finder.find(), await statusOf(finder)]).toEqual([null, 'merge1']);
   });
 
-  const byComment = event('issue_comment', { issue: { number: 7, pull_request: {} } });
+  const ofPull = { pull_request: pull(7) };
+  const byComment = { issue: { number: 7, pull_request: {} } };
   it.each([
-    ['the head', at('a1'), 'a1'],
-    ['a merge of the head', at('m2', 'b1', 'a1'), 'a1'],
-    ['a merge whose parents only GitHub knows', { sha: 'm2', parents: null }, 'a1'],
-    ['an older head, after a later push', at('a0', 'b1'), 'a0'],
-    ['a commit based on the head', at('a2', 'a1'), 'a2'],
-    ['a merge of an older head', at('m1', 'b1', 'a0'), 'm1'],
-    ['a commit unknown to GitHub', { sha: 'local', parents: null }, 'local'],
-    ['the default branch', at('merge1'), 'not a1'],
-    ['the tip of the base', at('b1'), 'not a1'],
-    ['unknown', null, 'not a1'],
-  ])('gets a success only on the judged commit: the checkout is %s', async (_, checkedOut, shown) => {
-    const { github } = answering({
-      '/repos/o/r/pulls/7': pull(7),
-      '/repos/o/r/commits/m2': { sha: 'm2', parents: [{ sha: 'b1' }, { sha: 'a1' }] },
-    });
-    expect(await statusOf(createPullRequestFinder(byComment, github, checkedOut))).toBe(shown);
-  });
-
-  it.each([
-    ['pull_request', { pull_request: pull(7) }, at('merge1', 'b1', 'a1'), 'a1'],
-    ['pull_request', { pull_request: pull(7) }, { sha: 'merge1', parents: null }, 'a1'],
-    ['pull_request', { pull_request: pull(7) }, at('merge1', 'b1', 'a0'), 'not a1'],
-    ['pull_request', { pull_request: pull(7) }, null, 'not a1'],
-    ['pull_request_target', { pull_request: pull(7) }, at('merge1'), 'not a1'],
-    ['pull_request_target', { pull_request: pull(7) }, at('b1'), 'not a1'],
-    ['workflow_run', after, at('merge1'), 'not a1'],
-    ['workflow_run', after, null, 'not a1'],
-    ['merge_group', group, null, 'not g1'],
-    ['push', {}, at('merge1'), 'merge1'],
+    ['issue_comment', byComment, 'a1', 'a1'],
+    ['issue_comment', byComment, 'a0', 'not a1'],
+    ['issue_comment', byComment, 'merge1', 'not a1'],
+    ['issue_comment', byComment, null, 'not a1'],
+    ['pull_request', ofPull, 'a1', 'a1'],
+    ['pull_request', ofPull, 'merge1', 'a1'],
+    ['pull_request', ofPull, 'a-merge-of-their-own', 'not a1'],
+    ['pull_request', ofPull, null, 'not a1'],
+    ['pull_request_review', ofPull, 'merge1', 'a1'],
+    ['pull_request_target', ofPull, 'a1', 'a1'],
+    ['pull_request_target', ofPull, 'merge1', 'not a1'],
+    ['pull_request_target', ofPull, 'b1', 'not a1'],
+    ['workflow_run', after, 'a1', 'a1'],
+    ['workflow_run', after, 'merge1', 'not a1'],
+    ['merge_group', group, 'g1', 'g1'],
+    ['merge_group', group, 'merge1', 'not g1'],
+    ['push', {}, 'merge1', 'merge1'],
+    ['push', {}, 'other', 'not merge1'],
     ['push', {}, null, 'not merge1'],
-    ['schedule', {}, at('other'), 'other'],
-  ])('of %s gets no success on a head that was not checked out', async (name, payload, checkedOut, shown) => {
-    const { github } = answering({});
-    const facts = event(name, payload, { ref: 'refs/pull/7/merge' });
-    expect(await statusOf(createPullRequestFinder(facts, github, checkedOut))).toBe(shown);
-  });
-
-  it('of a merge of verdicts gets no success when the legs do not say what they judged', async () => {
-    const { github } = answering({ '/repos/o/r/pulls/7': pull(7) });
-    expect(await statusOf(createPullRequestFinder(byComment, github, at('a1')), null)).toBe('not a1');
-  });
+    ['schedule', {}, 'other', 'not merge1'],
+  ])(
+    'of %s %j gets a success only if its head is checked out: %s',
+    async (name, payload, checkedOut, shown) => {
+      const { github } = answering({ '/repos/o/r/pulls/7': pull(7) });
+      const ref = name === 'pull_request_target' ? 'refs/heads/main' : 'refs/pull/7/merge';
+      const finder = createPullRequestFinder(event(name, payload, { ref }), github, checkedOut);
+      expect(await statusOf(finder)).toBe(shown);
+      // A merge of verdicts says what its legs judged, whatever is checked out.
+      const elsewhere = createPullRequestFinder(event(name, payload, { ref }), github, 'elsewhere');
+      expect(await statusOf(elsewhere, checkedOut)).toBe(shown);
+    },
+  );
 
   it.each(['push', 'workflow_dispatch', 'schedule', 'issue_comment', 'workflow_run'])(
     'is not taken from a branch of %s with a merge queue name',
     async (name) => {
       const { github, asked } = answering({ '/repos/o/r/commits/merge1/pulls': [] });
-      const finder = createPullRequestFinder(event(name, {}, queue), github, at('merge1'));
+      const finder = createPullRequestFinder(event(name, {}, queue), github, 'merge1');
       expect([finder.number, await finder.find(), await statusOf(finder)]).toEqual([null, null, 'merge1']);
       expect(asked).not.toContain('/repos/o/r/pulls/7');
     },

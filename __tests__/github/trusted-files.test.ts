@@ -75,39 +75,31 @@ describe('with trusted-files: base', () => {
     expect(await files.readFile('x.json')).toEqual({ ok: true, text: '{}' });
   });
 
-  describe.each([
+  it.each([
     ['push', {}, `/repos/o/r/commits/${own}/pulls`],
-    ['schedule', {}, null],
     ['issue_comment', { issue: { number: 3 } }, null],
     ['check_suite', { check_suite: { head_sha: other } }, null],
-    ['repository_dispatch', {}, null],
     [
       'workflow_run',
       { workflow_run: { event: 'push', head_sha: other } },
       `/repos/o/r/commits/${other}/pulls`,
     ],
-  ])('%s without a pull request', (name, payload, expectedRequest) => {
-    const event = { name, payload, sha: own };
-    const found = expectedRequest === null ? {} : { [expectedRequest]: [] };
-
-    it('uses a checkout of the event’s own commit', async () => {
-      const { files, asked } = open(found, { event });
+  ])(
+    '%s without a pull request uses the commit of the event, whatever is checked out',
+    async (name, payload, request) => {
+      const event = { name, payload, sha: own };
+      const found = request === null ? {} : { [request]: [] };
+      const { files, asked } = open({ ...found, [at('x.json', own)]: '{"judge":"own"}' }, { event });
       expect(await files.readFile('own/x.json')).toEqual({ ok: true, text: 'local own/x.json' });
-      expect(asked).toEqual(expectedRequest === null ? [] : [expectedRequest]);
-    });
-
-    it.each(['other/x.json', 'x.json'])('ignores any other checkout: %s', async (file) => {
-      const { files } = open({ ...found, [at('x.json', own)]: '{"judge":"own"}' }, { event });
-      expect(await files.readFile(file)).toEqual({ ok: true, text: '{"judge":"own"}' });
-    });
-
-    it('refuses a file that the commit of the event does not have', async () => {
+      expect(asked).toEqual(request === null ? [] : [request]);
+      for (const file of ['other/x.json', 'x.json'])
+        expect(await files.readFile(file)).toEqual({ ok: true, text: '{"judge":"own"}' });
       expect(await open(found, { event }).files.readFile('other/x.json')).toMatchObject({
         ok: false,
         problem: expect.stringContaining(`at the commit of the event (${own.slice(0, 12)})`),
       });
-    });
-  });
+    },
+  );
 
   it.each([
     ['push', {}, 'm'],

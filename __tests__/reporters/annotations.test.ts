@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { MergedFinding } from '../../src/merge/types.ts';
@@ -40,48 +38,75 @@ function open(mode: 'findings' | 'none' = 'findings') {
 const rows = (count: number, row: JsonObject) =>
   Array.from({ length: count }, (_, at) => ({ ...row, message: `m${at}` }));
 
-describe('annotations', () => {
-  it('point to the file and line relative to the repository root, most severe first', async () => {
-    const findings = [
-      { severity: 'low', path: 'sub/src/a.js', line: 1, message: 'nit' },
-      { severity: 'medium', path: 'src/a.js:2:2', title: 'T', message: 'w' },
-      {
-        severity: 'critical',
-        path: 'src\\a.js',
-        line: 2,
-        end_line: 3,
-        column: 1,
-        title: 'Bad',
-        message: 'b\nad',
-      },
-    ];
-    const place = { file: 'src/a.js', line: '2' };
-    expect(await open().annotate({ findings })).toEqual([
-      { name: 'error', properties: { title: 'Bad', ...place, endLine: '3' }, data: 'b\nad' },
-      { name: 'warning', properties: { title: 'T', ...place, col: '2' }, data: 'w' },
-      { name: 'notice', properties: { title: 'Finding', file: 'src/a.js', line: '1' }, data: 'nit' },
-    ]);
-  });
+const place = { file: 'src/a.js', line: '2' };
+const FINDING = { severity: 'error', path: 'src/a.js', line: 2, message: 'm' };
+type Annotation = readonly [name: string, properties: Readonly<Record<string, string>>, data: string];
 
-  it('without a file in the repository have no location and name the path in the message', async () => {
-    const findings = [
-      { severity: 'error', message: 'No tests ran.', category: 'tests' },
-      { severity: 'error', path: 'nope.js', line: 3, message: 'gone' },
-      { severity: 'error', path: 'src/a.js', line: 99, message: 'late' },
-    ];
-    expect(await open().annotate({ findings })).toEqual([
-      { name: 'error', properties: { title: 'Finding', file: 'src/a.js' }, data: 'late' },
-      { name: 'error', properties: { title: 'tests' }, data: 'No tests ran.' },
-      { name: 'error', properties: { title: 'Finding' }, data: 'nope.js, line 3: gone' },
-    ]);
+describe('annotations', () => {
+  it.each<[string, readonly JsonObject[], readonly Annotation[]]>([
+    [
+      'point to the file and line relative to the repository root, most severe first',
+      [
+        { severity: 'low', path: 'sub/src/a.js', line: 1, message: 'nit' },
+        { severity: 'medium', path: 'src/a.js:2:2', title: 'T', message: 'w' },
+        {
+          severity: 'critical',
+          path: 'src\\a.js',
+          line: 2,
+          end_line: 3,
+          column: 1,
+          title: 'Bad',
+          message: 'b\nad',
+        },
+      ],
+      [
+        ['error', { title: 'Bad', ...place, endLine: '3' }, 'b\nad'],
+        ['warning', { title: 'T', ...place, col: '2' }, 'w'],
+        ['notice', { title: 'Finding', file: 'src/a.js', line: '1' }, 'nit'],
+      ],
+    ],
+    [
+      'without a file or line in the repository name them in the message',
+      [
+        { severity: 'error', message: 'No tests ran.', category: 'tests' },
+        { severity: 'error', path: 'nope.js', line: 3, message: 'gone' },
+        { severity: 'error', path: 'src/a.js', line: 99, message: 'late' },
+      ],
+      [
+        ['error', { title: 'Finding', file: 'src/a.js' }, 'late'],
+        ['error', { title: 'tests' }, 'No tests ran.'],
+        ['error', { title: 'Finding' }, 'nope.js, line 3: gone'],
+      ],
+    ],
+    [
+      'are not duplicated for the same text at the same location',
+      [FINDING, { ...FINDING, path: './sub/src/a.js' }, { ...FINDING, line: 1 }],
+      [
+        ['error', { title: 'Finding', ...place }, 'm'],
+        ['error', { title: 'Finding', file: 'src/a.js', line: '1' }, 'm'],
+      ],
+    ],
+    [
+      'name no file whose name the runner would misread',
+      ['a  b.js', 'a::b.js', 'sk-canary-123'].map((name) => ({ ...FINDING, path: name, line: 1 })),
+      ['a b.js', 'a: :b.js', '***'].map((name) => ['error', { title: 'Finding' }, `${name}, line 1: m`]),
+    ],
+    [
+      'ignore a claim in the payload of a single run that a finding was outvoted',
+      [{ ...FINDING, outvoted: true }],
+      [['error', { title: 'Finding', ...place }, 'm']],
+    ],
+  ])('%s', async (_, findings, expected) => {
+    const { workspace, annotate } = open();
+    for (const name of ['a  b.js', 'a::b.js', 'sk-canary-123']) workspace.write(`sub/${name}`, 'x\n');
+    const found = await annotate({ findings });
+    expect(found.map(({ name, properties, data }) => [name, properties, data])).toEqual(expected);
   });
 
   it('stay within the limits of the runner, counting earlier ones, and the log counts the rest', async () => {
     const { log, text, annotate } = open();
     for (let at = 0; at < 3; at += 1) log.warning('before');
-    const findings = ['error', 'warning', 'note'].flatMap((severity) =>
-      rows(12, { severity, path: 'src/a.js' }),
-    );
+    const findings = ['error', 'warning', 'note'].flatMap((severity) => rows(12, { ...FINDING, severity }));
     const commands = await annotate({ findings });
     const count = (name: string) => commands.filter((command) => command.name === name).length;
     expect([count('error'), count('warning'), count('notice')]).toEqual([9, 8, 10]);
@@ -92,43 +117,18 @@ describe('annotations', () => {
 
   it('leave room for the warnings about policy changes', async () => {
     const { text, reporter } = open();
-    const findings = rows(12, { severity: 'warning' });
     const change = { what: 'schema', path: 'a.json', applied: true } as const;
-    const report = sampleReport({ payload: { findings }, policyChanges: [change, change, change] });
+    const payload = { findings: rows(12, { severity: 'warning' }) };
+    const report = sampleReport({ payload, policyChanges: [change, change, change] });
     await reporter.report?.(report, new AbortController().signal);
     expect(parseLog(text())).toHaveLength(5);
   });
 
-  it('are omitted when earlier annotations used up the limit', async () => {
-    const { log, text, annotate } = open();
-    for (let at = 0; at < 30; at += 1) log.error('before');
-    expect(await annotate({ findings: rows(1, { severity: 'error' }) })).toHaveLength(30);
-    expect(text()).toContain('1 more finding is not annotated');
-  });
-
-  it('are not duplicated for the same text at the same location', async () => {
-    const row = { severity: 'note', path: 'src/a.js', line: 1, message: 'same' };
-    const other = { ...row, path: './sub/src/a.js' };
-    expect(await open().annotate({ findings: [row, other, { ...row, line: 2 }, row] })).toHaveLength(2);
-  });
-
-  it('are not created for an unpublished payload or when disabled', async () => {
+  it('are not created for an unpublished payload, or when disabled', async () => {
     const { reporter, text } = open();
     await reporter.report?.(sampleReport(unpublished('no')), new AbortController().signal);
     expect(text()).toBe('');
-    expect(await open('none').annotate({ findings: rows(3, { severity: 'error' }) })).toEqual([]);
-  });
-
-  it('name no file whose name the runner would misread', async () => {
-    const { workspace, annotate } = open();
-    for (const name of ['a  b.js', 'a::b.js', 'sk-canary-123'])
-      writeFileSync(path.join(workspace.root, 'sub', name), 'x\n');
-    const findings = ['a  b.js', 'a::b.js', 'sk-canary-123'].map((file) => ({ file, line: 1, message: 'm' }));
-    expect((await annotate({ findings })).map(({ properties, data }) => [properties['file'], data])).toEqual([
-      [undefined, 'a b.js, line 1: m'],
-      [undefined, 'a: :b.js, line 1: m'],
-      [undefined, '***, line 1: m'],
-    ]);
+    expect(await open('none').annotate({ findings: [FINDING] })).toEqual([]);
   });
 
   it('are the only workflow commands, for any payload', async () => {
@@ -161,7 +161,7 @@ describe('annotations of a merge', () => {
     await reporter.report?.(sampleMergedReport(sampleMerged(changes)), new AbortController().signal);
     return parseLog(text());
   };
-  const place = { title: 'Leak', file: 'src/a.js', line: '2' };
+  const titled = { title: 'Leak', ...place };
   const outvoted = 'Outvoted: only failing runs have the finding, and the vote passes all the same.';
 
   it('mark outvoted findings and show them as notices after the others', async () => {
@@ -172,23 +172,16 @@ describe('annotations of a merge', () => {
       { ...finding, line: 3, outvoted: false },
     ];
     expect(await annotateMerge({ findings })).toEqual([
-      { name: 'error', properties: { ...place, line: '3' }, data: 'Close it.' },
-      { name: 'notice', properties: place, data: 'A nit.' },
-      { name: 'notice', properties: place, data: `${outvoted}\nClose it.` },
+      { name: 'error', properties: { ...titled, line: '3' }, data: 'Close it.' },
+      { name: 'notice', properties: titled, data: 'A nit.' },
+      { name: 'notice', properties: titled, data: `${outvoted}\nClose it.` },
       { name: 'notice', properties: { title: 'Leak' }, data: `${outvoted}\nSomewhere.` },
     ]);
   });
 
   it('keep their level when a deciding vote has the same finding', async () => {
     expect(await annotateMerge({ findings: [finding, { ...finding, outvoted: false }] })).toEqual([
-      { name: 'error', properties: place, data: 'Close it.' },
-    ]);
-  });
-
-  it('ignore a claim in the payload of a single run that a finding was outvoted', async () => {
-    const row = { severity: 'high', path: 'src/a.js', line: 2, title: 'Leak', message: 'x', outvoted: true };
-    expect(await open().annotate({ findings: [row] })).toEqual([
-      { name: 'error', properties: place, data: 'x' },
+      { name: 'error', properties: titled, data: 'Close it.' },
     ]);
   });
 });

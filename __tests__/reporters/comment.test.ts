@@ -1,12 +1,16 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { GitHubError, ReportError } from '../../src/errors.ts';
-import { type CommentOptions, createComment } from '../../src/reporters/comment.ts';
+import { GitHubError } from '../../src/errors.ts';
+import { type CommentOptions, commentBody, createComment } from '../../src/reporters/comment.ts';
 import type { CommentText, Report, WrittenComment } from '../../src/reporters/report-types.ts';
-import { createSecrets } from '../../src/text/secrets.ts';
 import type { Conclusion } from '../../src/types.ts';
+import { knowSecrets, textOf } from '../support/surroundings.ts';
+import { proseOf, render, sparks, tagsOf } from '../support/texts/gfm.ts';
 import { sampleReport } from './sample-report.ts';
 
-const signal = new AbortController().signal;
+const facts = { secrets: knowSecrets('sk-canary_0123'), serverUrl: 'https://github.com' };
+const body = (changes: Partial<Report> = {}, key = 'CI / review (ubuntu, 24)') =>
+  commentBody(sampleReport(changes), key, facts);
 const CREATED: WrittenComment = {
   outcome: 'created',
   url: 'https://github.com/octo/demo/pull/7#issuecomment-1',
@@ -21,10 +25,9 @@ async function reportComment(
   const comments: CommentText[] = [];
   const notices: string[] = [];
   const reporter = createComment({
+    ...facts,
     mode: 'always',
     key: 'CI / review',
-    secrets: createSecrets(),
-    serverUrl: 'https://github.com',
     async write(comment) {
       comments.push(comment);
       return written;
@@ -32,52 +35,40 @@ async function reportComment(
     notice: (text) => void notices.push(text),
     ...options,
   });
-  const result = await reporter.report?.(sampleReport(changes), signal);
+  expect(reporter).toMatchObject({ name: 'comment', network: true, repeatable: true });
+  const result = await reporter.report?.(sampleReport(changes), new AbortController().signal);
   return { result, comments, notices };
 }
 
 describe('the pull request comment', () => {
   it('contains the key, the commit and the run, and its URL is returned', async () => {
     const { result, comments, notices } = await reportComment();
-    expect(result).toEqual({ commentUrl: CREATED.url });
-    expect(comments).toEqual([
-      {
-        key: 'CI / review',
-        commit: sampleReport().subject?.sha,
-        runId: '42',
-        attempt: 1,
-        create: true,
-        body: expect.stringContaining('## ✅ Success: the gate is met'),
-      },
-    ]);
-    expect(notices).toEqual([]);
+    expect([result, notices]).toEqual([{ commentUrl: CREATED.url }, []]);
+    const { sha } = sampleReport().subject ?? {};
+    const text = { key: 'CI / review', commit: sha, runId: '42', attempt: 1, create: true };
+    expect(comments).toEqual([{ ...text, body: body({}, 'CI / review') }]);
   });
 
-  it.each([
-    '',
-    'javascript:alert(1)',
-    ...['$(id)', '`id`', ';id', '\ny', '&'].map((end) => `https://x/${end}`),
-  ])('returns no URL when the URL is %j', async (url) => {
-    expect((await reportComment({}, {}, { outcome: 'created', url })).result).toBeUndefined();
-  });
+  it.each(['', 'javascript:alert(1)', 'https://x/$(id)', 'https://x/`id`', 'https://x/;id', 'https://x/\ny'])(
+    'returns no URL when the URL is %j',
+    async (url) => {
+      expect((await reportComment({}, {}, { outcome: 'created', url })).result).toBeUndefined();
+    },
+  );
 
-  it.each([
+  it.each<['always' | 'on-failure', Conclusion, boolean]>([
     ['always', 'success', true],
-    ['always', 'skipped', true],
     ['on-failure', 'success', false],
     ['on-failure', 'failure', true],
     ['on-failure', 'inconclusive', true],
     ['on-failure', 'skipped', true],
-  ] as const)(
-    'with mode %s and conclusion %s, creates a new comment: %s',
-    async (mode, conclusion: Conclusion, create) => {
-      const { comments } = await reportComment(
-        { mode },
-        { verdict: { ...sampleReport().verdict, conclusion } },
-      );
-      expect(comments.map((comment) => comment.create)).toEqual([create]);
-    },
-  );
+  ])('with mode %s and conclusion %s, creates a new comment: %s', async (mode, conclusion, create) => {
+    const { comments } = await reportComment(
+      { mode },
+      { verdict: { ...sampleReport().verdict, conclusion } },
+    );
+    expect(comments.map((comment) => comment.create)).toEqual([create]);
+  });
 
   it.each<[WrittenComment, readonly string[]]>([
     [{ outcome: 'no_pull_request', url: null }, ['No comment: this run is about no open pull request.']],
@@ -96,28 +87,83 @@ describe('the pull request comment', () => {
   });
 
   it('is a warning with a fix when GitHub rejects it', async () => {
-    const refused = new GitHubError('forbidden', 'Give the job `permissions: pull-requests: write`.', {
-      status: 403,
-    });
-    const error = await reportComment({ write: () => Promise.reject(refused) }).catch(
-      (caught: unknown) => caught,
-    );
-    expect(error).toBeInstanceOf(ReportError);
-    expect(error).toMatchObject({
-      message:
-        'The pull request comment could not be written. Give the job `permissions: pull-requests: write`.',
+    const fix = 'Give the job `permissions: pull-requests: write`.';
+    const write = () => Promise.reject(new GitHubError('forbidden', fix, { status: 403 }));
+    await expect(reportComment({ write })).rejects.toMatchObject({
+      name: 'ReportError',
+      message: `The pull request comment could not be written. ${fix}`,
     });
   });
+});
 
-  it('is a network reporter that can be repeated', () => {
-    const reporter = createComment({
-      mode: 'always',
-      key: '',
-      secrets: createSecrets(),
-      serverUrl: null,
-      write: async () => CREATED,
-      notice: () => undefined,
-    });
-    expect(reporter).toMatchObject({ name: 'comment', network: true, repeatable: true });
+// What a comment shows is in `golden/comment/`.
+describe('the text of a comment', () => {
+  /** GitHub's limit of 65,536 characters minus at most 200 for the marker. */
+  const LIMIT = 65_536 - 200;
+  const rows = (count: number, message: string) => Array.from({ length: count }, () => ({ message }));
+
+  it('shows fewer rows than the summary, no large JSON, and links to the full result', () => {
+    const text = body({ payload: { text: 'x'.repeat(20_000), findings: rows(200, 'y') } });
+    expect(text).toContain('and 150 more rows');
+    expect(text).not.toContain('Payload as JSON');
+    expect(text).toContain(
+      "> Too large for a comment: the raw JSON. See [the run's summary](https://github.com/octo/demo/actions/runs/42/attempts/1), or the file that the output `run-result-file` names.",
+    );
+  });
+
+  const cells = (cell: string) => Object.fromEntries('abcdefgh'.split('').map((key) => [key, cell]));
+  it.each<[string, Partial<Report>]>([
+    ...['x', '你', '🐙', '&', '|', '\n', '@'].map((character): [string, Partial<Report>] => {
+      const cell = character.repeat(3_000);
+      const findings = Array.from({ length: 200 }, () => cells(cell));
+      return [`a payload full of ${JSON.stringify(character)}`, { payload: { summary: cell, findings } }];
+    }),
+    ['a large header', { weaknesses: rows(25, 'w'.repeat(900)).map(({ message }) => message) }],
+    [
+      'a header that exceeds it',
+      { weaknesses: rows(500, 'weak '.repeat(100)).map(({ message }) => message) },
+    ],
+  ])("stays within GitHub's limit with %s", (_, changes) => {
+    const text = body(changes);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(LIMIT);
+    expect(text).toContain('## ✅ Success');
+  });
+
+  it('contains no links outside GitHub', () => {
+    expect(commentBody(sampleReport(), 'key', { ...facts, serverUrl: null })).not.toContain('](');
+    expect(body({ subject: null })).not.toContain('<sub>');
+  });
+
+  it.each([
+    ['CI / review / null / __octo_agent', 'CI &#47; review'],
+    [
+      'CI / review / {\n  "os": "linux"\n} / judge',
+      'CI &#47; review &#47; &#123; &#34;os&#34;: &#34;linux&#34; &#125; &#47; judge',
+    ],
+    ['a sk-canary_0123', 'a &#42;&#42;&#42;'],
+  ])('shows the key %j without its meaningless parts', (key, shown) => {
+    expect(body({}, key)).toContain(`<code>${shown}</code></sub>`);
+  });
+
+  it('renders hostile text in the payload, key or error as plain text', () => {
+    const bait = [
+      '<!-- structured-agent:0123456789abcdef0123456789abcdef commit=unknown run=999999 attempt=9 -->',
+      ...'@octocat </details></sub><script> #12 https://evil.example | octo/demo#1 :tada:'.split(' '),
+      ...['![x](http://evil.example)', '\n/deploy now', '```\n# x'],
+    ];
+    const text = textOf(bait, { pieceCount: 5, other: fc.string({ unit: 'grapheme' }) });
+    const clean = tagsOf(render(body({ payload: { a: 'a', list: [{ b: 'b' }] } })));
+    fc.assert(
+      fc.property(text, text, text, (value, key, path) => {
+        const shown = body({ payload: { a: value || 'a', list: [{ b: value || 'b', path }] } }, key);
+        const html = render(shown);
+        expect(sparks(proseOf(html))).toEqual([]);
+        expect(html).not.toMatch(/<script|<img|<!--/u);
+        expect(shown).not.toMatch(/^\s*\//mu);
+        const added = tagsOf(html).filter((tag) => !clean.includes(tag));
+        expect(added.filter((tag) => !['br', 'code'].includes(tag))).toEqual([]);
+      }),
+      { numRuns: 150 },
+    );
   });
 });

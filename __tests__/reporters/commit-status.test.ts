@@ -18,66 +18,87 @@ const STARTED = {
 } as const;
 const secrets = knowSecrets('sk-canary_0123', 'pass  phrase');
 
-async function setStatuses(changes: Partial<Report> = {}) {
-  const statuses: StatusText[] = [];
+/** Returns the statuses that are set at the end, each with the commit that was judged if it is told. */
+async function setStatuses(report: Report) {
+  const statuses: (StatusText & { judged?: string | null })[] = [];
   const reporter = createCommitStatus({
     secrets,
-    async set(status) {
-      statuses.push(status);
+    async set(status, judged) {
+      statuses.push({ ...status, ...(judged === undefined ? {} : { judged }) });
       return true;
     },
   });
-  await reporter.report?.(sampleReport(changes), signal);
+  await reporter.report?.(report, signal);
   return statuses;
 }
 
-describe('the commit status of a run', () => {
-  it('is success when the run succeeds', async () => {
-    expect(await setStatuses()).toEqual([{ state: 'success', description: 'Success: the gate is met' }]);
-  });
-
-  it('is failure for an unmet gate and error without a verdict', async () => {
-    const error = 'The gate is not met: /passed must be true.';
-    const failure = unpublished(error, { conclusion: 'failure', reason: 'gate_not_met' });
-    expect([await setStatuses(failure), await setStatuses(unpublished('Out of `turns`.'))]).toEqual([
-      [{ state: 'failure', description: error }],
+describe('the commit status', () => {
+  const failure = unpublished('Not met.', { conclusion: 'failure', reason: 'gate_not_met' });
+  const merged = sampleMergedReport();
+  const { sha } = merged.subject ?? { sha: '' };
+  const ofLegs = (outcome: 'fail' | 'abstain', checked_out?: string | null) => {
+    const report = sampleMergedReport(
+      sampleMerged({ legs: [sampleLeg('api', outcome), sampleLeg('web', 'pass')] }),
+    );
+    const subject = report.subject && {
+      ...report.subject,
+      ...(checked_out === undefined ? {} : { checked_out }),
+    };
+    return { ...report, subject };
+  };
+  it.each<[string, Report, readonly (StatusText & { judged?: string | null })[]]>([
+    ['a success', sampleReport(), [{ state: 'success', description: 'Success: the gate is met' }]],
+    ['an unmet gate', sampleReport(failure), [{ state: 'failure', description: 'Not met.' }]],
+    [
+      'no verdict',
+      sampleReport(unpublished('Out of `turns`.')),
       [{ state: 'error', description: 'Out of `turns`.' }],
-    ]);
-  });
-
-  it('is set on the checked-out commit, and for a merge on the commit of its legs', async () => {
-    const commits: (string | null | undefined)[] = [];
-    const reporter = createCommitStatus({
-      secrets,
-      async set(_, commit) {
-        commits.push(commit);
-        return true;
-      },
-    });
-    const merged = sampleMergedReport();
-    await reporter.report?.(merged, signal);
-    for (const checked_out of ['c'.repeat(40), null]) {
-      const subject = merged.subject && { ...merged.subject, checked_out };
-      await reporter.report?.({ ...merged, subject }, signal);
-    }
-    await reporter.report?.(sampleFailedMerge('x'), signal);
-    await reporter.report?.(sampleReport(), signal);
-    expect(commits).toEqual([merged.subject?.sha, 'c'.repeat(40), null, undefined, undefined]);
-  });
-
-  it('is never success for a replay and says that it is one', async () => {
-    const failure = unpublished('Not met.', { conclusion: 'failure', reason: 'gate_not_met' });
-    expect([
-      await setStatuses({ replayed: true }),
-      await setStatuses({ ...failure, replayed: true }),
-    ]).toEqual([
+    ],
+    ['a skipped run', sampleReport(unpublished('No key.', { conclusion: 'skipped' })), []],
+    [
+      'a replay',
+      sampleReport({ replayed: true }),
       [{ state: 'error', description: 'Replay, judged by no model. Success: the gate is met' }],
+    ],
+    [
+      'a replay that fails',
+      sampleReport({ ...failure, replayed: true }),
       [{ state: 'failure', description: 'Replay, judged by no model. Not met.' }],
-    ]);
-  });
-
-  it('is not set for a skipped run', async () => {
-    expect(await setStatuses(unpublished('No key.', { conclusion: 'skipped' }))).toEqual([]);
+    ],
+    [
+      'a merge',
+      merged,
+      [{ state: 'success', description: 'Success: 9 of 9 legs pass (rule all)', judged: sha }],
+    ],
+    [
+      'a merge of another checkout',
+      ofLegs('fail', 'c'.repeat(40)),
+      [
+        {
+          state: 'failure',
+          description: 'Failure: 1 of 2 legs passes, 1 fails (rule all)',
+          judged: 'c'.repeat(40),
+        },
+      ],
+    ],
+    [
+      'a merge of several checkouts',
+      ofLegs('abstain', null),
+      [
+        {
+          state: 'error',
+          description: 'Undecided: 1 of 2 legs passes, 1 is missing (rule all). Re-run failed jobs',
+          judged: null,
+        },
+      ],
+    ],
+    [
+      'a merge that could not count votes',
+      sampleFailedMerge('verdicts: no file is there.', { reason: 'config' }),
+      [{ state: 'error', description: 'verdicts: no file is there.' }],
+    ],
+  ])('of %s', async (_, report, statuses) => {
+    expect(await setStatuses(report)).toEqual(statuses);
   });
 
   it('is reset to pending when the agent starts, before the verdict is set', async () => {
@@ -97,22 +118,17 @@ describe('the commit status of a run', () => {
     expect(states).toEqual(['pending', 'success']);
   });
 
-  it('is one warning at the end when GitHub rejects it', async () => {
-    const refused = new GitHubError('forbidden', 'Give the job `permissions: statuses: write`.', {
-      status: 403,
-    });
+  it('is one warning at the end when GitHub rejects it, or when there is no commit', async () => {
+    const fix = 'Give the job `permissions: statuses: write`.';
+    const refused = new GitHubError('forbidden', fix, { status: 403 });
     const reporter = createCommitStatus({ secrets, set: () => Promise.reject(refused) });
     reporter.event?.(STARTED);
-    const error = await reporter.report?.(sampleReport(), signal).catch((caught: unknown) => caught);
-    expect(error).toBeInstanceOf(ReportError);
-    expect(error).toMatchObject({
-      message: 'The commit status could not be set. Give the job `permissions: statuses: write`.',
+    await expect(reporter.report?.(sampleReport(), signal)).rejects.toMatchObject({
+      name: 'ReportError',
+      message: `The commit status could not be set. ${fix}`,
     });
-  });
-
-  it('without a commit is a warning', async () => {
-    const reporter = createCommitStatus({ secrets, set: async () => false });
-    await expect(reporter.report?.(sampleReport(), signal)).rejects.toBeInstanceOf(ReportError);
+    const nowhere = createCommitStatus({ secrets, set: async () => false });
+    await expect(nowhere.report?.(sampleReport(), signal)).rejects.toBeInstanceOf(ReportError);
   });
 
   it('has one line of at most 140 characters without secrets or 4-byte characters', async () => {
@@ -120,7 +136,7 @@ describe('the commit status of a run', () => {
     const text = textOf(pieces, { pieceCount: 80, other: fc.string({ unit: 'binary' }) });
     await fc.assert(
       fc.asyncProperty(text, async (error) => {
-        const [status] = await setStatuses(unpublished(error));
+        const [status] = await setStatuses(sampleReport(unpublished(error)));
         const { description } = status ?? { description: '' };
         expect(description.length).toBeLessThanOrEqual(140);
         // Without the flag u, so that unpaired surrogates match.
@@ -128,30 +144,5 @@ describe('the commit status of a run', () => {
         expect(description).not.toMatch(/\p{Cc}|sk-canary_0123|phrase/u);
       }),
     );
-  });
-});
-
-describe('the commit status of a merge', () => {
-  it.each([
-    ['pass', 'success', 'Success: 2 of 2 legs pass (rule all)'],
-    ['fail', 'failure', 'Failure: 1 of 2 legs passes, 1 fails (rule all)'],
-    ['abstain', 'error', 'Undecided: 1 of 2 legs passes, 1 is missing (rule all). Re-run failed jobs'],
-  ] as const)('counts the legs: %s', async (outcome, state, description) => {
-    const legs = [sampleLeg('api', outcome), sampleLeg('web', 'pass')];
-    expect(await setStatuses(sampleMergedReport(sampleMerged({ legs })))).toEqual([{ state, description }]);
-  });
-
-  it('is short for any rule name', async () => {
-    const rule = `weighted:${'9'.repeat(300)}\n😀 sk-canary_0123`;
-    const [status] = await setStatuses(sampleMergedReport(sampleMerged({ rule })));
-    expect(status?.description).toMatch(/^Success: 9 of 9 legs pass \(rule weighted:9+…$/u);
-    expect(status?.description).toHaveLength(140);
-  });
-
-  it('shows the error of a merge that could not count votes', async () => {
-    const failed = sampleFailedMerge('verdicts: no file is there.', { reason: 'config' });
-    expect(await setStatuses(failed)).toEqual([
-      { state: 'error', description: 'verdicts: no file is there.' },
-    ]);
   });
 });

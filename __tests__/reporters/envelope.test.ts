@@ -14,22 +14,6 @@ const same = (text: string) => text;
 
 // The fields and their order are in `golden/envelope/`.
 describe('envelope', () => {
-  it('contains the evidence after `reuse`, with paths masked and well-formed', () => {
-    const evidence = {
-      context: 'missing',
-      toolCalls: 7,
-      findings: [{ path: 'src/hunter2/a.js' }, { path: null }, { path: 'half \ud800' }],
-    } as const;
-    const written = envelope(sampleReport({ evidence }), (text) => text.replaceAll('hunter2', '***'));
-    expect(written['evidence']).toEqual({
-      context: 'missing',
-      tool_calls: 7,
-      findings: [{ path: 'src/***/a.js' }, { path: null }, { path: 'half \ufffd' }],
-    });
-    expect(Object.keys(written).slice(-2)).toEqual(['reuse', 'evidence']);
-    expect(envelope(sampleReport({ evidence: null }), same)).not.toHaveProperty('evidence');
-  });
-
   it('can be parsed again by a merge at the maximum payload depth', () => {
     const deepest = `{"a":${'['.repeat(JSON_TEXT.payloadDepth - 1)}${']'.repeat(JSON_TEXT.payloadDepth - 1)}}`;
     const text = JSON.stringify(envelope(sampleReport({ payload: JSON.parse(deepest) }), (each) => each));
@@ -39,27 +23,6 @@ describe('envelope', () => {
   it('contains `replayed` only for a replay', () => {
     expect(envelope(sampleReport({ replayed: true }), same)).toMatchObject({ replayed: true });
     expect(envelope(sampleReport({ replayed: false }), same)).not.toHaveProperty('replayed');
-  });
-
-  it('contains an error and no payload when none is published', () => {
-    const report = sampleReport({
-      ...unpublished('No key sk-1.'),
-      costUsd: null,
-      subject: null,
-      lastAssistantText: 'sk-1!',
-    });
-    const written = envelope(report, (text) => text.replace('sk-1', '***'));
-    expect(written).toMatchObject({
-      is_error: true,
-      result: 'No key ***.',
-      error: 'No key ***.',
-      last_assistant_text: '***!',
-      gate: null,
-      total_cost_usd: null,
-      subject: null,
-    });
-    expect(Object.keys(written)).not.toContain('structured_output');
-    expect(Object.keys(written)).not.toContain('structured_result');
   });
 
   it('contains the leg, the vote and the run whose payload is reused', () => {
@@ -144,13 +107,5 @@ describe('writeResultFile', () => {
     expect(write).toThrow(InputError);
     expect(write).toThrow(/^result-file ".*pre-commit" cannot be written: .*symbolic link/);
     expect(readdirSync(hooks)).toEqual([]);
-  });
-
-  it('throws an InputError that names the input when the file cannot be written', () => {
-    const write = () =>
-      writeResultFile(sampleReport({ resultFile: path.join(folder, 'signed.json', 'x') }), secrets);
-    expect(write).toThrow(InputError);
-    expect(write).toThrow(/^result-file ".*signed\.json/);
-    writeResultFile(sampleReport({ resultFile: null }), secrets);
   });
 });

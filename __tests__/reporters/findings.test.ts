@@ -124,70 +124,40 @@ describe('locationOfRow', () => {
   it.each<[JsonObject, ReturnType<typeof placeOf>]>([
     [{ path: ' src/a.js ', line: 3 }, at('src/a.js', 3)],
     [{ file: 'a.js', startLine: 3, endLine: 5 }, at('a.js', 3, 5)],
-    [{ file: 'a.js', line: '12' }, at('a.js', 12)],
     [{ file: 'a.js', line: 'L12-L15' }, at('a.js', 12, 15)],
     [{ path: 'a.js:7' }, at('a.js', 7)],
-    [{ path: 'a.js:7:2' }, at('a.js', 7, null, 2)],
     [{ path: 'a.js:7-9', line: 4 }, at('a.js', 4, 9)],
     [{ path: 'a.js#L7-L9' }, at('a.js', 7, 9)],
-    [{ location: 'a.js#L7' }, at('a.js', 7)],
     [{ location: { file: 'a.js', line: 7, column: 3 } }, at('a.js', 7, null, 3)],
     [{ location: { location: { path: 'a.js' } } }, null],
-    [{ path: 'C:\\a.js', line: 1, end_line: 1 }, at('C:\\a.js', 1, 1)],
     [{ path: 'a.js', line: 5, end_line: 3 }, at('a.js', 5)],
     [{ path: 'a.js', line: 0, end_line: 3, column: 4 }, at('a.js')],
     [{ path: 'a.js', line: 1.5 }, at('a.js')],
-    [{ path: 'a.js', line: 1e300 }, at('a.js')],
-    [{ path: 'a.js', line: -1 }, at('a.js')],
     [{ path: 'a.js:99999999999' }, at('a.js:99999999999')],
-    [{ path: ':3' }, null],
     [{ path: 'a\nb' }, null],
-    [{ path: 'x'.repeat(4_097) }, null],
-    [{ path: ['a.js'] }, null],
     [{ line: 3 }, null],
   ])('reads the location of %j', (row, place) => {
     expect(placeOf(row)).toEqual(place);
   });
-
-  it('returns the property that it read', () => {
-    expect(locationOfRow({ path: '', filename: 'a.js' })?.key).toBe('filename');
-  });
 });
 
-describe('severityOf', () => {
-  it.each([
-    ['error', 'blocker Critical FATAL error high severe'],
-    ['warning', 'warning warn Major MEDIUM moderate'],
-    ['note', 'notice minor low info informational note suggestion nit nitpick style trivial hint'],
-  ])('maps the words for %s', (severity, words) => {
-    const known = words.split(' ').map((word) => severityOf(` ${word}`));
-    expect(new Set(known)).toEqual(new Set([severity]));
-  });
-
-  it('returns null for other words and values', () => {
-    expect(
-      ['purple', '', 'constructor', '__proto__', 3, null, true, ['high'], undefined].map(severityOf),
-    ).toEqual(Array.from({ length: 9 }, () => null));
-  });
+it.each([
+  ['error', '🔴&nbsp;', 'error blocker Critical FATAL high severe'],
+  ['warning', '🟡&nbsp;', 'warning warn Major MEDIUM moderate'],
+  ['note', '🔵&nbsp;', 'notice minor low info informational note suggestion nit nitpick style trivial hint'],
+  [null, '', 'purple constructor __proto__'],
+])('a severity of %s and its mark %j come from the words %s', (severity, mark, words) => {
+  for (const word of words.split(' '))
+    expect([severityOf(` ${word}`), severityMark(word)], word).toEqual([severity, mark]);
+  for (const value of [3, null, true, ['high'], undefined]) expect(severityOf(value)).toBeNull();
 });
 
-describe('securityScore', () => {
-  it('returns a score for the words of a vulnerability scale only', () => {
-    const scores = ['critical', 'High', 'medium', 'moderate', 'low', 'error', 'minor', 7].map(securityScore);
-    expect(scores).toEqual([9.5, 8, 5.5, 5.5, 2, null, null, null]);
-  });
+it('securityScore has a score for the words of a vulnerability scale only', () => {
+  const scores = ['critical', 'High', 'medium', 'moderate', 'low', 'error', 'minor', 7].map(securityScore);
+  expect(scores).toEqual([9.5, 8, 5.5, 5.5, 2, null, null, null]);
 });
 
-describe('severityMark', () => {
-  it('marks the severity words of schemas in any case and nothing else', () => {
-    const marks = ['error', 'HIGH', 'Warning', 'info', 'purple', '', 3, null].map(severityMark);
-    expect(marks).toEqual(['🔴&nbsp;', '🔴&nbsp;', '🟡&nbsp;', '🔵&nbsp;', '', '', '', '']);
-  });
-});
-
-describe('bySeverity', () => {
-  it('sorts by severity and keeps the order of other rows', () => {
-    const rows = [{ at: 0 }, { severity: 'low', at: 1 }, { severity: 'error', at: 2 }, { at: 3 }];
-    expect(bySeverity(rows).map((row) => row['at'])).toEqual([2, 1, 0, 3]);
-  });
+it('bySeverity sorts by severity and keeps the order of other rows', () => {
+  const rows = [{ at: 0 }, { severity: 'low', at: 1 }, { severity: 'error', at: 2 }, { at: 3 }];
+  expect(bySeverity(rows).map((row) => row['at'])).toEqual([2, 1, 0, 3]);
 });

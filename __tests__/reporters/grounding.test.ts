@@ -4,13 +4,11 @@ import { type Finding, readGroundedFindings } from '../../src/reporters/findings
 import { doubtOf, groundFindings, groundingSentence } from '../../src/reporters/grounding.ts';
 import { replacementOf } from '../../src/reporters/replacement.ts';
 import type { Evidence, FindingEvidence } from '../../src/reporters/report-types.ts';
-import { sarifLog } from '../../src/reporters/sarif.ts';
 import { alertsOf } from '../../src/reporters/sarif-alerts.ts';
 import { type Locate, locateByEvidence, sourceFile } from '../../src/reporters/source-locations.ts';
 import type { GroundingCounts, GroundingStatus, JsonObject } from '../../src/types.ts';
 import { captureLog, knowSecrets } from '../support/surroundings.ts';
 import { sampleReport } from './sample-report.ts';
-import { sarifProblems } from './sarif-world.ts';
 
 const COUNTS = {
   exact: 0,
@@ -215,24 +213,6 @@ describe('alerts of checked findings', () => {
     ['a secret', { quote: 'const a = 1;', replacement: 'hunter2-hunter2' }, {}, undefined],
   ])('have a fix for %s', (_, changes, evidence, fix) => {
     expect(alerts(payloadOf(row(changes)), checked({ ...exact, ...evidence }))[0]?.fix).toEqual(fix);
-  });
-
-  it('are valid SARIF with their fixes', () => {
-    const payload = payloadOf(row({ quote: 'const a = 1;', replacement: 'const a = 2;' }));
-    const evidence = checked(exact);
-    const report = sampleReport({ payload, evidence });
-    const found = alertsOf(payload, locateByEvidence(report, locate), secrets, report);
-    const facts = { version: '1.0.0', informationUri: null, category: 'x', serverUrl: null };
-    const log = JSON.parse(sarifLog(report, found, facts).text);
-    expect(sarifProblems(log)).toEqual([]);
-    expect(log.runs[0].results[0].fixes[0].artifactChanges).toEqual([
-      {
-        artifactLocation: { uri: 'src/a.ts', uriBaseId: '%SRCROOT%' },
-        replacements: [
-          { deletedRegion: { startLine: 5, endLine: 5 }, insertedContent: { text: 'const a = 2;' } },
-        ],
-      },
-    ]);
   });
 
   it('are not made for a file that was not found', () => {

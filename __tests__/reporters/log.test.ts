@@ -107,7 +107,7 @@ describe('untrusted text', () => {
         expect(parseLog(text()).map((command) => command.name)).toEqual(names);
         expect(parseLog(withoutStopCommands(text())).map((command) => command.name)).toEqual(names);
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     );
   });
 });

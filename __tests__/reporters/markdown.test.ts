@@ -45,11 +45,6 @@ describe('inline', () => {
     });
   });
 
-  it('D08 escapes bot commands for readers of the raw text', () => {
-    expect(inline('/deploy a /merge')).toBe('&#47;deploy a &#47;merge');
-    expect(inline('@dependabot merge')).not.toContain('@');
-  });
-
   it('D10 joins lines and removes invisible characters', () => {
     expect(inline('  a\r\n\r\n# b\u2028\u202ec\x1b[31m\td\u200b@\u200be  ')).toBe(
       'a &#35;\u200b b c d&#64;\u200be',
@@ -68,7 +63,7 @@ describe('inline', () => {
         expect(tagsOf(html).filter((tag) => tag !== 'p')).toEqual([]);
         expect(sparks(proseOf(html))).toEqual([]);
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     );
   });
 });
@@ -78,10 +73,6 @@ const SIGNS =
 const hostile = textOf([...SIGNS.split(' '), '\n', '\r', ' ', '    ', '- ', '1. '], { pieceCount: 15 });
 
 describe('prose', () => {
-  it.each(texts.filter(([, text]) => !text.includes('`')))('shows %s as plain text', (_, text) => {
-    expect(prose(text)).toBe(inline(text));
-  });
-
   it('renders text between two backticks as code', () => {
     expect(prose('run `npm test` in `a|b`, not `x')).toBe(
       'run <code>npm test</code> in <code>a&#124;b</code>, not &#96;x',
@@ -103,7 +94,7 @@ describe('prose', () => {
         expect(tagsOf(html).filter((tag) => tag !== 'p' && tag !== 'code')).toEqual([]);
         expect(sparks(proseOf(html))).toEqual([]);
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     );
   });
 });
@@ -137,7 +128,7 @@ describe('cell', () => {
         expect(tags).toEqual(['table', 'thead', 'tr', 'th', 'th', 'tbody', 'tr', 'td', 'td', 'p']);
         expect(sparks(proseOf(html))).toEqual([]);
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     );
   });
 });

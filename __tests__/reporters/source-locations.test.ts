@@ -1,178 +1,325 @@
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isCheckedOut, type SourceLocation, sourceFile } from '../../src/reporters/source-locations.ts';
-import { locator, workspaces } from './workspace-world.ts';
+import { createAnnotations } from '../../src/reporters/annotations.ts';
+import { commentBody } from '../../src/reporters/comment.ts';
+import { asWritten } from '../../src/reporters/links.ts';
+import { createSarif } from '../../src/reporters/sarif.ts';
+import {
+  createLocator,
+  isCheckedOut,
+  locateByEvidence,
+  resolvedPaths,
+  resolveFindings,
+  type SourceLocation,
+  sourceFile,
+} from '../../src/reporters/source-locations.ts';
+import { summaryMarkdown } from '../../src/reporters/summary.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
+import type { JsonObject } from '../../src/types.ts';
+import { captureLog } from '../support/surroundings.ts';
+import { sampleReport } from './sample-report.ts';
+import { locator, type Workspace, workspaces } from './workspace-world.ts';
 
 const make = workspaces();
 const OURS = 'https://github.com/octo/demo';
-
-const short = (place: SourceLocation | null) => (place === null ? null : [place.path, place.line]);
+const FOREIGN = 'https://github.com/octo/tools.git';
+const pathIn = (workspace: Workspace, options: Parameters<typeof locator>[1], written: string) =>
+  locator(workspace, options)(written)?.path ?? null;
 
 describe('a path in a payload', () => {
   function usual() {
     const workspace = make();
     workspace.checkout('.', OURS);
-    workspace.write('src/a b.js', 'one\ntwo\n');
-    workspace.write('README.md', 'root\n');
-    workspace.write('packages/api/README.md', 'api\n');
-    workspace.write('packages/api/src/x.js', 'x\n');
-    workspace.write('a/diff.js', 'd\n');
+    const files = ['src/a b.js', 'README.md', 'packages/api/README.md', 'packages/api/src/x.js', 'a/diff.js'];
+    for (const file of files) workspace.write(file, 'one\ntwo\n');
     return workspace;
   }
 
   it.each([
-    ['src/a b.js', 'src/a b.js'],
     ['./src//a b.js', 'src/a b.js'],
     ['src/../src/a b.js', 'src/a b.js'],
-    ['src\\a b.js', 'src/a b.js'],
     ['.\\src\\a b.js', 'src/a b.js'],
     ['a/src/a b.js', 'src/a b.js'],
-    ['b/src/a b.js', 'src/a b.js'],
     ['/src/a b.js', 'src/a b.js'],
     ['a/diff.js', 'a/diff.js'],
     ['b/a/diff.js', 'a/diff.js'],
     ['README.md', 'README.md'],
-    ['packages/api/src/x.js', 'packages/api/src/x.js'],
     ['src/x.js', 'packages/api/src/x.js'],
     ['../../README.md', 'README.md'],
   ])('%j is resolved to the file %j of the repository', (written, file) => {
-    expect(locator(usual(), { from: 'packages/api' })(written)?.path).toBe(file);
+    expect(pathIn(usual(), { from: 'packages/api' }, written)).toBe(file);
   });
 
-  it('that exists at the root and in the working directory is resolved to the changed file', () => {
-    const find = (changed?: readonly string[]) =>
-      locator(usual(), {
-        from: 'packages/api',
-        ...(changed === undefined ? {} : { changed: new Set(changed) }),
-      })('README.md')?.path;
-    expect(find(['packages/api/README.md', 'src/x.js'])).toBe('packages/api/README.md');
-    expect(find(['packages/api/README.md', 'README.md'])).toBe('README.md');
-    expect(find(['src/x.js'])).toBe('README.md');
-    expect(find([])).toBe('README.md');
-    expect(find()).toBe('README.md');
-  });
-
-  it('is compared with changed files relative to the repository, also when it is below the workspace', () => {
-    const workspace = make();
-    workspace.checkout('sub', OURS);
-    workspace.write('sub/README.md', 'root\n');
-    workspace.write('sub/packages/api/README.md', 'api\n');
-    const from = 'sub/packages/api';
-    const find = (...changed: string[]) =>
-      locator(workspace, { from, changed: new Set(changed) })('README.md')?.path;
-    expect(find('packages/api/README.md')).toBe('packages/api/README.md');
-    expect(find('sub/packages/api/README.md')).toBe('README.md');
-  });
-
-  it('can be absolute', () => {
+  it('can be absolute, or lead through a link inside the repository', () => {
     const workspace = usual();
-    expect(locator(workspace)(path.join(workspace.root, 'src/a b.js'))?.path).toBe('src/a b.js');
+    symlinkSync('src', path.join(workspace.root, 'link'));
+    for (const written of [path.join(workspace.root, 'src/a b.js'), 'link/a b.js'])
+      expect(pathIn(workspace, {}, written)).toBe('src/a b.js');
   });
 
-  it('is resolved to null unless it is a regular file in the workspace and outside .git', () => {
+  it.each([
+    [['packages/api/README.md', 'src/x.js'], 'packages/api/README.md'],
+    [['packages/api/README.md', 'README.md'], 'README.md'],
+    [['src/x.js'], 'README.md'],
+    [[], 'README.md'],
+  ])('that exists twice is resolved to the changed file: %j', (changed, file) => {
+    expect(pathIn(usual(), { from: 'packages/api', changed: new Set(changed) }, 'README.md')).toBe(file);
+  });
+
+  it('is null unless it is a regular file in the workspace and outside .git', () => {
     const workspace = usual();
-    symlinkSync('/etc/passwd', path.join(workspace.root, 'out'));
+    const outside = make();
+    symlinkSync(outside.write('secret', 'x\n'), path.join(workspace.root, 'out'));
+    symlinkSync(outside.root, path.join(workspace.root, 'folder'));
     symlinkSync('.git', path.join(workspace.root, 'inside'));
     symlinkSync('loop', path.join(workspace.root, 'loop'));
     writeFileSync(path.join(workspace.root, 'line\nend'), 'x\n');
     symlinkSync('line\nend', path.join(workspace.root, 'odd'));
-    const locate = locator(workspace);
     const names =
-      '. src nope.js src/nope.js /etc/passwd ../../etc/passwd ../x out loop odd README.md/x C:\\x \0 ~';
-    const written = ['', ...names.split(' '), '.git/config', 'inside/config', '.GIT/config'];
-    expect(written.map((each) => locate(each))).toEqual(written.map(() => null));
-  });
-
-  it('is resolved through a link inside the repository', () => {
-    const workspace = usual();
-    symlinkSync('src', path.join(workspace.root, 'link'));
-    expect(locator(workspace)('link/a b.js')?.path).toBe('src/a b.js');
-  });
-
-  it('is resolved from the workspace root when the working directory is outside the workspace', () => {
-    const workspace = usual();
-    for (const from of ['/', '..', 'nope', path.join(workspace.root, 'src')])
-      expect(locator(workspace, { from })('README.md')?.path).toBe('README.md');
+      '. src nope.js /etc/passwd ../../etc/passwd ../x out folder/secret loop odd README.md/x C:\\x \0 ~ .git/config inside/config .GIT/config';
+    const locate = locator(workspace);
+    for (const written of ['', ...names.split(' ')]) expect(locate(written), written).toBeNull();
+    for (const from of ['/', '..', 'nope', 'folder'])
+      expect(pathIn(workspace, { from }, 'README.md')).toBe('README.md');
   });
 
   it('never throws and never resolves outside the repository', () => {
-    const workspace = usual();
-    const locate = locator(workspace);
+    const locate = locator(usual());
     const part = fc.constantFrom('a b.js', '', ...'.. . src .git HEAD a README.md \\ \ud800 ~'.split(' '));
     const written = fc.array(part, { maxLength: 8 }).map((parts) => parts.join('/'));
     fc.assert(
       fc.property(fc.oneof(written, fc.string({ unit: 'binary' })), fc.integer(), (each, line) => {
         const place = locate(each, line);
-        if (place === null) return;
-        expect(['src/a b.js', 'README.md', 'a/diff.js']).toContain(place.path);
+        if (place !== null) expect(['src/a b.js', 'README.md', 'a/diff.js']).toContain(place.path);
       }),
     );
   });
+
+  const linesOf = (place: SourceLocation | null) => [place?.line, place?.endLine, place?.column];
+  it.each<[string, readonly (number | null)[], readonly (number | null)[]]>([
+    ['one\ntwo\nthree', [2, 3, 3], [2, 3, 3]],
+    ['one\ntwo\nthree', [3, 9, null], [3, null, null]],
+    ['one\ntwo\nthree', [1, 9, 4], [1, 3, null]],
+    ['one\ntwo\n', [3, 4, 1], [null, null, null]],
+    ['', [1, null, null], [null, null, null]],
+    ['\n'.repeat(300_001), [1, null, null], [null, null, null]],
+    ['x'.repeat(10 * 1024 * 1024 + 1), [1, null, null], [null, null, null]],
+  ])('keeps the lines that the file has: %#', (text, [line, endLine, column], kept) => {
+    const workspace = make();
+    workspace.write('x.js', text);
+    expect(linesOf(locator(workspace)('x.js', line, endLine, column))).toEqual(kept);
+  });
 });
 
-describe('a line in a payload', () => {
-  const workspaceOf = (text: string) => {
+describe('a checkout', () => {
+  it('in a subdirectory has paths relative to its own root', () => {
+    const workspace = make();
+    workspace.checkout('sub', OURS);
+    workspace.write('sub/src/x.js', 'x\n');
+    workspace.write('other.js', 'x\n');
+    for (const from of ['.', 'sub', 'sub/src']) {
+      const found = ['src/x.js', 'sub/src/x.js', 'other.js'].map((each) => pathIn(workspace, { from }, each));
+      expect(found).toEqual(['src/x.js', 'src/x.js', null]);
+    }
+    workspace.write('sub/README.md', 'root\n');
+    workspace.write('sub/src/README.md', 'src\n');
+    const changed = (...files: string[]) => ({ from: 'sub/src', changed: new Set(files) });
+    expect(pathIn(workspace, changed('src/README.md'), 'README.md')).toBe('src/README.md');
+    expect(pathIn(workspace, changed('sub/src/README.md'), 'README.md')).toBe('README.md');
+  });
+
+  it.each([
+    'https://github.com/Octo/Demo.git',
+    'git@github.com:octo/demo.git',
+    'ssh://git@github.example:22/octo/demo/',
+    'https://x-access-token:abc@github.com/octo/demo',
+  ])('with the remote %j is recognized among several checkouts', (url) => {
+    const workspace = make();
+    workspace.checkout('deep/er/demo', url);
+    workspace.checkout('tools', FOREIGN);
+    for (const file of ['deep/er/demo/both.js', 'tools/both.js', 'tools/only.js'])
+      workspace.write(file, 'x\n');
+    const found = ['both.js', 'tools/both.js', 'tools/only.js', 'only.js'].map((each) =>
+      pathIn(workspace, {}, each),
+    );
+    expect(found).toEqual(['both.js', null, null, null]);
+  });
+
+  it.each<[string, string | undefined, readonly string[], string | null]>([
+    ['of a fork', 'https://github.com/someone/fork', ['octo/demo', 'someone/fork'], 'x.js'],
+    ['of another repository', 'https://github.com/someone/fork', ['octo/demo'], null],
+    ['of a mirror', '/srv/mirrors/any.git', ['octo/demo'], 'x.js'],
+    ['of a mirror with a URL', 'file:///srv/mirrors/any.git', ['octo/demo'], 'x.js'],
+    ['without a remote', undefined, ['octo/demo'], 'x.js'],
+  ])('%s is the judged one if it can be: %s, of %j', (_, url, names, found) => {
+    const workspace = make();
+    workspace.checkout('sub', url);
+    workspace.write('sub/x.js', 'x\n');
+    expect(pathIn(workspace, { names }, 'sub/x.js')).toBe(found);
+  });
+
+  it('nested in another checkout is not part of it', () => {
     const workspace = make();
     workspace.checkout('.', OURS);
-    workspace.write('x.js', text);
-    return locator(workspace);
-  };
-  const lines = (place: SourceLocation | null) => [place?.line, place?.endLine, place?.column];
-
-  it('is kept with its end and column when the file has it', () => {
-    const locate = workspaceOf('one\ntwo\nthree');
-    expect(lines(locate('x.js', 2, 3, 3))).toEqual([2, 3, 3]);
-    expect(lines(locate('x.js', 3, 9))).toEqual([3, null, null]);
-    expect(lines(locate('x.js', 1, 9, 4))).toEqual([1, 3, null]);
-    expect(lines(locate('x.js', 1, 1, 1))).toEqual([1, null, 1]);
+    workspace.checkout('vendor/lib', FOREIGN);
+    workspace.checkout('fixtures/repo');
+    workspace.write('.git/modules/sub/HEAD', 'x');
+    workspace.write('.git/modules/sub/config', `[remote "origin"]\nurl = ${FOREIGN}\n`);
+    workspace.write('sub/.git', 'gitdir: ../.git/modules/sub\n');
+    // A folder named .git alone makes no checkout.
+    workspace.write('src/.git/odd', 'x');
+    const folders = ['vendor/lib', 'fixtures/repo', 'sub', 'src'];
+    for (const folder of folders) workspace.write(`${folder}/x.js`, 'x\n');
+    expect(folders.map((folder) => pathIn(workspace, {}, `${folder}/x.js`))).toEqual([
+      null,
+      null,
+      null,
+      'src/x.js',
+    ]);
   });
 
-  it('that does not exist is dropped and the file is kept', () => {
-    const locate = workspaceOf('one\ntwo\n');
-    expect(short(locate('x.js', 3, 4, 1))).toEqual(['x.js', null]);
-    expect(short(workspaceOf('')('x.js', 1))).toEqual(['x.js', null]);
+  it('that is a linked worktree has the remotes of its repository', () => {
+    const workspace = make();
+    workspace.checkout('main', OURS);
+    workspace.write('main/.git/worktrees/two/HEAD', 'x');
+    workspace.write('main/.git/worktrees/two/commondir', '../..\n');
+    workspace.write('two/.git', `gitdir: ${workspace.root}/main/.git/worktrees/two\n`);
+    workspace.write('two/x.js', 'x\n');
+    expect(pathIn(workspace, {}, 'two/x.js')).toBe('x.js');
   });
 
-  it('is dropped when the file is too large to count lines', () => {
-    const large = workspaceOf('x'.repeat(10 * 1024 * 1024 + 1))('x.js', 1);
-    expect([short(large), large?.source]).toEqual([['x.js', null], null]);
-    expect(short(workspaceOf('\n'.repeat(300_001))('x.js', 1))).toEqual(['x.js', null]);
+  it('whose config is a link counts as one without a remote', () => {
+    const workspace = make();
+    workspace.write('.git/HEAD', 'ref: refs/heads/main\n');
+    workspace.write('x.js', 'x\n');
+    symlinkSync('/dev/zero', path.join(workspace.root, '.git/config'));
+    expect(pathIn(workspace, {}, 'x.js')).toBe('x.js');
+  });
+
+  it('is there if the repository of the run is checked out at the root or below it', () => {
+    const [empty, below, other, plain] = [make(), make(), make(), make()];
+    empty.write('verdicts/api/result.json', '{}');
+    below.checkout('src', OURS);
+    other.checkout('src', 'https://github.com/octo/other');
+    plain.checkout('.');
+    const found = [empty, below, other, plain].map(({ root }) =>
+      isCheckedOut({ workspace: root, repositories: ['octo/demo'] }),
+    );
+    expect(found).toEqual([false, true, false, true]);
   });
 });
 
-describe('isCheckedOut', () => {
-  const names = { repositories: ['octo/demo'] };
+describe('the evidence of findings', () => {
+  /** Finds files in two packages, from one of them. */
+  function monorepo() {
+    const workspace = make();
+    workspace.checkout('.', OURS);
+    workspace.write('packages/api/index.js', 'one\ntwo\n');
+    workspace.write('packages/web/index.js', 'one\n');
+    const places = { workspace: workspace.root, repositories: ['octo/demo'] };
+    return { root: workspace.root, locate: createLocator({ ...places, workingDirectory: 'packages/api' }) };
+  }
+  const failures = [{ test: 'adds', path: 'index.js' }, { test: 'subtracts' }];
 
-  it('is true when the repository of the run is checked out at the root or below it', () => {
-    const [empty, below, other, plain] = [make(), make(), make(), make()];
-    empty.write('verdicts/api/result.json', '{}');
-    below.checkout('src', 'https://github.com/octo/demo');
-    other.checkout('src', 'https://github.com/octo/other');
-    plain.checkout('.');
-    expect(
-      [empty, below, other, plain].map(({ root }) => isCheckedOut({ workspace: root, ...names })),
-    ).toEqual([false, true, false, true]);
+  it.each<[string, JsonObject, readonly (string | null)[]]>([
+    [
+      'one entry for each row',
+      {
+        findings: [
+          { path: 'index.js', line: 1, message: 'in the working directory' },
+          { path: 'packages/web/index.js:1', message: 'from the root' },
+          { path: 'gone.js', message: 'nowhere' },
+          { message: 'about no file' },
+          { path: '/etc/passwd', message: 'outside' },
+          { path: 'x'.repeat(1_000_000), message: 'long' },
+          'no object',
+        ],
+      },
+      ['packages/api/index.js', 'packages/web/index.js', null, null, null, null, null],
+    ],
+    ['the only list with file names', { failures, numbers: [1, 2] }, ['packages/api/index.js', null]],
+    ['none of two lists with file names', { failures, others: [{ path: 'index.js', message: 'x' }] }, []],
+    ['no list beside `findings`', { findings: [], failures }, []],
+  ])('has %s', (_, payload, paths) => {
+    expect(resolveFindings(payload, monorepo().locate).map((each) => each.path)).toEqual(paths);
+  });
+
+  it('maps each written path to its resolved path, unless the numbers of entries differ', () => {
+    const payload = {
+      findings: [
+        { path: 'index.js:1', message: 'x' },
+        { path: 'gone.js', message: 'y' },
+      ],
+    };
+    const resolved = resolvedPaths(payload, [{ path: 'packages/api/index.js' }, { path: null }]);
+    expect([...resolved]).toEqual([
+      ['index.js', 'packages/api/index.js'],
+      ['gone.js', null],
+    ]);
+    expect(resolvedPaths(payload, [{ path: 'a' }]).size).toBe(0);
+  });
+
+  it('decides where a finding is, and else the file is searched for', () => {
+    const payload = { findings: [{ path: 'index.js', line: 2, message: 'x' }] };
+    const written = { path: 'index.js', line: 2, endLine: null, column: null };
+    const { locate } = monorepo();
+    const find = (found: string | null | undefined, by = locate) => {
+      const findings = [{ path: found ?? null }];
+      const evidence = found === undefined ? null : ({ context: 'none', toolCalls: 1, findings } as const);
+      return locateByEvidence({ payload, evidence }, by)(written);
+    };
+    expect(find('packages/web/index.js')).toMatchObject({ path: 'packages/web/index.js', line: null });
+    expect(find('packages/web/index.js', asWritten)).toMatchObject({
+      path: 'packages/web/index.js',
+      line: 2,
+    });
+    expect(find(null)).toBeNull();
+    expect(find(undefined)).toMatchObject({ path: 'packages/api/index.js', line: 2 });
+  });
+
+  it('decides it in annotations, SARIF, summary and comment', async () => {
+    const { root, locate } = monorepo();
+    const secrets = createSecrets();
+    const payload = { findings: [{ path: 'index.js', line: 1, severity: 'error', message: 'x' }] };
+    const findings = [{ path: 'packages/web/index.js' }];
+    const report = sampleReport({ payload, evidence: { context: 'none', toolCalls: 1, findings } });
+    const { log, text } = captureLog();
+    const { signal } = new AbortController();
+    await createAnnotations({ log, mode: 'findings', locate, elsewhere: 'x' }).report?.(report, signal);
+    const file = path.join(root, 'out.sarif');
+    const facts = { version: '0', informationUri: null, category: 'c', serverUrl: null };
+    const sarif = createSarif({ file, locate, secrets, notify: () => undefined, ...facts });
+    await sarif.report?.(report, signal);
+    const page = { secrets, serverUrl: 'https://github.com', locate };
+    const shown = [
+      text(),
+      readFileSync(file, 'utf8'),
+      summaryMarkdown(report, page, 1e6),
+      commentBody(report, 'key', page),
+      summaryMarkdown(report, { secrets, serverUrl: 'https://github.com' }, 1e6),
+    ];
+    for (const each of shown) expect(each).toMatch(/(?:file=|"uri":"|\/)packages\/web\/index\.js/u);
   });
 });
 
 describe('sourceFile', () => {
   it('counts lines like git: a final line break starts no new line', () => {
-    const counts = ['', '\n', 'a', 'a\n', 'a\r\nb', '\n\n', 'a\n\nb\n'].map(
-      (text) => sourceFile(text).lineCount,
-    );
-    expect(counts).toEqual([0, 1, 1, 1, 2, 2, 3]);
+    const texts = ['', '\n', 'a', 'a\n', 'a\r\nb', '\n\n', 'a\n\nb\n'];
+    expect(texts.map((text) => sourceFile(text).lineCount)).toEqual([0, 1, 1, 1, 2, 2, 3]);
   });
 
-  it('returns lines without line breaks and an empty string for missing lines', () => {
-    const source = sourceFile('one\r\n two \nthree');
-    const lines = [0, 1, 2, 3, 4, 9].map((number) => source.line(number));
-    expect(lines).toEqual(['', 'one', ' two ', 'three', '', '']);
-  });
-
-  it('distinguishes equal lines by the number of equal lines above, ignoring whitespace', () => {
-    const source = sourceFile('a();\nb();\n  a();\na ();\n');
+  it('returns lines without line breaks, and the number of equal lines above', () => {
+    const source = sourceFile('a();\r\nb();\n  a();\na ();\n');
+    expect([0, 1, 2, 3, 4, 9].map((number) => source.line(number))).toEqual([
+      '',
+      'a();',
+      'b();',
+      '  a();',
+      'a ();',
+      '',
+    ]);
     expect([1, 2, 3, 4, 5].map((number) => source.sameAbove(number))).toEqual([0, 0, 1, 2, 0]);
   });
 });

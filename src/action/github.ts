@@ -3,9 +3,8 @@ import type { Config } from '../config/parse-config.ts';
 import { readTrustedFile } from '../config/workspace-file.ts';
 import type { GitHub } from '../github/api.ts';
 import { createChangedFiles, findPolicyChanges, type ListChangedFiles } from '../github/changed-files.ts';
-import type { JudgedCommit } from '../github/checked-out.ts';
 import { createGitHub } from '../github/client.ts';
-import { type EventFacts, readEvent } from '../github/event.ts';
+import type { EventFacts } from '../github/event.ts';
 import { createPullRequestFinder, type PullRequestFinder } from '../github/pull-request.ts';
 import { createContextFinder } from '../github/pull-request-context.ts';
 import { createPolicyFiles } from '../github/trusted-files.ts';
@@ -13,11 +12,12 @@ import type { World } from '../run/world.ts';
 import { READ } from '../text/limits.ts';
 
 export interface ActionGitHubOptions {
+  readonly event: EventFacts;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly config: Pick<Config, 'trustedFiles' | 'githubToken'>;
   readonly workspace: string;
   /** The commit in the reviewed folder, read before the agent runs; null when unknown. */
-  readonly checkedOut: JudgedCommit | null;
+  readonly checkedOut: string | null;
   readonly fetch: typeof fetch;
   readonly version: string;
   readonly warn: (text: string) => void;
@@ -34,8 +34,7 @@ export interface ActionGitHub extends Pick<World, 'files' | 'findContext' | 'fin
 }
 
 export function openGitHub(options: ActionGitHubOptions): ActionGitHub {
-  const { environment, config, workspace, checkedOut } = options;
-  const event = readEvent(environment);
+  const { event, environment, config, workspace, checkedOut } = options;
   const client = (token: string | null) =>
     createGitHub({
       token,
@@ -67,8 +66,8 @@ export function openGitHub(options: ActionGitHubOptions): ActionGitHub {
       maxBytes: READ.policy,
     }),
     findContext: createContextFinder(event, finder, changed, options.warn, github),
-    findPolicyChanges: (files) =>
-      findPolicyChanges(files, { event, changed, workspace, trusted, workflowRef }),
+    findPolicyChanges: (files, read) =>
+      findPolicyChanges(files, { event, changed, workspace, trusted, workflowRef }, read),
   };
 }
 

@@ -40,13 +40,13 @@ export function createActionWorld(options: ActionWorldOptions): ActionWorld {
   const { workspace } = folders;
   const { version } = manifest;
   const warn = (text: string) => log.warning(text, { title: 'structured-agent' });
-  // Read now, before the agent could replace the event file.
   const event = readEvent(environment);
   const folder = path.resolve(workspace, setup.config.workingDirectory);
   const checkout = findJudgedCheckout(folder, workspace, repositoriesOf({ event }));
   const checkedOut = checkout === null ? null : readCheckedOut(checkout);
-  const subject = readSubject(environment, checkedOut?.sha ?? null);
+  const subject = readSubject(event, environment, checkedOut);
   const hub = openGitHub({
+    event,
     environment,
     config: setup.config,
     workspace,

@@ -4,7 +4,6 @@ import { readLink } from '../files/unsafe-links.ts';
 import { GITHUB, SEARCH } from '../text/limits.ts';
 import type { PolicyChange } from '../types.ts';
 import type { GitHub } from './api.ts';
-import type { JudgedCommit } from './checked-out.ts';
 import { type EventFacts, headOfEvent, member, textAt } from './event.ts';
 import type { PullRequestFinder } from './pull-request.ts';
 import { repositoryPath } from './trusted-files.ts';
@@ -25,7 +24,7 @@ export interface ChangedFile {
   readonly blob: string;
 }
 
-/** Thrown after a later push: GitHub lists the files of the current head, which is then not the judged commit. */
+/** GitHub lists the files of the current head, which is not the judged commit: it was pushed later, for example. */
 export class LaterPushError extends Error {}
 
 /**
@@ -43,7 +42,7 @@ export function createChangedFiles(
   event: EventFacts,
   finder: PullRequestFinder,
   github: GitHub,
-  checkedOut: JudgedCommit | null = null,
+  checkedOut: string | null = null,
 ): ListChangedFiles {
   let listed: Promise<readonly ChangedFile[] | null> | null = null;
   const list = async () => {
@@ -83,19 +82,18 @@ function headOf(value: unknown): string {
 }
 
 /**
- * Requires the listed head to be the event's head or, if the event names none, the checked-out commit or a parent of a
- * checked-out merge commit. Nothing is required for a merge group, or for a checkout of the base, where only the diff
- * is judged.
+ * Requires the listed head to be the event's head or, if the event names none, the checked-out commit. Nothing is
+ * required for a merge group, or for a checkout of the base, where only the diff is judged.
  */
-function requireJudged(head: string, event: EventFacts, checkedOut: JudgedCommit | null): void {
+function requireJudged(head: string, event: EventFacts, checkedOut: string | null): void {
   if (event.name === 'merge_group') return;
   const named = headOfEvent(event);
-  if (named === '' && (checkedOut === null || checkedOut.sha === event.sha)) return;
-  const parents = checkedOut?.parents ?? [];
-  const judged = named === '' ? [checkedOut?.sha, ...(parents.length > 1 ? parents : [])] : [named];
-  if (judged.includes(head)) return;
+  if (named === '' && (checkedOut === null || checkedOut === event.sha)) return;
+  const judged = named || checkedOut;
+  if (judged === head) return;
+  const why = named === '' ? 'which is not checked out' : 'which was pushed later';
   throw new LaterPushError(
-    `GitHub lists the files of ${head.slice(0, 12)}, which was pushed later, and not of ${judged[0]?.slice(0, 12)}.`,
+    `GitHub lists the files of ${head.slice(0, 12)}, ${why}, and not of ${judged?.slice(0, 12)}.`,
   );
 }
 
@@ -129,23 +127,26 @@ export interface PolicyChangesOptions {
   readonly workflowRef: string;
 }
 
+/** The change as it was read for the run: from git, if GitHub does not list all of it. */
+export interface ReadChange {
+  readonly files: readonly { readonly path: string; readonly previous: string | null }[];
+  /** null if it is complete. */
+  readonly incomplete: string | null;
+}
+
 /**
- * Returns the policy files among the changed files; empty if GitHub lists none. If the list has GitHub's maximum length
- * or belongs to a later push, a file missing from it may have changed as well, and is returned as `unlisted`. Never
- * rejects.
+ * Returns the policy files among the changed files, which GitHub or else git knows; empty if neither does. If the lists
+ * are not complete, or belong to a later push, a file missing from them may have changed as well, and is returned as
+ * `unlisted`. Never rejects.
  */
 export async function findPolicyChanges(
   files: readonly PolicyFile[],
   options: PolicyChangesOptions,
+  read: Promise<ReadChange | null> = Promise.resolve(null),
 ): Promise<readonly PolicyChange[]> {
-  let isLater = false;
-  const changed = await options.changed?.().catch((error: unknown) => {
-    isLater = error instanceof LaterPushError;
-    return isLater ? [] : null;
-  });
-  if (changed === null || changed === undefined) return [];
-  const paths = new Set(changed.flatMap(({ path, previous }) => [path, previous]));
-  const isWhole = !isLater && changed.length < GITHUB.changedFiles;
+  const known = await findPaths(options, read);
+  if (known === null) return [];
+  const { paths, isWhole } = known;
   const applied = options.trusted === 'workspace';
   const found: PolicyChange[] = [];
   const add = (change: PolicyChange, names: readonly string[]) => {
@@ -161,6 +162,27 @@ export async function findPolicyChanges(
   const workflow = workflowPath(options);
   if (workflow !== null) add({ what: 'workflow', path: workflow, applied: true }, [workflow]);
   return found;
+}
+
+/** Returns the paths of the changed files, and whether these are all; null if there is no pull request, or none is known. */
+async function findPaths(
+  { event, changed }: PolicyChangesOptions,
+  read: Promise<ReadChange | null>,
+): Promise<{ readonly paths: ReadonlySet<string>; readonly isWhole: boolean } | null> {
+  let isLater = false;
+  const listed = await changed?.().catch((error: unknown) => {
+    isLater = error instanceof LaterPushError;
+    return isLater ? [] : undefined;
+  });
+  if (listed === null) return null;
+  const paths = new Set((listed ?? []).flatMap(({ path, previous }) => [path, previous]));
+  if (listed !== undefined && !isLater && listed.length < GITHUB.changedFiles)
+    return { paths, isWhole: true };
+  // The change of a push is a part of what its pull request changes, if there is one.
+  const own = event.name === 'push' ? null : await read;
+  if (own === null) return listed === undefined ? null : { paths, isWhole: false };
+  for (const { path, previous } of own.files) paths.add(path).add(previous ?? path);
+  return { paths, isWhole: own.incomplete === null };
 }
 
 /**

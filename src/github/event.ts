@@ -14,25 +14,28 @@ export function isPrivileged(environment: Environment): boolean {
 }
 
 /**
- * Reads the judged subject from the runner's variables and the event file; null outside GitHub.
- * @param checkedOut the commit checked out in the judged folder; null if unknown, omitted if not determined. It becomes
- * the subject's commit if GITHUB_SHA is the base's commit, whatever was checked out to be judged.
+ * Returns the judged subject; null outside GitHub.
+ * @param checkedOut the commit checked out in the judged folder; null if unknown. It becomes the subject's commit if
+ * GITHUB_SHA is the base's commit, whatever was checked out to be judged.
  */
-export function readSubject(environment: Environment, checkedOut?: string | null): Subject | null {
-  const repository = environment['GITHUB_REPOSITORY'];
-  const sha = (isPrivileged(environment) ? checkedOut : null) ?? environment['GITHUB_SHA'];
-  if (repository === undefined || repository === '' || sha === undefined || sha === '') return null;
-  const ref = environment['GITHUB_REF'] ?? '';
+export function readSubject(
+  event: EventFacts,
+  environment: Environment,
+  checkedOut: string | null,
+): Subject | null {
+  const { repository, name, ref } = event;
+  const sha = (isPrivileged(environment) ? checkedOut : null) ?? event.sha;
+  if (repository === '' || sha === '') return null;
   const attempt = Number(environment['GITHUB_RUN_ATTEMPT'] ?? '1');
   return {
     repository,
     sha,
     ref,
-    event: environment['GITHUB_EVENT_NAME'] ?? '',
-    pull_request: pullRequestNumber(readEvent(environment)),
+    event: name,
+    pull_request: pullRequestNumber(event),
     run_id: environment['GITHUB_RUN_ID'] ?? '',
     run_attempt: Number.isSafeInteger(attempt) && attempt > 0 ? attempt : 1,
-    ...(checkedOut === undefined ? {} : { checked_out: checkedOut }),
+    checked_out: checkedOut,
   };
 }
 

@@ -1,6 +1,5 @@
 /** Finds the pull request of a run, from the event or else from the API. */
 import type { GitHub } from './api.ts';
-import type { JudgedCommit } from './checked-out.ts';
 import { type EventFacts, headOfEvent, member, pullRequestNumber, textAt } from './event.ts';
 import { findStatusCommit, type StatusCommit } from './status-commit.ts';
 
@@ -42,7 +41,7 @@ export interface PullRequestFinder {
 export function createPullRequestFinder(
   event: EventFacts,
   github: GitHub | null,
-  checkedOut: JudgedCommit | null = null,
+  checkedOut: string | null = null,
 ): PullRequestFinder {
   let found: Promise<PullRequest | null> | null = null;
   const number = pullRequestNumber(event);
@@ -54,7 +53,7 @@ export function createPullRequestFinder(
     number,
     find,
     findStatusCommit: (judged) =>
-      findStatusCommit({ event, github, checkedOut, findPullRequest: number === null ? null : find }, judged),
+      findStatusCommit({ event, checkedOut, findPullRequest: number === null ? null : find }, judged),
   };
 }
 

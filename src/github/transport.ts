@@ -3,6 +3,7 @@
  * limited in size and time, read completely and validated; the token is sent to one server only; and the plugins are
  * told which failures may be retried. Loaded with the first request to GitHub.
  */
+import { GitHub, getOctokitOptions } from '@actions/github/lib/utils';
 import type { Octokit as Core } from '@octokit/core';
 import { retry } from '@octokit/plugin-retry';
 import { type ThrottlingOptions, throttling } from '@octokit/plugin-throttling';
@@ -46,8 +47,7 @@ const MAX_TRIES = 3;
 /** Maximum number of redirects. A renamed repository redirects to its new URL, which does not redirect. */
 const MAX_REDIRECTS = 2;
 
-export async function createOctokit(options: OctokitOptions): Promise<Octokit> {
-  const { GitHub, getOctokitOptions } = await importToolkit();
+export function createOctokit(options: OctokitOptions): Octokit {
   const { token, apiUrl, userAgent } = options;
   // The default logger prints to the console, bypassing the log sink.
   const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
@@ -64,22 +64,6 @@ export async function createOctokit(options: OctokitOptions): Promise<Octokit> {
 }
 
 function ignore(): void {}
-
-/**
- * Imports the package with GITHUB_EVENT_PATH unset. On import it would read that file completely, block forever if a
- * later process of the job replaced it with a pipe, throw if it is not JSON, and print a missing path outside the log.
- * `readEvent` has already read the file, with limits.
- */
-async function importToolkit() {
-  const variable = 'GITHUB_EVENT_PATH';
-  const eventPath = process.env[variable];
-  delete process.env[variable];
-  try {
-    return await import('@actions/github/lib/utils');
-  } finally {
-    if (eventPath !== undefined) process.env[variable] = eventPath;
-  }
-}
 
 /**
  * Waits for a rate limit if the total wait is short. The plugin's pause of one to three seconds between writes is

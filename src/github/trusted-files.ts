@@ -59,7 +59,7 @@ export function createPolicyFiles(options: PolicyFilesOptions): PolicyFiles {
       if (place === null)
         return refusal(`${quote(file)} leaves the repository; only files inside it are read.`);
       const { repository, sha } = options.event;
-      if (commit === null && readCheckedOut(place.root)?.sha === sha) return options.readLocal(file);
+      if (commit === null && readCheckedOut(place.root) === sha) return options.readLocal(file);
       const [owner = '', repo = ''] = repository.split('/');
       const ref = commit ?? sha;
       const where = `at ${commit === null ? 'the commit of the event' : "the pull request's base"} (${ref.slice(0, 12)})`;

@@ -28,6 +28,7 @@ export async function runToEnd(work: (state: RunState) => Promise<Ending>, world
   });
   const ending = await attempt(() => work(state), state);
   state.asked.resolve();
+  state.placed.resolve();
   return finish(ending, state, world);
 }
 

@@ -37,9 +37,10 @@ export async function loadPolicy(
     prompt_sha256: sha256(prompt),
     version: world.version,
   };
+  const read = state.placed.promise.then(() => state.change);
   // Needed only for the report, so the run itself does not wait for it.
   state.judging = state.asked.promise
-    .then(() => world.findPolicyChanges(policyFiles(config)))
+    .then(() => world.findPolicyChanges(policyFiles(config), read))
     .then((changes) => {
       state.policyChanges = changes;
     });

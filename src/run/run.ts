@@ -287,6 +287,7 @@ async function startSandbox(
     state.context = placed.status;
     state.change = placed.change;
     state.changeUnknown = placed.unknown;
+    state.placed.resolve();
   };
   const snapshots = Promise.all([tamper.snapshot(), remember(), place()]).then(() => {
     for (const text of sandbox.weaknesses()) notify({ type: 'notice', level: 'warning', text }, world);

@@ -85,8 +85,14 @@ export interface World extends EndWorld {
    * Never rejects.
    */
   readonly findContext: () => Promise<ChangeContext | 'unknown' | null>;
-  /** Returns the policy files that the pull request changes. Never rejects. */
-  readonly findPolicyChanges: (files: readonly PolicyFile[]) => Promise<readonly PolicyChange[]>;
+  /**
+   * Returns the policy files that the pull request changes. Never rejects.
+   * @param read the change as it was read for this run; it is used if GitHub does not list all of its files.
+   */
+  readonly findPolicyChanges: (
+    files: readonly PolicyFile[],
+    read?: Promise<Change | null>,
+  ) => Promise<readonly PolicyChange[]>;
   /** `fetch` through the proxies and with the certificate authorities of this machine. */
   readonly fetch: typeof fetch;
   readonly features: Features;
@@ -142,6 +148,8 @@ export interface RunState {
   policyChanges: readonly PolicyChange[];
   /** Resolved once the first request has been sent, or none will be. */
   readonly asked: PromiseWithResolvers<void>;
+  /** Resolved once `change` is known, or will not be. */
+  readonly placed: PromiseWithResolvers<void>;
   /** Resolves once `policyChanges` is known. */
   judging: Promise<void>;
   /** How much of the change the model was given; null until known. */
@@ -177,6 +185,7 @@ export function createState(world: EndWorld): RunState {
     policy: { schema_sha256: null, gate_sha256: null, prompt_sha256: null, version: world.version },
     policyChanges: [],
     asked: Promise.withResolvers(),
+    placed: Promise.withResolvers(),
     judging: Promise.resolve(),
     context: null,
     change: null,

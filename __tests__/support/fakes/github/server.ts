@@ -1,33 +1,42 @@
 /**
- * A loopback GitHub with pull requests, files, comments and statuses. It accepts only requests that GitHub's published
- * description (`description.ts`) allows, validates its responses as well, and records requests.
- * An invalid request gets status 400, is listed in `problems` and makes `close` throw.
+ * A loopback GitHub with pull requests, files, comments and statuses, which records requests. A request that GitHub
+ * would not understand gets status 400, is listed in `problems` and makes `close` throw.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type Operation, openDescription } from './description.ts';
-import { type Answered, answerGraphql, answerOperation } from './operations.ts';
 import {
-  createState,
+  type Answered,
+  answerGraphql,
   type FakeComment,
+  type FakePull,
   type FakeStatus,
+  findRoute,
   type GitHubState,
-  type GitHubWorld,
-} from './state.ts';
+  refusal,
+} from './routes.ts';
 
-export type { FakeComment, FakePull, GitHubWorld } from './state.ts';
+export type { FakePull } from './routes.ts';
+
+/** The initial state. */
+export interface GitHubWorld extends Partial<Pick<GitHubState, 'repository' | 'contents' | 'branches'>> {
+  /** Users by token; `test-token` of `github-actions[bot]` by default. Other tokens get status 401. */
+  readonly tokens?: Readonly<Record<string, string>>;
+  readonly pulls?: readonly FakePull[];
+  readonly comments?: readonly Omit<FakeComment, 'id'>[];
+  /** The prefix of the API paths: `/api/v3` as on GitHub Enterprise Server. */
+  readonly prefix?: string;
+}
 
 /** A request as it arrived. */
-export interface GitHubRequest {
-  /** The operation, such as `GET /repos/{owner}/{repo}/pulls/{pull_number}`, or `POST /graphql`. */
+interface GitHubRequest {
+  /** The route, such as `GET /repos/{owner}/{repo}/pulls/{pull_number}`, or `POST /graphql`. */
   readonly operation: string;
   /** With its query, as it was sent. */
   readonly path: string;
-  readonly body: unknown;
   readonly headers: IncomingMessage['headers'];
 }
 
 /** A fault instead of, or (`lost`) right after, a request. */
-export type Fault =
+type Fault =
   | {
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;
@@ -43,60 +52,75 @@ export interface GitHubServer {
   /** For GITHUB_GRAPHQL_URL. */
   readonly graphqlUrl: string;
   readonly requests: readonly GitHubRequest[];
-  /** The problems of requests and responses so far; a test that provokes one empties the list. */
+  /** The problems so far; a test that provokes one empties the list. */
   readonly problems: string[];
   /** The existing comments, in order of their ids. */
   comments(): readonly FakeComment[];
   /** The statuses in the order they were set. */
   statuses(): readonly FakeStatus[];
-  /** Adds a comment, as another job or a person would; gives its id. */
-  addComment(comment: Omit<FakeComment, 'id'>): number;
+  /** Adds a comment, as another job or a person would. */
+  addComment(comment: Omit<FakeComment, 'id'>): void;
   /** Changes or removes a comment without a request. */
   changeComment(id: number, body: string | null): void;
-  /** Makes the next `times` requests (1 by default) of an operation with this prefix fail. */
+  /** Makes the next `times` requests (1 by default) of a route with this prefix fail. */
   fail(operation: string, fault: Fault, times?: number): void;
   /** Removes the pending faults. */
   mend(): void;
-  /** Runs once, before the next request of that operation is handled. */
-  before(operation: string, hook: () => void | Promise<void>): void;
+  /** Runs once, before the next request of that route is handled. */
+  before(operation: string, hook: () => void): void;
   /** Stops the server. Throws if there were problems. */
   close(): Promise<void>;
 }
 
-const API_VERSION = '2022-11-28';
-const ACCEPTED = [
-  'application/vnd.github+json',
-  'application/vnd.github.raw+json',
-  'application/vnd.github.diff',
-];
+/** GitHub's ids exceed 32 bits and increase. */
+const FIRST_ID = 3_100_000_000;
 
 /** Starts the server on a free loopback port. */
 export async function startGitHubServer(world: GitHubWorld = {}): Promise<GitHubServer> {
+  const { tokens = { 'test-token': 'github-actions[bot]' }, prefix = '' } = world;
   const state = createState(world);
   const requests: GitHubRequest[] = [];
   const problems: string[] = [];
   const faults: { readonly operation: string; readonly fault: Fault; left: number }[] = [];
-  const hooks: { readonly operation: string; readonly hook: () => void | Promise<void>; done: boolean }[] =
-    [];
-  const prefix = world.prefix ?? '';
-  const paths = { rest: prefix, graphql: `${prefix.replace(/\/v3$/u, '')}/graphql` };
-  const handle = createHandler(state, paths, problems);
+  const hooks: { readonly operation: string; readonly hook: () => void }[] = [];
+  const graphql = `${prefix.replace(/\/v3$/u, '')}/graphql`;
+
+  /** Returns the name of the request's route, and a function that does what it asks for. */
+  const read = ({ method = '', url = '', headers }: IncomingMessage, raw: string) => {
+    const [path = '', search = ''] = url.split('?', 2);
+    const query = new URLSearchParams(search);
+    const body = raw === '' ? {} : JSON.parse(raw);
+    const isGraphql = `${method} ${path}` === `POST ${graphql}`;
+    const route = isGraphql ? null : findRoute(method, path.slice(prefix.length));
+    const operation = isGraphql ? 'POST /graphql' : (route?.name ?? `${method} ${path}`);
+    const token = /^(?:token|bearer) (.+)$/iu.exec(headers.authorization ?? '')?.[1];
+    const answer = (): Answered => {
+      const viewer = token === undefined ? null : tokens[token];
+      if (viewer === undefined) return refusal(401, 'Bad credentials');
+      const sent = [...query.keys(), ...(isGraphql ? [] : Object.keys(body))];
+      const unknown = sent.filter((key) => route?.accepts.includes(key) === false);
+      const answered = isGraphql
+        ? answerGraphql(state, { body, viewer })
+        : route?.answer(state, { query, body, viewer });
+      const isKnown = answered !== undefined && answered !== null && unknown.length === 0;
+      if (isKnown && isWellFormed(headers)) return answered;
+      problems.push(`${operation}: ${unknown.join(' ')} ${JSON.stringify(headers)}`);
+      return refusal(400, 'GitHub would not understand this.');
+    };
+    return { request: { operation, path: url, headers }, answer };
+  };
 
   const server = createServer((incoming, response) => {
     void (async () => {
-      const raw = await bodyOf(incoming);
-      const asked = handle.read(incoming, raw);
-      requests.push({ ...asked.request });
-      const { operation } = asked.request;
-      const hook = hooks.find((each) => !each.done && operation.startsWith(each.operation));
-      if (hook !== undefined) {
-        hook.done = true;
-        await hook.hook();
-      }
-      const fault = faults.find((each) => each.left > 0 && operation.startsWith(each.operation));
-      if (fault === undefined) return send(response, asked.answer());
+      const { request, answer } = read(incoming, await bodyOf(incoming));
+      requests.push(request);
+      const isNext = ({ operation }: { operation: string }) => request.operation.startsWith(operation);
+      const hook = hooks.findIndex(isNext);
+      if (hook >= 0) hooks.splice(hook, 1)[0]?.hook();
+      const fault = faults.find((each) => each.left > 0 && isNext(each));
+      if (fault === undefined) return send(response, answer());
       fault.left -= 1;
-      misbehave(response, fault.fault, asked.answer);
+      misbehave(response, fault.fault, answer);
     })().catch((error: unknown) => {
       problems.push(String(error));
       response.destroy();
@@ -105,15 +129,14 @@ export async function startGitHubServer(world: GitHubWorld = {}): Promise<GitHub
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
-  state.url = url;
   return {
-    apiUrl: `${url}${paths.rest}`,
-    graphqlUrl: `${url}${paths.graphql}`,
+    apiUrl: `${url}${prefix}`,
+    graphqlUrl: `${url}${graphql}`,
     requests,
     problems,
     comments: () => [...state.comments.values()].toSorted((one, other) => one.id - other.id),
     statuses: () => state.statuses,
-    addComment: (comment) => state.addComment(comment).id,
+    addComment: (comment) => void state.addComment(comment),
     changeComment(id, body) {
       const comment = state.comments.get(id);
       if (body === null || comment === undefined) state.comments.delete(id);
@@ -121,7 +144,7 @@ export async function startGitHubServer(world: GitHubWorld = {}): Promise<GitHub
     },
     fail: (operation, fault, times = 1) => void faults.push({ operation, fault, left: times }),
     mend: () => void faults.splice(0),
-    before: (operation, hook) => void hooks.push({ operation, hook, done: false }),
+    before: (operation, hook) => void hooks.push({ operation, hook }),
     async close() {
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
@@ -132,71 +155,25 @@ export async function startGitHubServer(world: GitHubWorld = {}): Promise<GitHub
   };
 }
 
-/** Reads requests and responds to valid ones. */
-function createHandler(
-  state: GitHubState,
-  paths: { readonly rest: string; readonly graphql: string },
-  problems: string[],
-) {
-  const description = openDescription();
-  return {
-    read({ method = '', url = '', headers }: IncomingMessage, raw: string) {
-      const [path = '', query = ''] = url.split('?', 2);
-      const body: unknown = raw === '' ? undefined : JSON.parse(raw);
-      const isGraphql = method === 'POST' && path === paths.graphql;
-      const operation = path.startsWith(paths.rest)
-        ? description.find(method, path.slice(paths.rest.length))
-        : null;
-      const name = isGraphql ? 'POST /graphql' : (operation?.name ?? `${method} ${path}`);
-      const answer = (): Answered => {
-        const faults = [...checkHeaders(headers, raw)];
-        if (!isGraphql && operation !== null)
-          faults.push(...operation.checkRequest(new URLSearchParams(query), body));
-        if (!isGraphql && operation === null)
-          faults.push('GitHub has no such operation, or none that is described here.');
-        const viewer = state.viewerOf(headers.authorization);
-        if (viewer === 'wrong') return refusal(401, 'Bad credentials');
-        if (isGraphql && faults.length === 0)
-          return answerGraphql(state, viewer, body, (fault) => problems.push(fault));
-        if (operation === null || faults.length > 0) {
-          problems.push(...faults.map((fault) => `${name}: ${fault}`));
-          return refusal(400, faults.join(' '));
-        }
-        const asked = {
-          operation,
-          query: new URLSearchParams(query),
-          body,
-          viewer,
-          accept: headers.accept ?? '',
-        };
-        const answered = answerOperation(state, asked);
-        problems.push(...wrongs(operation, answered));
-        return answered;
-      };
-      return { request: { operation: name, path: url, body, headers }, answer };
-    },
+function createState(world: GitHubWorld): GitHubState {
+  const { repository = 'octo/demo', pulls = [], contents = {}, branches = {} } = world;
+  let nextId = FIRST_ID;
+  const comments = new Map<number, FakeComment>();
+  const addComment = (comment: Omit<FakeComment, 'id'>) => {
+    const added = { ...comment, id: nextId++ };
+    comments.set(added.id, added);
+    return added;
   };
+  for (const comment of world.comments ?? []) addComment(comment);
+  return { repository, pulls, contents, branches, comments, statuses: [], addComment };
 }
 
-function wrongs(operation: Operation, { status, body, text }: Answered): readonly string[] {
-  const found = text === undefined ? operation.checkAnswer(status, body) : [];
-  return found.map((each) => `The fake GitHub itself, at ${operation.name}: ${each}`);
-}
-
-function checkHeaders(headers: IncomingMessage['headers'], raw: string): readonly string[] {
-  const faults: string[] = [];
-  if (!/^structured-agent\//u.test(headers['user-agent'] ?? ''))
-    faults.push('The user agent does not say who asks.');
-  if (headers['x-github-api-version'] !== API_VERSION) faults.push(`The API version is not ${API_VERSION}.`);
-  if (!ACCEPTED.includes(headers.accept ?? ''))
-    faults.push(`Nothing is described for accept: ${headers.accept}.`);
-  if (raw !== '' && !headers['content-type']?.startsWith('application/json'))
-    faults.push('The body is no JSON.');
-  return faults;
-}
-
-function refusal(status: number, message: string): Answered {
-  return { status, body: { message, documentation_url: 'https://docs.github.com/rest' } };
+function isWellFormed(headers: IncomingMessage['headers']): boolean {
+  return (
+    /^structured-agent\//u.test(headers['user-agent'] ?? '') &&
+    headers['x-github-api-version'] === '2022-11-28' &&
+    ['application/vnd.github+json', 'application/vnd.github.raw+json'].includes(headers.accept ?? '')
+  );
 }
 
 async function bodyOf(incoming: IncomingMessage): Promise<string> {
@@ -206,8 +183,7 @@ async function bodyOf(incoming: IncomingMessage): Promise<string> {
 }
 
 function send(response: ServerResponse, { status, body, text, headers = {} }: Answered): void {
-  const type =
-    text === undefined ? 'application/json; charset=utf-8' : 'application/octet-stream; charset=utf-8';
+  const type = text === undefined ? 'application/json; charset=utf-8' : 'application/octet-stream';
   response.writeHead(status, { 'content-type': type, ...headers });
   response.end(text ?? (body === undefined ? '' : JSON.stringify(body)));
 }
@@ -217,19 +193,12 @@ function misbehave(response: ServerResponse, fault: Fault, answer: () => Answere
     send(response, { ...refusal(fault.status, fault.message ?? 'No.'), headers: { ...fault.headers } });
     return;
   }
-  switch (fault.kind) {
-    case 'cut':
-      response.destroy();
-      return;
-    case 'lost':
-      answer();
-      response.destroy();
-      return;
-    case 'broken_json':
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end('{"id": 1, "bo');
-      return;
-    case 'silent':
-      return;
+  if (fault.kind === 'silent') return;
+  if (fault.kind === 'broken_json') {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end('{"id": 1, "bo');
+    return;
   }
+  if (fault.kind === 'lost') answer();
+  response.destroy();
 }
