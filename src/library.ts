@@ -44,10 +44,9 @@ export interface RunOptions<Payload> {
    * property, or `none` (the default).
    */
   readonly gate?: JsonSchema | string;
-  /** A share of changed files from 0 to 1, `lines:SHARE`, `off`, or `auto` (the default). */
+  /** A share of changed files from 0 to 1, `off`, or `auto` (the default). */
   readonly minCoverage?: number | string;
   readonly grounding?: 'auto' | 'off' | 'mark' | 'require';
-  readonly gateFindings?: 'all' | 'proven';
   readonly model: string;
   readonly provider?: 'openai' | 'anthropic' | 'gemini' | 'azure-openai' | 'openai-compatible';
   readonly apiKey?: string;

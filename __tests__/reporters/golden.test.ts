@@ -30,7 +30,7 @@ const logged = samplesOf(
   ],
   ...['reused', 'merge-failure', 'merge-undecided', 'merge-nothing', 'merge-unseen'],
   ...['coverage-all-shown', 'coverage-unseen', 'coverage-unknown', 'coverage-partial'],
-  ...['coverage-hostile', 'coverage-unread', 'grounded', 'ungrounded'],
+  ...['coverage-hostile', 'coverage-unsupported', 'grounded'],
 );
 const enveloped = samplesOf(
   'accepted',
@@ -42,7 +42,7 @@ const enveloped = samplesOf(
   'merge-undecided',
   'merge-unseen',
   'coverage-unseen',
-  'coverage-unread',
+  'coverage-unsupported',
   'grounded',
 );
 

@@ -8,6 +8,7 @@ import {
   type ProviderFailure,
   SandboxError,
 } from '../../src/errors.ts';
+import { createReview } from '../../src/evidence/review.ts';
 import type { Merged, MergedLeg, MergedVote, Outcome, VoteEvidence } from '../../src/merge/types.ts';
 import { providerError } from '../../src/providers/errors.ts';
 import { commentBody } from '../../src/reporters/comment.ts';
@@ -17,6 +18,7 @@ import { type Locate, sourceFile } from '../../src/reporters/source-locations.ts
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
 import { type Ending, verdictOf } from '../../src/run/endings.ts';
 import { describeMissingSandbox } from '../../src/sandbox/isolation/host.ts';
+import { namingFor } from '../../src/text/naming.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { Coverage, GateResult, JsonObject } from '../../src/types.ts';
 import {
@@ -60,7 +62,7 @@ function call(
   name: string,
   target: string,
   durationMs: number,
-  decision: 'ok' | 'error' = 'ok',
+  decision: 'ok' | 'error' | 'rejected' = 'ok',
 ): TurnRecord['calls'][number] {
   return { name, target, decision, durationMs };
 }
@@ -258,7 +260,6 @@ function shown(files: number, required: number, status: Coverage['status'] = 'me
   const coverage = {
     status,
     files: { required, shown: files },
-    lines: { changed: 100 * required, shown: 100 * files },
   };
   return { context: 'complete', toolCalls: 4, coverage };
 }
@@ -570,14 +571,34 @@ const coverageReports: Readonly<Record<string, Report>> = {
       },
     }),
   ),
-  'coverage-unread': {
-    ...covered(unseenCoverage),
-    ...unpublished(
-      'The payload met the gate, but 2 of 43 changed files were never shown to the model (min-coverage: 1). Nothing was published.',
-      { reason: 'unread', subtype: 'error_evidence' },
-    ),
-  },
+  'coverage-unsupported': ended(
+    { kind: 'weak', text: await refusedFor(unseenCoverage) },
+    {
+      evidence: covered(unseenCoverage).evidence ?? null,
+      turns: [
+        turn(1, call('read_file', 'src/sum.js', 12)),
+        turn(2, call('structured_output', '', 0, 'rejected')),
+        turn(3, call('read_file', 'src/billing/invoice.ts', 12)),
+        turn(4, call('structured_output', '', 0, 'rejected')),
+      ],
+      turnCount: 4,
+      rejections: 1,
+    },
+  ),
 };
+
+/** Returns the sentence of a run whose payload met its gate with a coverage below all files, and that has no turn left. */
+async function refusedFor(coverage: Coverage): Promise<string> {
+  const review = createReview({
+    ...{ minCoverage: 'auto', autoShare: 1, hasComplete: false, grounding: 'off', isRed: () => false },
+    meter: { observe: () => undefined, measure: () => coverage },
+    ground: async () => [],
+    naming: namingFor('action'),
+  });
+  const decision = await review.review({ payload: { passed: true }, repaired: null }, true);
+  if (decision.kind !== 'ended') throw new Error('It was taken.');
+  return decision.text;
+}
 
 function covered(coverage: Coverage): Report {
   return sampleReport({
@@ -591,23 +612,20 @@ function covered(coverage: Coverage): Report {
   });
 }
 
-/** A report of findings that were checked: proven, corrected, moved, of no file, and not proven for each reason. */
+/** A report of findings that were checked: proven, corrected, moved, of no file, and not proven. */
 const groundedReport: Report = sampleReport({
   payload: {
     passed: true,
-    summary: 'Six remarks.',
+    summary: 'Five remarks.',
     findings: [
       { severity: 'warning', path: 'src/a.ts', line: 7, message: 'No quote at all.' },
-      { severity: 'error', path: 'src/a.ts', line: 1, message: 'Somewhere.', quote: 'return total;' },
       { severity: 'note', path: 'src/gone.ts', line: 2, message: EVIL, quote: EVIL },
-      { severity: 'error', path: 'src/a.ts', line: 9, message: 'No test.', quote: 'x' },
       {
         severity: 'warning',
         path: './a.ts',
         line: 118,
         message: 'The total is rounded before tax is added.',
         quote: 'const total = round(sum);\nreturn applyTax(total);',
-        replacement: `const total = applyTax(sum);\nreturn round(total); // ${SAMPLE_SECRET}\n`,
       },
       { severity: 'error', path: 'src/a.ts', line: 3, message: 'Moved.', quote: 'export const rate = 0.19;' },
       { severity: 'note', message: 'The changelog says nothing of it.' },
@@ -617,18 +635,13 @@ const groundedReport: Report = sampleReport({
     context: 'complete',
     toolCalls: 12,
     coverage: sampleCoverage(),
-    grounding: {
-      ...{ exact: 1, moved: 1, unproven: 1, ambiguous: 1, ungrounded: 1, refuted: 1 },
-      corrected_lines: 1,
-    },
+    grounding: { exact: 1, moved: 1, unproven: 2 },
     findings: [
-      { path: 'src/a.ts', line: 7, lineWas: null, grounding: 'unproven', label: null },
-      { path: 'src/a.ts', line: 1, lineWas: null, grounding: 'ambiguous', label: null },
-      { path: null, line: 2, lineWas: null, grounding: 'ungrounded', label: null },
-      { path: 'src/a.ts', line: 9, lineWas: null, grounding: 'refuted', label: null },
-      { path: 'src/a.ts', line: 121, lineWas: 118, grounding: 'exact', label: 'in_change' },
-      { path: 'src/rates.ts', line: 5, lineWas: 3, grounding: 'moved', label: 'in_change' },
-      { path: null, line: null, lineWas: null, grounding: null, label: null },
+      { path: 'src/a.ts', line: 7, lineWas: null, grounding: 'unproven' },
+      { path: null, line: 2, lineWas: null, grounding: 'unproven' },
+      { path: 'src/a.ts', line: 121, lineWas: 118, grounding: 'exact' },
+      { path: 'src/rates.ts', line: 5, lineWas: 3, grounding: 'moved' },
+      { path: null, line: null, lineWas: null, grounding: null },
     ],
   },
 });
@@ -640,20 +653,12 @@ export const sampleReports: Readonly<Record<string, Report>> = {
   ...mergeReports,
   ...coverageReports,
   grounded: groundedReport,
-  ungrounded: {
-    ...groundedReport,
-    ...unpublished(
-      'The payload did not meet the gate, but none of the findings that fail it could be proven (gate-findings: proven). Nothing was published.',
-      { reason: 'ungrounded', subtype: 'error_evidence' },
-    ),
-    evidence: { context: 'complete', toolCalls: 12, coverage: sampleCoverage(), findings: [] },
-  },
 };
 
 const secrets = createSecrets();
 secrets.add(SAMPLE_SECRET);
 
-/** Every file has these lines, so that what a finding would replace is there. */
+/** Every file has these lines. */
 const source = sourceFile(`${'\n'.repeat(120)}const total = round(sum);\nreturn applyTax(total);\n`);
 const locate: Locate = (written) => {
   const place = asWritten(written);

@@ -58,7 +58,6 @@ const SHAPES: Readonly<Record<Exclude<LocalName, 'api-key'>, Shape>> = {
   },
   'min-coverage': { group: 'Verdict', value: 'SHARE' },
   grounding: { group: 'Verdict', value: 'WORD' },
-  'gate-findings': { group: 'Verdict', value: 'WORD' },
   'force-output': { group: 'Verdict', kind: 'boolean', value: '' },
   model: {
     group: 'Model',

@@ -30,18 +30,13 @@ export const INPUTS = [
   ),
   input(
     'min-coverage',
-    'How much of the change must have been shown to the model before a payload that meets the gate is taken: a share of the changed files (1, 0.9), lines:SHARE for changed lines, off, or auto (1 for code-review and security-review where the change is known, else off). Below it the run ends with the reason unread.',
+    'How much of the change must have been shown to the model before a payload that meets the gate is taken: a share of the changed files (1, 0.9), off, or auto (1 for code-review and security-review where the change is known, else off). Below it the run ends with the reason unsupported.',
     'auto',
   ),
   input(
     'grounding',
-    'Whether findings are looked up in the files: off, mark (findings that are not proven are marked), require (they go back to the model first, at most twice), or auto (require for verdict, code-review and security-review, mark for a schema of your own whose findings have path and quote).',
+    'Whether findings are looked up in the files: off, mark (findings that are not proven are marked), require (they go back to the model once), or auto (require for verdict, code-review and security-review, mark for a schema of your own whose findings have path and quote).',
     'auto',
-  ),
-  input(
-    'gate-findings',
-    'all, or proven: a gate that fails only because of findings that are not proven ends the run with the reason ungrounded instead of a verdict.',
-    'all',
   ),
   input('system-prompt', 'Text added to the built-in system prompt.'),
   input(

@@ -18,7 +18,6 @@ export interface Config extends Reporting {
   readonly gate: string;
   readonly minCoverage: MinCoverage;
   readonly grounding: 'auto' | 'off' | 'mark' | 'require';
-  readonly gateFindings: 'all' | 'proven';
   readonly systemPrompt: string | null;
   readonly model: ModelConfig;
   readonly maxTurns: number | null;
@@ -69,7 +68,6 @@ export function parseConfig(raw: RawInputs, world: ConfigWorld): Parsed<Config> 
     gate: reader.text('gate') ?? 'auto',
     minCoverage: reader.attempt(() => parseMinCoverage(reader), 'auto'),
     grounding: reader.choice('grounding', ['auto', 'off', 'mark', 'require'], 'auto'),
-    gateFindings: reader.choice('gate-findings', ['all', 'proven'], 'all'),
     systemPrompt: reader.text('system-prompt'),
     model: parseModel(reader, world),
     ...parseLimits(reader),
@@ -129,12 +127,11 @@ function parsePrompt(reader: Reader): Config['prompt'] {
 function parseMinCoverage(reader: Reader): MinCoverage {
   const text = (reader.text('min-coverage') ?? 'auto').toLowerCase();
   if (text === 'auto' || text === 'off') return text;
-  const [, of = 'files:', number] = /^(files:|lines:)?(\d(?:\.\d{0,9})?|\.\d{1,9})$/u.exec(text) ?? [];
-  const share = Number(number ?? Number.NaN);
-  if (share >= 0 && share <= 1) return { of: of === 'lines:' ? 'lines' : 'files', share };
+  const share = /^(?:\d(?:\.\d{0,9})?|\.\d{1,9})$/u.test(text) ? Number(text) : Number.NaN;
+  if (share >= 0 && share <= 1) return share;
   throw createInputError(
     'min-coverage',
-    `is ${quote(text, DISPLAY.name)}. Use auto, off, a share of the changed files from 0 to 1 such as 0.9, or lines:0.9 for changed lines.`,
+    `is ${quote(text, DISPLAY.name)}. Use auto, off, or a share of the changed files from 0 to 1 such as 0.9.`,
   );
 }
 

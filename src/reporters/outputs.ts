@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, readSync } from 'node:fs';
 import { EOL } from 'node:os';
 import { InputError, messageOf } from '../errors.ts';
-import { coverageShare, type ShareOf } from '../evidence/share.ts';
+import { coverageShare } from '../evidence/share.ts';
 import { appendWithoutWaiting } from '../files/private-file.ts';
 import { openRegular } from '../files/read-bounded.ts';
 import { DISPLAY, GITHUB } from '../text/limits.ts';
@@ -85,12 +85,7 @@ export const RUN_OUTPUTS: readonly RunOutput[] = [
     name: 'run-coverage',
     description:
       'The share of the changed files that had to be seen which were shown to the model, from 0 to 1; 1 where none had to be, empty when it is not known what changed.',
-    value: ({ evidence }) => share(evidence, 'files'),
-  },
-  {
-    name: 'run-line-coverage',
-    description: 'The same share of the changed lines.',
-    value: ({ evidence }) => share(evidence, 'lines'),
+    value: ({ evidence }) => share(evidence),
   },
   {
     name: 'run-unseen-files',
@@ -126,9 +121,9 @@ export const RUN_OUTPUTS: readonly RunOutput[] = [
   },
 ];
 
-function share(evidence: Report['evidence'], of: ShareOf): string {
+function share(evidence: Report['evidence']): string {
   const coverage = evidence?.coverage ?? null;
-  const value = coverage === null ? null : coverageShare(coverage, of);
+  const value = coverage === null ? null : coverageShare(coverage);
   return value === null ? '' : decimal(floorShare(value, SHARE_STEPS), 4);
 }
 

@@ -154,7 +154,7 @@ export function reuseKey({ tree, paths, place, config, policy }: KeyParts): stri
     ['answer', config.forceOutput],
     ['tools', config.tools, config.excludeTools, config.workspaceAccess, config.maxToolOutputBytes],
     ['reach', config.shellNetwork, config.passEnv, config.sandboxRead, config.shellTimeoutSeconds],
-    ['evidence', config.minCoverage, config.grounding, config.gateFindings],
+    ['evidence', config.minCoverage, config.grounding],
     ['ballot', config.leg, config.vote],
   ];
   // A JSON array delimits values unambiguously; the first line separates this hash from other uses of SHA-256.

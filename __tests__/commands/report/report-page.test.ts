@@ -43,18 +43,16 @@ describe('createReportPage', () => {
     expect(page).not.toMatch(/sk-canary|<b>`/);
   });
 
-  const grounding = {
-    ...{ exact: 1, moved: 1, unproven: 0, ambiguous: 0, ungrounded: 1, refuted: 0, corrected_lines: 1 },
-  };
+  const grounding = { exact: 1, moved: 1, unproven: 1 };
   const findings = [
     { severity: 'error', path: 'a.ts', line: 3, message: 'INVENTED' },
     { severity: 'note', path: './b.ts', line: 8, message: 'CORRECTED' },
     { severity: 'error', path: 'c.ts', line: 1, message: 'MOVED', 'not proven': 'FORGED' },
   ];
   const found = [
-    { path: 'a.ts', line: 3, lineWas: null, grounding: 'ungrounded', label: null },
-    { path: 'b.ts', line: 99, lineWas: 8, grounding: 'exact', label: 'in_change' },
-    { path: 'src/moved.ts', line: 5, lineWas: 1, grounding: 'moved', label: 'in_change' },
+    { path: 'a.ts', line: 3, lineWas: null, grounding: 'unproven' },
+    { path: 'b.ts', line: 99, lineWas: 8, grounding: 'exact' },
+    { path: 'src/moved.ts', line: 5, lineWas: 1, grounding: 'moved' },
   ] as const;
   const pageWith = async (name: string, evidence: Evidence) => {
     const file = path.join(folder, name);
@@ -64,11 +62,9 @@ describe('createReportPage', () => {
   };
   const evidenceOf = { context: 'complete', toolCalls: 1 } as const;
 
-  it('shows proven findings at their proven places, and the others last, with the reason', async () => {
+  it('shows proven findings at their proven places, and the others last', async () => {
     const page = await pageWith('grounded.html', { ...evidenceOf, grounding, findings: found });
-    expect(page).toContain(
-      '3 findings: 2 proven (1 at another line, 1 in another file), 1 not found in the files.',
-    );
+    expect(page).toContain('3 findings: 2 proven (1 in another file), 1 not proven.');
     const rows = page
       .split('<tr>')
       .slice(1)
@@ -79,7 +75,7 @@ describe('createReportPage', () => {
       'INVENTED',
     ]);
     const doubts = rows.map((row) => /data-name="not proven">([^<]*)</u.exec(row)?.[1]);
-    expect(doubts).toEqual(['', '', 'not found in the file']);
+    expect(doubts).toEqual(['', '', 'yes']);
     expect(rows[0]).toContain('src/moved.ts');
     expect(rows[1]).toMatch(/b\.ts<.*>99</u);
     expect(page).not.toMatch(/FORGED|\.\/b\.ts/u);

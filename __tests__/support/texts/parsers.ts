@@ -14,9 +14,8 @@ import { readHeaders } from '../../../src/config/model.ts';
 import { createReader } from '../../../src/config/values.ts';
 import { parseStrings } from '../../../src/contract/repair.ts';
 import { type Change, createHunk, type FileChange } from '../../../src/evidence/change.ts';
-import { readClaim } from '../../../src/evidence/claims.ts';
 import { createCoverageMeter } from '../../../src/evidence/coverage.ts';
-import { groundFindings } from '../../../src/evidence/grounding.ts';
+import { groundFindings, readClaim } from '../../../src/evidence/grounding.ts';
 import { readQuote } from '../../../src/evidence/normalize.ts';
 import { parseDiff, parsePatches } from '../../../src/evidence/parse-diff.ts';
 
@@ -235,19 +234,12 @@ export const READERS: Readonly<Record<string, Reader>> = {
   'quotes of a file': (text) => ground(rows(text), text, null),
   'quote of the end of a file': (text) => ground([text.slice(-900)], text, null),
   'quote that is in no file': (text) => ground([`${text.slice(0, 900)}\0`], text, changeOf(text)),
-  'missing text': (text) =>
-    groundFindings(
-      [readClaim({ missing: { text: text.slice(0, 900) } }, AT_A)],
-      { ...NO_FILES, text: () => text },
-      null,
-    ),
   'removed lines': (text) => ground(text.split('\n').slice(0, 5), '', changeOf(text)),
 };
 
 const DIFF_HEADER = 'diff --git a/a b/a\n--- a/a\n+++ b/a\n';
 const PATCH_ROW = { path: 'a', previous: '', status: 'modified', additions: 0, deletions: 0, blob: '' };
 const AT_A = { path: 'a', line: 1, endLine: null };
-const NO_FILES = { text: () => null, exists: () => false, holdsSecret: () => false };
 
 /** Compares findings that quote texts, or parts of rows, with one file. */
 function ground(
@@ -258,7 +250,7 @@ function ground(
   const claims = quotes.map((quote) =>
     readClaim({ quote: typeof quote === 'string' ? quote : (quote['path'] ?? '') }, AT_A),
   );
-  return groundFindings(claims, { ...NO_FILES, text: () => text }, change);
+  return groundFindings(claims, { text: () => text }, change);
 }
 
 /** A change whose diff is a text: as one hunk, as hunks of one line each, and with all lines removed. */

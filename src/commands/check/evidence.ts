@@ -1,7 +1,5 @@
-/** Checks whether a run can know the coverage, and prove the findings, that a step requires. */
-import { declaredFindings } from '../../contract/declared-findings.ts';
-import type { JsonObject } from '../../types.ts';
-import type { Fault, Findings } from './finding.ts';
+/** Checks whether a run can know the coverage that a step requires. */
+import type { Findings } from './finding.ts';
 import { STEP } from './rules.ts';
 import type { StepInputs } from './step-inputs.ts';
 import { isUse, type Job, mentions, type Step, type Workflow, withOf } from './workflow.ts';
@@ -67,15 +65,4 @@ function shallowCheckout(job: Job, step: Step): Step | null {
   const isShallow = (each: Step) => ['', '1'].includes(withOf(each, 'fetch-depth')?.trim() ?? '');
   const fetches = before.some(({ node }) => mentions(node, 'git fetch'));
   return fetches || !checkouts.every(isShallow) ? null : (checkouts.at(-1) ?? null);
-}
-
-/** Returns why `gate-findings: proven` cannot work with a schema; null if it can, or is not set. */
-export function provenFault(inputs: StepInputs, schema: JsonObject): Fault | null {
-  if (inputs.get('gate-findings')?.toLowerCase() !== 'proven') return null;
-  const declared = declaredFindings(schema);
-  if (declared === null) return STEP.findingsUndeclared;
-  if (inputs.get('grounding')?.toLowerCase() === 'off') return STEP.findingsUnchecked;
-  const { list, properties } = declared;
-  const hasQuote = properties.length === 0 || properties.includes('quote');
-  return hasQuote ? null : STEP.findingsWithoutQuote(list);
 }

@@ -21,37 +21,21 @@ export const STEP = {
   coverageShallow: (event: string) =>
     warning(
       'coverage-unknown',
-      `On ${event} git compares the commits, and this checkout has only the last one: what changed is not known, and a run that would be green ends as unread.`,
+      `On ${event} git compares the commits, and this checkout has only the last one: what changed is not known, and a run that would be green ends as unsupported.`,
       'Set fetch-depth: 0.',
     ),
   coverageUnknown: (event: string) =>
     warning(
       'coverage-unknown',
-      `On ${event} it is not known what changed, and with a share in min-coverage a run that would be green ends as unread.`,
+      `On ${event} it is not known what changed, and with a share in min-coverage a run that would be green ends as unsupported.`,
       'Set min-coverage: auto, or run this step only for pull requests, merge groups and pushes.',
     ),
   coverageWithoutContext: warning(
     'coverage-unknown',
-    'With context: none it is not known what changed, and with a share in min-coverage a run that would be green ends as unread.',
+    'With context: none it is not known what changed, and with a share in min-coverage a run that would be green ends as unsupported.',
     'Take context: none out, or set min-coverage: auto.',
   ),
   emptyPrompt: error('input-prompt-file', 'prompt-file is empty.', 'Write the task into it.'),
-  findingsUnchecked: warning(
-    'never-proven',
-    'With grounding: off no finding is proven, so with gate-findings: proven a red verdict ends as ungrounded.',
-    'Take grounding: off out, or set gate-findings: all.',
-  ),
-  findingsUndeclared: error(
-    'no-findings',
-    'The schema declares no findings, so gate-findings: proven is refused (52).',
-    'Declare an array "findings" of objects with path, line and quote, or take gate-findings out.',
-  ),
-  findingsWithoutQuote: (list: string) =>
-    warning(
-      'never-proven',
-      `The rows of ${name(list)} declare no "quote", so almost none can be proven, and with gate-findings: proven a red verdict ends as ungrounded.`,
-      'Declare "quote" in the rows, or set gate-findings: all.',
-    ),
   neverRun: warning(
     'never-judged',
     'on-missing-key: skip is set and no api-key: unless the runner has one, nothing is ever judged, and the step is green.',

@@ -6,7 +6,7 @@ import { InputError } from '../../errors.ts';
 import { createPricer, unknownPriceError } from '../../providers/pricing.ts';
 import { PROVIDERS, type ProviderName, providerByName } from '../../providers/registry.ts';
 import { NO_USAGE } from '../../text/usage.ts';
-import { checkCoverage, provenFault } from './evidence.ts';
+import { checkCoverage } from './evidence.ts';
 import { type Fault, type Findings, locate, refused } from './finding.ts';
 import { checkPermissions } from './permissions.ts';
 import { STEP } from './rules.ts';
@@ -61,7 +61,6 @@ export async function checkStep(
   report('max-cost-usd', await priceFault(inputs));
   const { policy, faults } = await policyOf(inputs, job, step, surroundings);
   if (!faulty.has('min-coverage')) checkCoverage(workflow, job, step, inputs, findings);
-  report('gate-findings', policy !== null && provenFault(inputs, policy.schema));
   for (const { input, fault } of faults) {
     const isRead = fault.rule.endsWith('-source');
     if (isRead && workflow.isComposite && pathHere(inputs.get(input) ?? '') !== null) continue;

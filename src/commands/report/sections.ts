@@ -1,8 +1,8 @@
 /** The sections of the page: how the run ended, findings, tokens and cost, events. */
 
-import { bySeverity, type EvidenceByRow, severityOf } from '../../reporters/findings.ts';
+import { bySeverity, type EvidenceByRow, isDoubted, severityOf } from '../../reporters/findings.ts';
 import { dollars, duration, tokensOf } from '../../reporters/format.ts';
-import { doubtOf, groundFindings } from '../../reporters/grounding.ts';
+import { groundFindings } from '../../reporters/grounding.ts';
 import type { CallDecision, Evidence } from '../../reporters/report-types.ts';
 import { isArray, isObject } from '../../text/json.ts';
 import { DISPLAY, LISTED } from '../../text/limits.ts';
@@ -94,7 +94,7 @@ function withCode(text: string): readonly Html[] {
 
 /**
  * Returns the section with the payload, all of which is text of the model. Findings are shown where they were proven; those
- * that are not proven come last, with the reason.
+ * that are not proven come last.
  */
 export function payloadSection(written: JsonObject, evidence: Evidence | null, showing: Showing): Html {
   const { payload, byRow } = groundFindings(written, evidence);
@@ -122,16 +122,11 @@ ${sections}${andMore(tables.length - LISTED.tables, 'table')}
 const DOUBT = 'not proven';
 
 function provenFirst(rows: readonly JsonObject[], byRow: EvidenceByRow): readonly JsonObject[] {
-  const doubts = new Map<JsonObject, string>();
-  for (const row of rows) {
-    const evidence = byRow.get(row);
-    const doubt = evidence === undefined ? null : doubtOf(evidence);
-    if (doubt !== null) doubts.set(row, doubt);
-  }
-  if (doubts.size === 0) return rows;
-  const mark = (row: JsonObject) => ({ ...{ [DOUBT]: '' }, ...row, [DOUBT]: doubts.get(row) ?? '' });
-  const [proven, others] = [rows.filter((row) => !doubts.has(row)), rows.filter((row) => doubts.has(row))];
-  return [...proven, ...others].map(mark);
+  const others = rows.filter((row) => isDoubted(byRow.get(row)));
+  if (others.length === 0) return rows;
+  const proven = rows.filter((row) => !isDoubted(byRow.get(row)));
+  const mark = (row: JsonObject, word: string) => ({ ...{ [DOUBT]: '' }, ...row, [DOUBT]: word });
+  return [...proven.map((row) => mark(row, '')), ...others.map((row) => mark(row, 'yes'))];
 }
 
 function list(values: readonly (readonly [string, Json])[], showing: Showing): Html | null {
