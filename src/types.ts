@@ -136,7 +136,7 @@ export type Outcome =
     }
   | { readonly kind: 'refused'; readonly text: string }
   /** A valid payload that rests on too little; `text` is a sentence for people. */
-  | { readonly kind: 'weak'; readonly reason: 'unread' | 'ungrounded'; readonly text: string }
+  | { readonly kind: 'weak'; readonly text: string }
   | { readonly kind: 'exhausted'; readonly limit: Limit; readonly lastIssues: readonly RedactedIssue[] }
   | { readonly kind: 'cancelled'; readonly signal: string };
 
@@ -163,12 +163,10 @@ export interface Coverage {
     /** The other changed files; at most 200. */
     readonly notRequired: readonly { readonly path: string; readonly why: NotRequired }[];
   };
-  /** Added and removed lines of the required files. */
-  readonly lines: { readonly changed: number; readonly shown: number };
 }
 
-/** The share that `min-coverage` requires; `auto` follows from the schema and from what is known about the change. */
-export type MinCoverage = 'auto' | 'off' | { readonly of: 'files' | 'lines'; readonly share: number };
+/** The share of files that `min-coverage` requires; `auto` follows from the schema and what is known about the change. */
+export type MinCoverage = 'auto' | 'off' | number;
 
 /** A required file of which not every hunk was shown; its path is hostile. */
 export interface UnseenFile {
@@ -183,13 +181,10 @@ export interface UnseenFile {
 export type NotRequired = 'lock_file' | 'binary' | 'generated' | 'vendored' | 'outside_working_directory';
 
 /** How a finding was checked against the files: `exact` and `moved` are proven. */
-export type GroundingStatus = 'exact' | 'moved' | 'unproven' | 'ambiguous' | 'ungrounded' | 'refuted';
+export type GroundingStatus = 'exact' | 'moved' | 'unproven';
 
-/** Where a proven finding is, seen from the change; `near` is within 3 lines of it. */
-export type GroundingLabel = 'in_change' | 'near' | 'same_file' | 'elsewhere';
-
-/** How many findings have each status, and how many exact ones named a wrong line. */
-export type GroundingCounts = Readonly<Record<GroundingStatus | 'corrected_lines', number>>;
+/** How many findings have each status. */
+export type GroundingCounts = Readonly<Record<GroundingStatus, number>>;
 
 /** The result of a run: one of three conclusions, or `skipped`. */
 export type Conclusion = 'success' | 'failure' | 'inconclusive' | 'skipped';
@@ -218,8 +213,7 @@ export type Reason =
   | 'cancelled'
   | 'missing_key'
   | 'undecided'
-  | 'unread'
-  | 'ungrounded';
+  | 'unsupported';
 
 /** The `subtype` field of the envelope: one per row of the endings table. */
 export type Subtype =

@@ -108,20 +108,12 @@ describe('readEnvelopes', () => {
   });
 
   it('reads coverage and grounding back as they were written', async () => {
-    const grounding = {
-      exact: 1,
-      moved: 0,
-      unproven: 1,
-      ambiguous: 0,
-      ungrounded: 0,
-      refuted: 0,
-      corrected_lines: 1,
-    };
+    const grounding = { exact: 1, moved: 0, unproven: 1 };
     const evidence: Evidence = {
       ...{ context: 'complete', toolCalls: 3, coverage: unseenCoverage, grounding },
       findings: [
-        { path: 'src/a.ts', line: 4, lineWas: 9, grounding: 'exact', label: 'in_change' },
-        { path: null, line: null, lineWas: null, grounding: 'unproven', label: null },
+        { path: 'src/a.ts', line: 4, lineWas: 9, grounding: 'exact' },
+        { path: null, line: null, lineWas: null, grounding: 'unproven' },
       ],
     };
     put('result.json', made({ evidence }));

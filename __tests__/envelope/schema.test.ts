@@ -5,7 +5,6 @@ import {
   CONCLUSIONS,
   CONTEXT_STATUSES,
   GATE_STATUSES,
-  GROUNDING_LABELS,
   GROUNDING_STATUSES,
   REASONS,
 } from '../../src/envelope/view.ts';
@@ -93,7 +92,6 @@ describe('the schema of the envelope', () => {
     );
     const finding = (name: string) => evidence('findings', 'items', 'properties', name, 'enum');
     expect(finding('grounding')).toEqual([...Object.keys(GROUNDING_STATUSES), null]);
-    expect(finding('label')).toEqual([...Object.keys(GROUNDING_LABELS), null]);
     expect(at('definitions', 'said_conclusion', 'enum')).toEqual([...Object.keys(CONCLUSIONS), 'missing']);
     expect(at('definitions', 'said_reason', 'enum')).toEqual([...Object.keys(REASONS), 'missing']);
   });

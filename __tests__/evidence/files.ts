@@ -1,21 +1,14 @@
 /** Claims, files and changes for the tests of grounding. */
 import { type Change, createHunk, type FileChange } from '../../src/evidence/change.ts';
-import type { Claim } from '../../src/evidence/claims.ts';
-import type { SourceTexts } from '../../src/evidence/library.ts';
+import type { Claim } from '../../src/evidence/grounding.ts';
+import type { SourceTexts } from '../../src/evidence/texts.ts';
 
 export function makeClaim(claim: Partial<Claim>): Claim {
-  return {
-    ...{ path: 'src/a.ts', namesFile: true, line: null, endLine: null, quote: null, missing: null },
-    ...{ isSecret: false, ...claim },
-  };
+  return { path: 'src/a.ts', namesFile: true, line: null, endLine: null, quote: null, ...claim };
 }
 
 export function filesOf(texts: Readonly<Record<string, string>>): SourceTexts {
-  return {
-    text: (path) => (Object.hasOwn(texts, path) ? (texts[path] ?? null) : null),
-    exists: (path) => Object.hasOwn(texts, path),
-    holdsSecret: async (text) => /hunter2-[\s\S]*end/.test(text),
-  };
+  return { text: (path) => (Object.hasOwn(texts, path) ? (texts[path] ?? null) : null) };
 }
 
 /** A change of files by their diffs: hunks with their headers. */

@@ -6,7 +6,7 @@ import { changeOf, filesOf, makeClaim } from './files.ts';
 
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 300);
 
-/** Pieces of lines, among them those of diffs, line numbers, blanks, control characters and combining marks. */
+/** Pieces of lines, among them those of diffs, line numbers, blanks and control characters. */
 const piece = fc.oneof(
   fc.constantFrom(
     'a',
@@ -25,21 +25,7 @@ const piece = fc.oneof(
     '\0',
     '\ufffd',
   ),
-  fc.constantFrom(
-    'é',
-    'e\u0301',
-    '\u212b',
-    // Those that are composed to ASCII.
-    '\u212a',
-    '\u037e',
-    '\u1fef',
-    '\u0323\u0307',
-    '한',
-    '\u1112\u1161\u11ab',
-    '\ufeff',
-    '\u2028',
-    '\ud800',
-  ),
+  fc.constantFrom('é', 'e\u0301', '\u212b', '한', '\u1112\u1161\u11ab', '\ufeff', '\u2028', '\ud800'),
   fc.string({ unit: 'grapheme', maxLength: 4 }).map((text) => text.replaceAll('\n', '')),
 );
 const line = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(''));
@@ -61,48 +47,37 @@ const COPIES: Readonly<Record<string, (line: string, number: number) => string>>
   'with blanks behind': (text) => `${text} \t`,
   'with other blanks': (text) => text.replace(/[ \t]+/g, ' \t '),
   'without indentation': (text) => text.trimStart(),
-  'decomposed and with a diff mark': (text) => `+${text.normalize('NFD')}`,
-  decomposed: (text) => text.normalize('NFD'),
-  composed: (text) => text.normalize('NFC'),
 };
 
 /** Letters and digits that make any quote long enough and, with the number of the line, each line unique. */
 const unique = (lines: readonly string[]) => lines.map((text, at) => `${text}unique00${at}end`);
 
-describe('lines are found at their line, and in another file', () => {
+describe('lines are found at their line, in another file, and among removed ones', () => {
   it.each(Object.entries(COPIES))('%s', async (_, copy) => {
     await fc.assert(
       fc.asyncProperty(
         file,
         fc.nat(),
         fc.integer({ min: 1, max: 10 }),
-        fc.boolean(),
-        async (kinds, from, count, crlf) => {
+        fc.constantFrom('\n', '\r\n'),
+        async (kinds, from, count, ending) => {
           const lines = unique(kinds);
           const first = from % lines.length;
           const quoted = lines.slice(first, first + count);
           const quote = quoted.map((text, at) => copy(text, first + at + 1)).join('\n');
           fc.pre(quote.length <= 1_000);
-          const files = filesOf({ 'src/a.ts': lines.join(crlf ? '\r\n' : '\n') });
+          const files = filesOf({ 'src/a.ts': lines.join(ending), 'src/b.ts': 'nothing\n' });
           const [found] = await groundFindings([makeClaim({ quote, line: 999 })], files, null);
-          expect(found).toMatchObject({
-            ...{ status: 'exact', line: first + 1, lineWas: 999 },
-            endLine: quoted.length > 1 ? first + quoted.length : null,
-          });
-          const both = filesOf({ 'src/a.ts': lines.join(crlf ? '\r\n' : '\n'), 'src/b.ts': 'nothing\n' });
-          const change = changeOf({
-            'src/a.ts': '@@ -0,0 +1 @@\n+x\n',
-            'src/b.ts': '@@ -0,0 +1 @@\n+nothing\n',
-          });
-          const [moved] = await groundFindings([makeClaim({ path: 'src/b.ts', quote })], both, change);
+          expect(found).toMatchObject({ status: 'exact', line: first + 1, lineWas: 999 });
+          const change = changeOf({ 'src/a.ts': '@@ -0,0 +1 @@\n+x\n', 'src/b.ts': '' });
+          const elsewhere = makeClaim({ path: 'src/b.ts', quote });
+          const [moved] = await groundFindings([elsewhere], files, change);
           expect(moved).toMatchObject({ status: 'moved', path: 'src/a.ts', line: first + 1 });
-          // The same on the old side.
           const removed = changeOf({
             'src/a.ts': `@@ -1,${lines.length} +0,0 @@\n${lines.map((text) => `-${text.replace(/\r$/u, '')}\n`).join('')}`,
-            'src/b.ts': '@@ -0,0 +1 @@\n+nothing\n',
           });
-          const [gone] = await groundFindings([makeClaim({ path: 'src/b.ts', quote })], filesOf({}), removed);
-          expect(gone).toMatchObject({ status: 'moved', path: 'src/a.ts', label: 'in_change' });
+          const [gone] = await groundFindings([elsewhere], filesOf({}), removed);
+          expect(gone).toMatchObject({ status: 'moved', path: 'src/a.ts' });
         },
       ),
       { numRuns },
@@ -114,9 +89,9 @@ describe('lines are found at their line, and in another file', () => {
       fc.asyncProperty(file, fc.nat(), fc.integer({ min: 1, max: 10 }), async (kinds, from, count) => {
         const lines = kinds.map((text) => `${text}12345678`);
         const first = from % lines.length;
-        const quoted = lines.slice(first, first + count);
-        fc.pre(quoted.join('\n').length <= 1_000);
-        const claim = makeClaim({ quote: quoted.join('\n'), line: first + 1 });
+        const quote = lines.slice(first, first + count).join('\n');
+        fc.pre(quote.length <= 1_000);
+        const claim = makeClaim({ quote, line: first + 1 });
         const [found] = await groundFindings([claim], filesOf({ 'src/a.ts': lines.join('\n') }), null);
         expect(found).toMatchObject({ status: 'exact', line: first + 1, lineWas: null });
       }),
@@ -127,17 +102,17 @@ describe('lines are found at their line, and in another file', () => {
 
 it('a proven quote is in the file', async () => {
   // The simplest way to compare: without blanks, marks and numbers, which all ways of copying add or change.
-  const reduce = (text: string) => text.normalize('NFC').replace(/[\s+\-:|\d]/g, '');
+  const reduce = (text: string) => text.replace(/[\s+\-:|\d]/g, '');
   await fc.assert(
     fc.asyncProperty(file, file, file, async (kinds, otherKinds, quoted) => {
-      const [text, other] = [kinds, otherKinds].map((each) => each.join('\n'));
+      const [text = '', other = ''] = [kinds, otherKinds].map((each) => each.join('\n'));
       const quote = quoted.slice(0, 3).join('\n');
       fc.pre(quote.length <= 1_000);
       const change = changeOf({ 'src/b.ts': `@@ -0,0 +1,${otherKinds.length} @@\n` });
-      const files = filesOf({ 'src/a.ts': text ?? '', 'src/b.ts': other ?? '' });
+      const files = filesOf({ 'src/a.ts': text, 'src/b.ts': other });
       const [found] = await groundFindings([makeClaim({ quote })], files, change);
-      if (found?.status === 'exact') expect(reduce(text ?? '')).toContain(reduce(quote));
-      if (found?.status === 'moved') expect(reduce(other ?? '')).toContain(reduce(quote));
+      if (found?.status === 'exact') expect(reduce(text)).toContain(reduce(quote));
+      if (found?.status === 'moved') expect(reduce(other)).toContain(reduce(quote));
     }),
     { numRuns: numRuns * 5 },
   );
@@ -156,66 +131,11 @@ it('a text that is nowhere is never proven', async () => {
         const quoted = lines.slice(first, first + count);
         quoted.splice(place % (quoted.length + 1), 0, 'invented00line');
         const change = changeOf({ 'src/a.ts': `@@ -1,2 +1,1 @@\n ${lines[0]}\n-removed line 0\n` });
-        const files = filesOf({ 'src/a.ts': lines.join('\n') });
-        const [found] = await groundFindings(
-          [makeClaim({ quote: quoted.join('\n'), line: first + 1 })],
-          files,
-          change,
-        );
-        expect(found?.status).toBe('ungrounded');
+        const claim = makeClaim({ quote: quoted.join('\n'), line: first + 1 });
+        const [found] = await groundFindings([claim], filesOf({ 'src/a.ts': lines.join('\n') }), change);
+        expect(found?.status).toBe('unproven');
       },
     ),
     { numRuns },
   );
-});
-
-describe('a hostile file', () => {
-  const MEGABYTES = 10_000_000;
-  const NUMBER = 'const wanted = "12345678";';
-  it.each([
-    ['10 MB in one line', `${'a'.repeat(MEGABYTES)}${NUMBER}${'a'.repeat(100)}`, NUMBER, 1],
-    ['a million lines', `${'a\n'.repeat(1_000_000)}${NUMBER}`, `a\n${NUMBER}`, 1_000_000],
-    ['a million equal lines', 'a1b2c3d4\n'.repeat(1_000_000), Array(10).fill('a1b2c3d4').join('\n'), null],
-    ['a million blank lines', `${'\n'.repeat(1_000_000)}${NUMBER}`, NUMBER, 1_000_001],
-    ['lone CRs', `first\r${NUMBER}\rlast\nsecond`, `first\r${NUMBER}\rlast`, 1],
-    ['NUL and control characters', `\0\x1b[31m\x07\n\0${NUMBER}\x1b`, `\0${NUMBER}\x1b`, 2],
-    ['invalid UTF-8', `\ufffd\ufffd\n${NUMBER}\ufffd`, `${NUMBER}\ufffd`, 2],
-    // Composing them would take minutes.
-    ['a long run of combining marks', `e${'\u0301\u0323'.repeat(100_000)}\n${NUMBER}`, NUMBER, 2],
-    ['half of a surrogate pair', `\ud800\n${NUMBER}\udc00`, `${NUMBER}\udc00`, 2],
-    [
-      'a short run of combining marks',
-      `${NUMBER}\ne${'\u0301'.repeat(300)}`,
-      `${NUMBER}\ne${'\u0301'.repeat(300)}`,
-      1,
-    ],
-  ])('with %s', { timeout: 60_000 }, async (_, text, quote, line) => {
-    const [found] = await groundFindings([makeClaim({ quote })], filesOf({ 'src/a.ts': text }), null);
-    expect(found).toMatchObject({ status: line === null ? 'ambiguous' : 'exact', line });
-  });
-
-  it('leaves the findings behind it unproven if they would take too much work', {
-    timeout: 60_000,
-  }, async () => {
-    const quotes = Array.from({ length: 100 }, (_, at) =>
-      makeClaim({ quote: `never there in the file ${at}` }),
-    );
-    const files = filesOf({ 'src/a.ts': 'a'.repeat(MEGABYTES) });
-    const found = await groundFindings(quotes, files, null);
-    expect(found[0]?.status).toBe('ungrounded');
-    expect(found.at(-1)?.status).toBe('unproven');
-  });
-
-  it('is not read beyond what a run may hold', async () => {
-    const names = Array.from({ length: 5 }, (_, at) => `${at}.ts`);
-    const files = filesOf(
-      Object.fromEntries(names.map((name) => [name, `${'a'.repeat(MEGABYTES)}\n${NUMBER}`])),
-    );
-    const found = await groundFindings(
-      names.map((path) => makeClaim({ path, quote: NUMBER })),
-      files,
-      null,
-    );
-    expect(found.map(({ status }) => status)).toEqual(['exact', 'exact', 'exact', 'unproven', 'unproven']);
-  });
 });

@@ -52,16 +52,8 @@ describe('findings of several runs', () => {
   it('are merged when the same text of the same file proves them, whatever their rules and lines are', () => {
     const proven = (leg: string, quote: string, changes: JsonObject = {}, line = 10) => {
       const payload = findingPayload(row({ path: 'a.ts', quote, ...changes }));
-      const grounding = {
-        exact: 1,
-        moved: 0,
-        unproven: 0,
-        ambiguous: 0,
-        ungrounded: 0,
-        refuted: 0,
-        corrected_lines: 0,
-      };
-      const findings = [{ path: 'src/a.ts', line, lineWas: null, grounding: 'exact', label: null } as const];
+      const grounding = { exact: 0, moved: 0, unproven: 0 };
+      const findings = [{ path: 'src/a.ts', line, lineWas: null, grounding: 'exact' } as const];
       const evidence = { context: 'none', toolCalls: 1, grounding, findings } as const;
       const vote = legVote(leg, '1', 'pass', { payload, evidence });
       return { leg, run: '1', outvoted: false, findings: vote.findings, leftOut: 0 };
@@ -89,20 +81,18 @@ describe('findings of several runs', () => {
   it('are doubted if no run that reports them could prove them', () => {
     const checked = (leg: string, status: GroundingStatus | null) => {
       const payload = findingPayload(row({ path: 'a.ts', line: null }));
-      const grounding = {
-        ...{ exact: 0, moved: 0, unproven: 0, ambiguous: 0, ungrounded: 0, refuted: 0, corrected_lines: 0 },
-      };
-      const findings = [{ path: 'a.ts', line: null, lineWas: null, grounding: status, label: null }];
+      const grounding = { exact: 0, moved: 0, unproven: 0 };
+      const findings = [{ path: 'a.ts', line: null, lineWas: null, grounding: status }];
       const evidence = { context: 'none', toolCalls: 1, grounding, findings } as const;
       const vote = legVote(leg, '1', 'pass', { payload, evidence });
       return { leg, run: '1', outvoted: false, findings: vote.findings, leftOut: 0 };
     };
     const unchecked = found('web', '1', row({ path: 'a.ts', line: null }));
     const doubts = (...runs: readonly RunFindings[]) => merged(...runs).map(({ doubted = false }) => doubted);
-    expect(doubts(checked('api', 'ungrounded'))).toEqual([true]);
-    expect(doubts(checked('api', 'ungrounded'), checked('web', 'unproven'))).toEqual([true]);
-    expect(doubts(checked('api', 'ungrounded'), checked('web', 'exact'))).toEqual([false]);
-    expect(doubts(checked('api', 'ungrounded'), unchecked)).toEqual([false]);
+    expect(doubts(checked('api', 'unproven'))).toEqual([true]);
+    expect(doubts(checked('api', 'unproven'), checked('web', 'unproven'))).toEqual([true]);
+    expect(doubts(checked('api', 'unproven'), checked('web', 'exact'))).toEqual([false]);
+    expect(doubts(checked('api', 'unproven'), unchecked)).toEqual([false]);
     expect(doubts(checked('api', null))).toEqual([false]);
   });
 

@@ -120,7 +120,7 @@ describe('evidence warnings', () => {
         evidence: {
           context: 'none',
           toolCalls: 1,
-          coverage: { status, files: { required: 12, shown }, lines: { changed: 0, shown: 0 } },
+          coverage: { status, files: { required: 12, shown } },
         },
       });
     const unseen = [

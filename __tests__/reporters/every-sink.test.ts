@@ -109,24 +109,23 @@ const gated = (text: string): Report =>
 /** Findings that were looked up, in a change of which files were not shown; the file has the line that is quoted. */
 const quoted = (text: string): Report => {
   const rows = [
-    { severity: 'error', path: 'src/a.js', line: 1, message: 'No.', quote: text, replacement: text },
-    { severity: 'error', path: text, line: 3, message: 'No.', quote: text, missing: { path: text, text } },
+    { severity: 'error', path: 'src/a.js', line: 1, message: 'No.', quote: text },
+    { severity: 'error', path: text, line: 3, message: 'No.', quote: text },
   ];
-  const counts = { exact: 1, moved: 0, unproven: 0, ambiguous: 0, ungrounded: 1, refuted: 0 };
   return sampleReport({
     payload: { passed: false, findings: rows },
     evidence: {
-      ...{ context: 'truncated', toolCalls: 1, grounding: { ...counts, corrected_lines: 0 } },
+      ...{ context: 'truncated', toolCalls: 1, grounding: { exact: 1, moved: 0, unproven: 1 } },
       coverage: {
-        ...{ status: 'partial', why: text, lines: { changed: 2, shown: 0 } },
+        ...{ status: 'partial', why: text },
         files: {
           ...{ changed: 2, required: 1, shown: 0, unseen: [{ path: text, hunks: 1, shownHunks: 0 }] },
           notRequired: [{ path: text, why: 'binary' }],
         },
       },
       findings: [
-        { path: 'src/a.js', line: 1, grounding: 'exact', label: 'in_change' },
-        { path: text, line: 3, grounding: 'ungrounded', label: null },
+        { path: 'src/a.js', line: 1, grounding: 'exact' },
+        { path: text, line: 3, grounding: 'unproven' },
       ],
     },
   });

@@ -1,16 +1,15 @@
 /** Sample coverage of a change; each test changes the part that it is about. */
 import type { Coverage } from '../../src/types.ts';
 
-interface CoverageChanges extends Partial<Pick<Coverage, 'status' | 'why' | 'lines'>> {
+interface CoverageChanges extends Partial<Pick<Coverage, 'status' | 'why'>> {
   readonly files?: Partial<Coverage['files']>;
 }
 
-/** A change of 43 files with 1,250 lines, all shown. */
+/** A change of 43 files, all shown. */
 export function sampleCoverage({ files, ...changes }: CoverageChanges = {}): Coverage {
   return {
     status: 'measured',
     why: null,
-    lines: { changed: 1_250, shown: 1_250 },
     ...changes,
     files: { changed: 43, required: 43, shown: 43, unseen: [], notRequired: [], ...files },
   };
@@ -18,7 +17,6 @@ export function sampleCoverage({ files, ...changes }: CoverageChanges = {}): Cov
 
 /** 41 of 43 files were shown, one of the others in part; five more need not be. */
 export const unseenCoverage = sampleCoverage({
-  lines: { changed: 1_250, shown: 1_212 },
   files: {
     changed: 48,
     shown: 41,
@@ -39,14 +37,12 @@ export const unseenCoverage = sampleCoverage({
 export const unknownCoverage = sampleCoverage({
   status: 'unknown',
   why: 'There is no known change: the run was started by a schedule.',
-  lines: { changed: 0, shown: 0 },
   files: { changed: 0, required: 0, shown: 0 },
 });
 
 export const partialCoverage = sampleCoverage({
   status: 'partial',
   why: 'GitHub lists only the first 3,000 files of a change.',
-  lines: { changed: 88_120, shown: 340 },
   files: {
     changed: 3_000,
     required: 3_000,

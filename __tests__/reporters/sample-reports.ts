@@ -52,7 +52,7 @@ function call(
   name: string,
   target: string,
   durationMs: number,
-  decision: 'ok' | 'error' = 'ok',
+  decision: 'ok' | 'error' | 'rejected' = 'ok',
 ): TurnRecord['calls'][number] {
   return { name, target, decision, durationMs };
 }
@@ -203,7 +203,6 @@ function shown(files: number, required: number, status: Coverage['status'] = 'me
   const coverage = {
     status,
     files: { required, shown: files },
-    lines: { changed: 100 * required, shown: 100 * files },
   };
   return { context: 'complete', toolCalls: 4, coverage };
 }
@@ -438,6 +437,19 @@ const coverageReports: Readonly<Record<string, Report>> = {
   ),
 };
 
+/** Returns the sentence of a run whose payload met its gate with a coverage below all files, and that has no turn left. */
+async function refusedFor(coverage: Coverage): Promise<string> {
+  const review = createReview({
+    ...{ minCoverage: 'auto', autoShare: 1, hasComplete: false, grounding: 'off', isRed: () => false },
+    meter: { observe: () => undefined, measure: () => coverage },
+    ground: async () => [],
+    naming: namingFor('action'),
+  });
+  const decision = await review.review({ payload: { passed: true }, repaired: null }, true);
+  if (decision.kind !== 'ended') throw new Error('It was taken.');
+  return decision.text;
+}
+
 function covered(coverage: Coverage): Report {
   return sampleReport({
     evidence: {
@@ -450,23 +462,20 @@ function covered(coverage: Coverage): Report {
   });
 }
 
-/** A report of findings that were checked: proven, corrected, moved, of no file, and not proven for each reason. */
+/** A report of findings that were checked: proven, corrected, moved, of no file, and not proven. */
 const groundedReport: Report = sampleReport({
   payload: {
     passed: true,
-    summary: 'Six remarks.',
+    summary: 'Five remarks.',
     findings: [
       { severity: 'warning', path: 'src/a.ts', line: 7, message: 'No quote at all.' },
-      { severity: 'error', path: 'src/a.ts', line: 1, message: 'Somewhere.', quote: 'return total;' },
       { severity: 'note', path: 'src/gone.ts', line: 2, message: EVIL, quote: EVIL },
-      { severity: 'error', path: 'src/a.ts', line: 9, message: 'No test.', quote: 'x' },
       {
         severity: 'warning',
         path: './a.ts',
         line: 118,
         message: 'The total is rounded before tax is added.',
         quote: 'const total = round(sum);\nreturn applyTax(total);',
-        replacement: `const total = applyTax(sum);\nreturn round(total); // ${SAMPLE_SECRET}\n`,
       },
       { severity: 'error', path: 'src/a.ts', line: 3, message: 'Moved.', quote: 'export const rate = 0.19;' },
       { severity: 'note', message: 'The changelog says nothing of it.' },
@@ -476,18 +485,13 @@ const groundedReport: Report = sampleReport({
     context: 'complete',
     toolCalls: 12,
     coverage: sampleCoverage(),
-    grounding: {
-      ...{ exact: 1, moved: 1, unproven: 1, ambiguous: 1, ungrounded: 1, refuted: 1 },
-      corrected_lines: 1,
-    },
+    grounding: { exact: 1, moved: 1, unproven: 2 },
     findings: [
-      { path: 'src/a.ts', line: 7, lineWas: null, grounding: 'unproven', label: null },
-      { path: 'src/a.ts', line: 1, lineWas: null, grounding: 'ambiguous', label: null },
-      { path: null, line: 2, lineWas: null, grounding: 'ungrounded', label: null },
-      { path: 'src/a.ts', line: 9, lineWas: null, grounding: 'refuted', label: null },
-      { path: 'src/a.ts', line: 121, lineWas: 118, grounding: 'exact', label: 'in_change' },
-      { path: 'src/rates.ts', line: 5, lineWas: 3, grounding: 'moved', label: 'in_change' },
-      { path: null, line: null, lineWas: null, grounding: null, label: null },
+      { path: 'src/a.ts', line: 7, lineWas: null, grounding: 'unproven' },
+      { path: null, line: 2, lineWas: null, grounding: 'unproven' },
+      { path: 'src/a.ts', line: 121, lineWas: 118, grounding: 'exact' },
+      { path: 'src/rates.ts', line: 5, lineWas: 3, grounding: 'moved' },
+      { path: null, line: null, lineWas: null, grounding: null },
     ],
   },
 });
@@ -499,20 +503,12 @@ export const sampleReports: Readonly<Record<string, Report>> = {
   ...mergeReports,
   ...coverageReports,
   grounded: groundedReport,
-  ungrounded: {
-    ...groundedReport,
-    ...unpublished(
-      'The payload did not meet the gate, but none of the findings that fail it could be proven (gate-findings: proven). Nothing was published.',
-      { reason: 'ungrounded', subtype: 'error_evidence' },
-    ),
-    evidence: { context: 'complete', toolCalls: 12, coverage: sampleCoverage(), findings: [] },
-  },
 };
 
 const secrets = createSecrets();
 secrets.add(SAMPLE_SECRET);
 
-/** Every file has these lines, so that what a finding would replace is there. */
+/** Every file has these lines. */
 const source = sourceFile(`${'\n'.repeat(120)}const total = round(sum);\nreturn applyTax(total);\n`);
 const locate: Locate = (written) => {
   const place = asWritten(written);

@@ -91,32 +91,19 @@ describe('coverageSentence', () => {
     [null, null],
     [unknownCoverage, null],
     [sampleCoverage({ files: { changed: 0, required: 0, shown: 0 } }), null],
-    [sampleCoverage(), 'All 43 changed files were shown to the model (100 % of the changed lines).'],
+    [sampleCoverage(), 'All 43 changed files were shown to the model.'],
     [
-      sampleCoverage({ lines: { changed: 1_000, shown: 999 } }),
-      'All 43 changed files were shown to the model (99 % of the changed lines).',
-    ],
-    [
-      sampleCoverage({ lines: { changed: 1_001, shown: 1 }, files: { shown: 42, unseen: [file('a')] } }),
-      '42 of 43 changed files were shown to the model (less than 1 % of the changed lines); never shown: <a>.',
+      sampleCoverage({ files: { changed: 1, required: 1, shown: 0, unseen: [file('a')] } }),
+      '0 of 1 changed file was shown to the model; never shown: <a>.',
     ],
     [
       sampleCoverage({
-        lines: { changed: 9, shown: 0 },
-        files: { changed: 1, required: 1, shown: 0, unseen: [file('a')] },
-      }),
-      '0 of 1 changed file was shown to the model (none of the changed lines); never shown: <a>.',
-    ],
-    [
-      sampleCoverage({
-        lines: { changed: 0, shown: 0 },
         files: { changed: 2, required: 1, shown: 1, notRequired: [{ path: 'x', why: 'binary' }] },
       }),
       '1 of 1 changed file was shown to the model, 1 other needs not be (binary files).',
     ],
     [
       sampleCoverage({
-        lines: { changed: 0, shown: 0 },
         files: {
           changed: 3,
           required: 0,
@@ -127,15 +114,12 @@ describe('coverageSentence', () => {
       'No changed file had to be shown to the model, 3 files need not be (files outside subject-paths).',
     ],
     [
-      sampleCoverage({
-        files: { shown: 35, unseen: [file('p', 3), ...seven] },
-        lines: { changed: 100, shown: 29 },
-      }),
-      '35 of 43 changed files were shown to the model (29 % of the changed lines); never shown: <a>, <b>, <c>, <d>, <e> and 2 more; shown in part: <p> (3 of 4 hunks).',
+      sampleCoverage({ files: { shown: 35, unseen: [file('p', 3), ...seven] } }),
+      '35 of 43 changed files were shown to the model; never shown: <a>, <b>, <c>, <d>, <e> and 2 more; shown in part: <p> (3 of 4 hunks).',
     ],
     [
       sampleCoverage({ status: 'partial', why: 'Too much. ', files: { shown: 1 } }),
-      '1 of 43 changed files was shown to the model (100 % of the changed lines); 42 files not shown in whole. This is known in part only: {Too much}.',
+      '1 of 43 changed files was shown to the model; 42 files not shown in whole. This is known in part only: {Too much}.',
     ],
   ])('of %j is %j', (coverage, sentence) => {
     const shows = { path: (path: string) => `<${path}>`, sentence: (text: string) => `{${text}}` };

@@ -22,67 +22,33 @@ const DOCUMENTATION = readFileSync(path.join(import.meta.dirname, '../../docs/ev
 
 const review = { schema: 'code-review' };
 const submits = submit('code-review');
+const [half, rest] = [readDiff(0, 20), readDiff(20, 20)];
 
 describe('a payload that is sent back', () => {
-  it('says how many files are missing, and names 20 of 21', async () => {
-    const { rejections, report } = await judge(
-      [readDiff(0, 19), submits],
-      review,
-      onPullRequest(listedFiles(40)),
-    );
-    expect(rejections).toHaveLength(1);
-    expect(rejections[0]).toContain('Not taken yet: 21 of the 40 changed files were in no result');
-    const named = rejections[0]?.match(/^- .*$/gmu) ?? [];
-    expect(named).toHaveLength(21);
-    expect([named[0], named[19], named[20]]).toEqual([
-      '- "src/file019.ts"',
-      '- "src/file038.ts"',
-      '- and 1 more file',
-    ]);
-    expect(report.evidence?.coverage?.files.unseen).toHaveLength(21);
-    expect(report.verdict.error).toMatch(/ Not seen: "src\/file019.ts", .* and 16 more\. /u);
-  });
-
-  it('is sent back five times at most, however little each round shows', async () => {
-    const rounds = Array.from({ length: 20 }, (_, at) => [readDiff(at, 1), submits]).flat();
-    const judged = await judge(rounds, { ...review, 'max-turns': '100' }, onPullRequest(listedFiles(40)));
-    expect([endOf(judged), judged.report.rejections, judged.report.turnCount]).toEqual([
-      'inconclusive unread 1',
-      5,
-      12,
-    ]);
-    expect(coverageOf(judged)).toBe('measured, 6 of 40 files, 12 of 80 lines');
-  });
-
-  it.each([
-    ['its first round', [submits], 1],
-    ['a round that showed nothing new', [readDiff(0, 5), submits, readDiff(0, 5), submits], 1],
+  it.each<[string, readonly Reply[], number, string?]>([
+    ['its three rounds', [submits], 3],
+    [
+      'three rounds that each showed more',
+      [readDiff(0, 5), submits, readDiff(5, 5), submits, readDiff(10, 5), submits, readDiff(15, 5), submits],
+      3,
+    ],
     ['the last turn', [readDiff(0, 5), submits, readDiff(5, 5), submits], 1, '4'],
     ['the only turn', [submits], 0, '1'],
     ['a turn after it without another payload', [submits, readDiff(0, 40)], 1, '2'],
-  ] as const)('ends the run as unread after %s', async (_, replies, rejections, turns: string = '30') => {
-    const judged = await judge(
-      [...replies],
-      { ...review, 'max-turns': turns },
-      onPullRequest(listedFiles(40)),
-    );
-    expect([endOf(judged), judged.report.rejections]).toEqual(['inconclusive unread 1', rejections]);
+  ])('ends the run as unsupported after %s', async (_, replies, rejections, turns = '30') => {
+    const judged = await judge(replies, { ...review, 'max-turns': turns }, onPullRequest(listedFiles(40)));
+    expect([endOf(judged), judged.report.rejections]).toEqual(['inconclusive unsupported 1', rejections]);
     expect(judged.report.payload).toBeNull();
     expect(judged.report.verdict.subtype).toBe('error_evidence');
   });
 
-  it('names a change of 250 files: 200 in the report, and the count of all', async () => {
+  it('names 20 files of 250, the report 200, and both count all', async () => {
     const judged = await judge([submits], review, onPullRequest(listedFiles(250)));
     const files = judged.report.evidence?.coverage?.files;
     expect([files?.required, files?.shown, files?.unseen.length]).toEqual([250, 0, 200]);
+    expect(judged.rejections[0]).toContain('Not taken yet: 250 of the 250 changed files were in no result');
     expect(judged.rejections[0]).toContain('- and 230 more files');
-  });
-
-  it('is held to complete: true by the input complete only if it claims so', async () => {
-    const inputs = { schema: 'code-review', 'min-coverage': '0.5' };
-    const judged = await judge([readDiff(0, 20), submits], inputs, onPullRequest(listedFiles(40)));
-    expect(judged.report.turns.at(-2)?.calls[0]?.decision).toBe('rejected');
-    expect(judged.report.verdict.error).toContain('the payload says that it is complete');
+    expect(judged.report.verdict.error).toMatch(/ Not seen: "src\/file000.ts", .* and 245 more\. /u);
   });
 
   it('beside other calls runs none of them, and they do not count', async () => {
@@ -92,62 +58,63 @@ describe('a payload that is sent back', () => {
       'Skipped',
       'Not taken yet',
     ]);
-    expect([endOf(judged), coverageOf(judged)]).toEqual([
-      'inconclusive unread 1',
-      'measured, 0 of 40 files, 0 of 80 lines',
-    ]);
+    expect(coverageOf(judged)).toBe('measured, 0 of 40 files');
   });
 });
 
-describe('a line share', () => {
-  it.each([
-    ['lines:0.9', 9, 'success accepted 0'],
-    ['lines:0.9', 8, 'inconclusive unread 1'],
-    ['0.9', 9, 'success accepted 0'],
-    ['0.9', 8, 'inconclusive unread 1'],
-  ])('%s of ten files is reached by nine: %i', async (setting, count, end) => {
-    const inputs = { schema: 'verdict', 'min-coverage': setting };
-    const world = onPullRequest(listedFiles(10));
-    expect(endOf(await judge([readDiff(0, count), submit('verdict')], inputs, world))).toBe(end);
+describe('what the model received counts', () => {
+  const world = onPullRequest(listedFiles(40));
+  const tooLong: Reply = {
+    status: 400,
+    error: { message: 'This model has a maximum context length.', code: 'context_length_exceeded' },
+  };
+
+  it.each<[string, readonly Reply[], string]>([
+    [
+      'of several calls in one turn',
+      [{ calls: [...(half.calls ?? []), ...(rest.calls ?? [])] }, submits],
+      'all',
+    ],
+    ['before it was dropped from a conversation that is too long', [half, rest, tooLong, submits], 'all'],
+    ['but not what was dropped before', [half, tooLong, rest, submits], 'half'],
+  ])('%s', async (_, replies, shown) => {
+    const judged = await judge(replies, review, world);
+    expect([endOf(judged), coverageOf(judged)]).toEqual(
+      shown === 'all'
+        ? ['success accepted 0', 'measured, 40 of 40 files']
+        : ['inconclusive unsupported 1', 'measured, 20 of 40 files'],
+    );
   });
 
-  it('counts lines where a share of files counts files', async () => {
-    const long = listedFile(1, {
-      ...{ additions: 98, deletions: 0 },
-      patch: `@@ -0,0 +1,98 @@\n${Array.from({ length: 98 }, (_, at) => `+const long_${at} = ${at};`).join('\n')}`,
-    });
-    const world = onPullRequest([listedFile(0), long]);
-    const inputs = (share: string) => ({ schema: 'verdict', 'min-coverage': share });
-    const read = readFile('/tmp/context/diff.patch', { offset: 10 });
-    const lines = await judge([read, submit('verdict')], inputs('lines:0.9'), world);
-    expect([endOf(lines), coverageOf(lines)]).toEqual([
-      'success accepted 0',
-      'measured, 1 of 2 files, 98 of 100 lines',
+  it('but not what the last turn read, which the model never answered', async () => {
+    const judged = await judge([half, rest], { 'max-turns': '2' }, world);
+    expect([endOf(judged), coverageOf(judged)]).toEqual([
+      'inconclusive max_turns 53',
+      'measured, 20 of 40 files',
     ]);
-    expect(endOf(await judge([read, submit('verdict')], inputs('0.9'), world))).toBe('inconclusive unread 1');
+  });
+
+  it('as it was cut', async () => {
+    const judged = await judge([readDiff(0, 40), submit('verdict')], { 'max-tool-output-kb': '4' }, world);
+    const shown = judged.report.evidence?.coverage?.files.shown ?? 0;
+    expect(shown).toBeGreaterThan(3);
+    expect(shown).toBeLessThan(25);
   });
 });
 
 describe('a file without a patch', () => {
-  const files = [listedFile(0), listedFile(1, { patch: null, additions: 9_000 })];
-
-  it('is unseen where only GitHub could give it, and the model is told so', async () => {
-    const judged = await judge(
-      [readDiff(0, 1), readFile('src/file001.ts'), submits],
-      review,
-      onPullRequest(files),
-    );
-    expect(endOf(judged)).toBe('inconclusive unread 1');
-    expect(judged.rejections[0]).toContain('- "src/file001.ts" (its diff is not known)');
-    expect(judged.report.evidence?.coverage?.files.unseen).toEqual([
-      { path: 'src/file001.ts', hunks: 0, shownHunks: 0 },
+  it.each([
+    ['is unseen where only GitHub could give it', { additions: 9_000 }, '(its diff is not known)'],
+    ['that may be binary is unseen, too', { additions: 0, deletions: 0 }, '(its diff is not known)'],
+  ])('%s, and the model is told so', async (_, more, told) => {
+    const files = [listedFile(0), listedFile(1, { patch: null, ...more })];
+    const script = [readDiff(0, 1), readFile('src/file001.ts'), submits];
+    const judged = await judge(script, review, onPullRequest(files));
+    expect([endOf(judged), coverageOf(judged)]).toEqual([
+      'inconclusive unsupported 1',
+      'measured, 1 of 2 files',
     ]);
-  });
-
-  it('which may be binary, is found out by git with the whole history only, and the advice says so', async () => {
-    const binary = listedFile(1, { patch: null, additions: 0, deletions: 0 });
-    const judged = await judge([readDiff(0, 1), submits], review, onPullRequest([listedFile(0), binary]));
-    expect(endOf(judged)).toBe('inconclusive unread 1');
+    expect(judged.rejections[0]).toContain(`- "src/file001.ts" ${told}`);
     expect(judged.report.verdict.error).toContain(
       'a checkout with the whole history (fetch-depth: 0) lets git tell what changed',
     );
@@ -157,57 +124,28 @@ describe('a file without a patch', () => {
     const more = { patch: null, additions: 0, deletions: 0, status: 'renamed', previous: 'src/before.ts' };
     const world = onPullRequest([listedFile(0), listedFile(1, more)]);
     const row = readFile('/tmp/context/changed-files.txt');
-    const judged = await judge([readDiff(0, 1), row, submits], review, world);
-    expect([endOf(judged), coverageOf(judged)]).toEqual([
-      'success accepted 0',
-      'measured, 2 of 2 files, 2 of 2 lines',
-    ]);
-    const unread = await judge([readDiff(0, 1), submits], review, world);
-    expect(unread.report.evidence?.coverage?.files.unseen).toEqual([
-      { path: 'src/file001.ts', hunks: 1, shownHunks: 0 },
-    ]);
-    expect(unread.rejections[0]).toContain('- "src/file001.ts"');
-    expect(unread.report.verdict.error).not.toContain('fetch-depth');
+    const judged = await judge([readDiff(0, 1), submits, row, submits], review, world);
+    expect([endOf(judged), coverageOf(judged)]).toEqual(['success accepted 0', 'measured, 2 of 2 files']);
+    expect(judged.rejections).toEqual([expect.stringContaining('- "src/file001.ts"\n')]);
   });
 });
-
-/** A file of 60 lines that are in no other file. */
-const body = (name: string) => Array.from({ length: 60 }, (_, at) => `const ${name}_${at} = ${at};`);
-const text = (lines: readonly string[]) => `${lines.join('\n')}\n`;
 
 describe('a line of 4 MB', () => {
   const line = (length: number) => `const big = "${'0123456789abcdef'.repeat(length / 16)}";\n`;
 
-  it('is shown by its start, in a diff that is known whole', async () => {
-    commitChange(workspace(), { 'a.js': 'const big = "";\n' }, { 'a.js': line(3_900_000) });
-    const judged = await judge(
-      [command('cut -c1-5000 a.js; git diff main | cut -c1-5000'), submits],
-      review,
-      {
-        since: 'main',
-      },
-    );
-    expect([coverageOf(judged), endOf(judged)]).toEqual([
-      'measured, 1 of 1 files, 2 of 2 lines',
-      'success accepted 0',
-    ]);
-  });
-
   it.each([
-    ['git diff main', 'measured, 1 of 1 files, 2 of 2 lines'],
-    ['head -c 500 a.js', 'measured, 0 of 1 files, 0 of 2 lines'],
-  ])('as the result of a command, which is cut: %s', async (look, coverage) => {
+    ['cut -c1-5000 a.js; git diff main | cut -c1-5000', 1],
+    ['git diff main', 1],
+    ['head -c 500 a.js', 0],
+  ])('is shown by its start, as a result is cut: %s', async (look, shown) => {
     commitChange(workspace(), { 'a.js': 'const big = "";\n' }, { 'a.js': line(3_900_000) });
     const judged = await judge([command(look), submit('verdict')], {}, { since: 'main' });
-    expect(coverageOf(judged)).toBe(coverage);
+    expect(coverageOf(judged)).toBe(`measured, ${shown} of 1 files`);
   });
 
   it('is more than is known of a diff, whose coverage is then partial', async () => {
-    commitChange(
-      workspace(),
-      { 'a.js': 'const big = "";\n', 'b.js': 'b\n' },
-      { 'a.js': line(4_800_000), 'b.js': 'bb\n' },
-    );
+    const before = { 'a.js': 'const big = "";\n', 'b.js': 'b\n' };
+    commitChange(workspace(), before, { 'a.js': line(4_800_000), 'b.js': 'bb\n' });
     const script = [command('git diff main | cut -c1-5000'), submits];
     const judged = await judge(script, review, { since: 'main' });
     expect([judged.report.evidence?.coverage?.status, endOf(judged)]).toEqual([
@@ -215,17 +153,18 @@ describe('a line of 4 MB', () => {
       'success accepted 0',
     ]);
     const typed = await judge(script, { ...review, 'min-coverage': '0.1' }, { since: 'main' });
-    expect(endOf(typed)).toBe('inconclusive unread 1');
+    expect(endOf(typed)).toBe('inconclusive unsupported 1');
   });
 });
 
 describe('a change that is read by', () => {
-  const added = body('added');
+  /** A file of 60 lines that are in no other file. */
+  const body = (name: string) => Array.from({ length: 60 }, (_, at) => `const ${name}_${at} = ${at};`);
+  const text = (lines: readonly string[]) => `${lines.join('\n')}\n`;
   const [one, two] = [body('one'), body('two')];
-  const all = { 'src/one.ts': text(one), 'src/two.ts': text(two) };
   const after = {
     'src/one.ts': text(one.with(29, 'const changed_29 = "mine";')),
-    'src/two.ts': text([...two, ...added]),
+    'src/two.ts': text([...two, ...body('added')]),
   };
   /** Of a command whose words say nothing of the file. */
   const log = [
@@ -237,7 +176,11 @@ describe('a change that is read by', () => {
     '       |       ^',
     '     31| const one_30 = 30;',
   ];
-  const before = { ...all, 'check.sh': text(["cat <<'END'", ...log, 'END']) };
+  const before = {
+    'src/one.ts': text(one),
+    'src/two.ts': text(two),
+    'check.sh': text(["cat <<'END'", ...log, 'END']),
+  };
 
   const ways: readonly [name: string, replies: readonly Reply[], files: number][] = [
     ['`git diff`', [command('git diff main')], 2],
@@ -269,10 +212,7 @@ describe('a change that is read by', () => {
     expect(DOCUMENTATION).toContain(`| ${name} | ${files} of 2 |\n`);
     commitChange(workspace(), before, after);
     const judged = await judge([...replies, submit('verdict')], {}, { since: 'main' });
-    expect(judged.report.evidence?.coverage).toMatchObject({
-      status: 'measured',
-      files: { changed: 2, required: 2, shown: files },
-    });
+    expect(coverageOf(judged)).toBe(`measured, ${files} of 2 files`);
   });
 
   it('sed -n in the working directory, whose paths are not those of the repository', async () => {
@@ -282,6 +222,6 @@ describe('a change that is read by', () => {
       { 'working-directory': 'src' },
       { since: 'main' },
     );
-    expect(judged.report.evidence?.coverage?.files).toMatchObject({ required: 2, shown: 2 });
+    expect(coverageOf(judged)).toBe('measured, 2 of 2 files');
   });
 });

@@ -27,9 +27,8 @@ const coverages: fc.Arbitrary<Coverage> = fc
     notRequired: fc.array(fc.record({ path, why: fc.constantFrom(...kinds) }), { maxLength: 12 }),
     shown: fc.nat(3_000),
     more: fc.nat(3_000),
-    lines: fc.tuple(fc.nat(1e6), fc.nat(1e6)),
   })
-  .map(({ status, why, unseen, notRequired, shown, more, lines: [some, rest] }) => ({
+  .map(({ status, why, unseen, notRequired, shown, more }) => ({
     status,
     why,
     files: {
@@ -39,7 +38,6 @@ const coverages: fc.Arbitrary<Coverage> = fc
       unseen,
       notRequired,
     },
-    lines: { changed: some + rest, shown: some },
   }));
 
 describe('coverage in an envelope', () => {
@@ -108,12 +106,6 @@ describe('coverage in an envelope', () => {
         one['files'] = { changed: 2, required: 1.5, shown: 1 };
       }),
     ],
-    [
-      'has a negative count of lines',
-      changed((one) => {
-        one['lines'] = { changed: 1, shown: -1 };
-      }),
-    ],
   ])('is none if it %s', (_, evidence) => {
     expect(readCoverage(evidence)).toBeUndefined();
   });
@@ -152,9 +144,5 @@ describe('coverage in an envelope', () => {
     expect(hasPlausibleCounts({ ...unseenCoverage, files: { ...unseenCoverage.files, ...files } })).toBe(
       false,
     );
-  });
-
-  it('cannot have more shown lines than changed ones', () => {
-    expect(hasPlausibleCounts(sampleCoverage({ lines: { changed: 1, shown: 2 } }))).toBe(false);
   });
 });

@@ -162,9 +162,7 @@ async function giveUp(
  */
 async function takeHeld(options: AgentOptions, lastIssues: Memory['lastIssues']): Promise<Outcome | null> {
   const decision = await giveUp(options, lastIssues);
-  return decision === null || (decision.kind === 'ended' && decision.reason === 'unread')
-    ? null
-    : outcomeOf(decision);
+  return decision === null || decision.kind === 'ended' ? null : outcomeOf(decision);
 }
 
 /** Notes what the model was shown: the results that were sent with the request it has just answered. */

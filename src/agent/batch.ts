@@ -113,17 +113,17 @@ async function judge(calls: readonly ToolCall[], world: BatchWorld): Promise<Bat
 
 async function decide(
   { payload, repaired }: Submission,
-  { evidence, isLast, turn }: BatchWorld,
+  { evidence, isLast }: BatchWorld,
 ): Promise<Decision> {
   const submission = { payload, repaired };
   const review = await evidence?.();
-  return review?.review(submission, isLast(), turn) ?? { kind: 'taken', submission };
+  return review?.review(submission, isLast()) ?? { kind: 'taken', submission };
 }
 
 /** Returns how a decision ends the run. */
 export function outcomeOf(decision: FinalDecision): NonNullable<Batch['ended']> {
   if (decision.kind === 'taken') return { kind: 'submitted', ...decision.submission };
-  return { kind: 'weak', reason: decision.reason, text: decision.text };
+  return { kind: 'weak', text: decision.text };
 }
 
 /**
@@ -156,7 +156,7 @@ function rejectionOf(check: Check, decision: Decision | null): readonly [string,
   if (!check.ok) return [rejectionText(check.issues), check.redacted];
   if (decision?.kind === 'rejected') return [decision.text, decision.issues];
   // The run ends here; only records contain it.
-  return [NOT_TAKEN, [{ path: '', keyword: decision?.kind === 'ended' ? decision.reason : 'evidence' }]];
+  return [NOT_TAKEN, [{ path: '', keyword: 'coverage' }]];
 }
 
 function settle(

@@ -97,9 +97,8 @@ function parsePrompt(reader: Reader): Config['prompt'] {
 function parseMinCoverage(reader: Reader): MinCoverage {
   const text = (reader.text('min-coverage') ?? 'auto').toLowerCase();
   if (text === 'auto' || text === 'off') return text;
-  const [, of = 'files:', number] = /^(files:|lines:)?(\d(?:\.\d{0,9})?|\.\d{1,9})$/u.exec(text) ?? [];
-  const share = Number(number ?? Number.NaN);
-  if (share >= 0 && share <= 1) return { of: of === 'lines:' ? 'lines' : 'files', share };
+  const share = /^(?:\d(?:\.\d{0,9})?|\.\d{1,9})$/u.test(text) ? Number(text) : Number.NaN;
+  if (share >= 0 && share <= 1) return share;
   throw new InputError(
     'min-coverage',
     `${quote(text, DISPLAY.name)} is not auto, off or a share from 0 to 1, such as 0.9.`,

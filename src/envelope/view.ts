@@ -11,7 +11,6 @@ import type {
   ContextStatus,
   GateResult,
   GroundingCounts,
-  GroundingLabel,
   GroundingStatus,
   JsonObject,
   PolicyDigest,
@@ -87,8 +86,7 @@ export const REASONS: Words<Reason> = {
   cancelled: true,
   missing_key: true,
   undecided: true,
-  unread: true,
-  ungrounded: true,
+  unsupported: true,
 };
 
 export const GATE_STATUSES: Words<GateResult['status']> = {
@@ -108,16 +106,6 @@ export const GROUNDING_STATUSES: Words<GroundingStatus> = {
   exact: true,
   moved: true,
   unproven: true,
-  ambiguous: true,
-  ungrounded: true,
-  refuted: true,
-};
-
-export const GROUNDING_LABELS: Words<GroundingLabel> = {
-  in_change: true,
-  near: true,
-  same_file: true,
-  elsewhere: true,
 };
 
 /**
@@ -246,8 +234,7 @@ export function readEvidence(envelope: JsonObject): Envelope['evidence'] | undef
 function readGrounding(evidence: JsonObject): GroundingCounts | undefined {
   const counts = findObject(evidence, 'grounding');
   if (counts === null) return undefined;
-  const names = [...Object.keys(GROUNDING_STATUSES), 'corrected_lines'];
-  const read = names.map((name) => [name, readCount(counts, name)] as const);
+  const read = Object.keys(GROUNDING_STATUSES).map((name) => [name, readCount(counts, name)] as const);
   if (read.some(([, count]) => !Number.isInteger(count))) return undefined;
   return Object.fromEntries(read) as GroundingCounts;
 }
@@ -256,13 +243,12 @@ function readGrounding(evidence: JsonObject): GroundingCounts | undefined {
 function readFinding(finding: JsonObject, isChecked: boolean): FindingEvidence {
   const path = pathInside(readText(finding, 'path'));
   if (!isChecked) return { path };
-  const [grounding, label] = [readText(finding, 'grounding'), readText(finding, 'label')];
+  const grounding = readText(finding, 'grounding');
   return {
     path,
     line: readLine(finding, 'line'),
     lineWas: readLine(finding, 'line_was'),
     grounding: isWord(GROUNDING_STATUSES, grounding) ? grounding : null,
-    label: isWord(GROUNDING_LABELS, label) ? label : null,
   };
 }
 

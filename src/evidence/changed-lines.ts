@@ -3,7 +3,6 @@
  * time, but for the first one with each kind of mark, which visits the lines of the text, or of the rarer of the two.
  */
 import type { FileChange } from './change.ts';
-import { createIdPairs } from './id-pairs.ts';
 import { indexAt, withoutSequences } from './lines.ts';
 
 /** Characters of a line that are compared; tools cut lines as well. */
@@ -28,8 +27,6 @@ export interface SeenLine {
 export interface ShownFile {
   readonly hunks: number;
   readonly shownHunks: number;
-  readonly lines: number;
-  readonly shownLines: number;
 }
 
 export interface ChangedLines {
@@ -132,7 +129,9 @@ export function indexLines(files: readonly FileChange[]): ChangedLines {
   const texts = new Map<string, number>();
   /** The lines of a text in all files, and in one. */
   const allLines = { last: new Int32Array(count), count: new Int32Array(count) };
-  const groups = createIdPairs(count);
+  /** The number of each pair of a file and a text, from 0. */
+  const groups = new Map<number, number>();
+  const groupOf = (file: number, text: number) => groups.get(file * count + text) ?? -1;
   const group = {
     last: new Int32Array(count),
     count: new Int32Array(count),
@@ -152,7 +151,8 @@ export function indexLines(files: readonly FileChange[]): ChangedLines {
       texts.set(text, id);
     }
     textOf[line] = id;
-    const at = groups.add(file, id);
+    const at = groups.get(file * count + id) ?? groups.size;
+    groups.set(file * count + id, at);
     sameText[line] = allLines.last[id] ?? 0;
     appendLine(allLines, id, line);
     appendLine(group, at, line);
@@ -285,7 +285,7 @@ export function indexLines(files: readonly FileChange[]): ChangedLines {
   return {
     find: (text) => texts.get(text),
     show(file, { text, mark }, number) {
-      const at = groups.find(file, text);
+      const at = groupOf(file, text);
       if (at === -1) return false;
       const isRemoved = files[file]?.isRemoved ?? false;
       if (number !== null) {
@@ -307,7 +307,7 @@ export function indexLines(files: readonly FileChange[]): ChangedLines {
       return true;
     },
     showPair(file, first, second) {
-      const [one, other] = [groups.find(file, first.text), groups.find(file, second.text)];
+      const [one, other] = [groupOf(file, first.text), groupOf(file, second.text)];
       if (one === -1 || other === -1) return;
       const lists = [listOf(group, one, first.text), listOf(group, other, second.text)] as const;
       const key = one * count + other;
@@ -326,34 +326,33 @@ export function indexLines(files: readonly FileChange[]): ChangedLines {
     },
     measure(file) {
       const hunks = files[file]?.hunks ?? [];
-      let [at, shownHunks, all, shownLines] = [firstLine[file] ?? 0, 0, 0, 0];
+      let at = firstLine[file] ?? 0;
+      let shownHunks = 0;
       for (const { lineCount } of hunks) {
-        const [changed, seen] = countShown(at, at + lineCount);
-        all += changed;
-        shownLines += seen;
-        if (seen > 0 || changed === 0) shownHunks += 1;
+        if (isHunkShown(at, at + lineCount)) shownHunks += 1;
         at += lineCount;
       }
-      return { hunks: hunks.length, shownHunks, lines: all, shownLines };
+      return { hunks: hunks.length, shownHunks };
     },
   };
 
-  /** Counts the changed lines of a hunk, and those shown; a trivial line is shown with the one before or after it. */
-  function countShown(start: number, end: number): readonly [changed: number, shown: number] {
-    let [changed, seen, pending, isLastShown] = [0, 0, 0, false];
+  /** Whether a changed line of a hunk is shown; a trivial one is with the one before or after it. */
+  function isHunkShown(start: number, end: number): boolean {
+    let isUnchanged = true;
+    let isPending = false;
+    let isLastShown = false;
     for (let at = start; at < end; at++) {
       const isChange = marks[at] !== CONTEXT;
-      if (isChange) changed += 1;
+      isUnchanged &&= !isChange;
       if (textOf[at] === -1) {
-        if (!isChange) continue;
-        if (isLastShown) seen += 1;
-        else pending += 1;
+        if (isChange && isLastShown) return true;
+        isPending ||= isChange;
         continue;
       }
       isLastShown = shown[at] === 1;
-      if (isLastShown) seen += pending + Number(isChange);
-      pending = 0;
+      if (isLastShown && (isChange || isPending)) return true;
+      isPending = false;
     }
-    return [changed, seen];
+    return isUnchanged;
   }
 }

@@ -190,7 +190,7 @@ export function createCoverageMeter(change: Change, options: CoverageOptions): C
     if (file.kind === 'unit') {
       const isShown = listed.has(file.path);
       // It is one thing to be seen. No hunks at all mean that the lines are not known.
-      return { hunks: 1, shownHunks: isShown ? 1 : 0, lines: 0, shownLines: 0, isShown };
+      return { hunks: 1, shownHunks: isShown ? 1 : 0, isShown };
     }
     const measured = lines.measure(at);
     return { ...measured, isShown: measured.hunks > 0 && measured.shownHunks === measured.hunks };
@@ -213,13 +213,6 @@ export function createCoverageMeter(change: Change, options: CoverageOptions): C
     measure() {
       const unseen = unseenFiles();
       const required = reasons.filter((reason) => reason === null).length;
-      let [changed, shown] = [0, 0];
-      for (const [at, file] of files.entries()) {
-        if (reasons[at] !== null) continue;
-        const measured = shownOf(file, at);
-        changed += measured.lines;
-        shown += measured.shownLines;
-      }
       const why = change.incomplete ?? (isCut ? TOO_MUCH : null);
       const notRequired = files.flatMap(({ path }, at) => {
         const reason = reasons[at] ?? null;
@@ -233,7 +226,6 @@ export function createCoverageMeter(change: Change, options: CoverageOptions): C
           unseen: unseen.slice(0, LISTED_FILES),
           notRequired: notRequired.slice(0, LISTED_FILES),
         },
-        lines: { changed, shown },
       };
     },
     unseen: () => unseenFiles().map(({ path }) => path),

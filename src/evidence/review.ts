@@ -8,7 +8,6 @@ import { counted } from '../text/messages.ts';
 import type { Naming } from '../text/naming.ts';
 import type {
   Coverage,
-  GroundingStatus,
   Issue,
   JsonObject,
   MinCoverage,
@@ -35,27 +34,17 @@ export type Decision =
       readonly text: string;
       readonly issues: readonly RedactedIssue[];
     }
-  | { readonly kind: 'ended'; readonly reason: 'unread' | 'ungrounded'; readonly text: string };
+  | { readonly kind: 'ended'; readonly text: string };
 
 export type FinalDecision = Exclude<Decision, { kind: 'rejected' }>;
 
 /** What the loop asks. */
 export interface EvidenceReview {
   observe(result: SeenResult): void;
-  /**
-   * @param isLast whether no further turn is left.
-   * @param turn of the call: calls of one turn were made without an answer to the first of them, and use up one round.
-   */
-  review(submission: Submission, isLast: boolean, turn: number): Promise<Decision>;
+  /** @param isLast whether no further turn is left. */
+  review(submission: Submission, isLast: boolean): Promise<Decision>;
   /** What becomes of what was sent back if the run ends without another payload; null if nothing was. */
   giveUp(): Promise<FinalDecision | null>;
-}
-
-/** What was found about one row of the findings. */
-export interface ReviewedFinding {
-  readonly status: GroundingStatus | null;
-  /** For the model: why it is not proven; null if it is, or if another quote would not help. */
-  readonly issue: Issue | null;
 }
 
 export interface ReviewOptions {
@@ -65,21 +54,17 @@ export interface ReviewOptions {
   /** Whether the payload says by `complete: true` that the whole change was read. */
   readonly hasComplete: boolean;
   readonly grounding: 'off' | 'mark' | 'require';
-  readonly gateFindings: 'all' | 'proven';
   /** Whether the payload does not pass. */
   readonly isRed: (payload: JsonObject) => boolean;
   /** Measures what was observed. */
   readonly meter: { observe(result: SeenResult): void; measure(): Coverage };
-  /** Looks the rows of the findings up in the files. */
-  readonly ground: (payload: JsonObject) => Promise<readonly ReviewedFinding[]>;
-  /** Returns the indexes of the findings because of which the gate is not met or, without a gate, of the severe ones. */
-  readonly blocking: (payload: JsonObject) => readonly number[];
+  /** Looks the findings up in the files; returns for the model what is wrong with quotes. */
+  readonly ground: (payload: JsonObject) => Promise<readonly Issue[]>;
   readonly naming: Naming;
 }
 
 /** The share that a payload has to reach, and who asks for it. */
 interface Required {
-  readonly of: 'files' | 'lines';
   readonly share: number;
   readonly by: 'input' | 'complete';
 }
@@ -87,46 +72,28 @@ interface Required {
 export function createReview(options: ReviewOptions): EvidenceReview {
   const { isRed, grounding, naming } = options;
   let coverageRounds = 0;
-  let groundingRounds = 0;
-  let shownBefore = -1;
-  /** The turn of the last rejection of either kind. */
-  let [coverageTurn, groundingTurn] = [-1, -1];
-  /** The last payload that was sent back for its findings' quotes, unless it hides a failure of an earlier one. */
+  /** The payload that was sent back for the quotes of its findings. */
   let held: Submission | null = null;
-  let unread: Extract<Decision, { kind: 'ended' }> | null = null;
+  let unsupported: Extract<Decision, { kind: 'ended' }> | null = null;
 
-  const reviewCoverage = (payload: JsonObject, isLast: boolean, turn: number): Decision | null => {
+  const reviewCoverage = (payload: JsonObject, isLast: boolean): Decision | null => {
     const coverage = options.meter.measure();
     const required = requiredShare(payload, coverage, options);
     if (required === null || isReached(coverage, required)) return null;
-    unread = { kind: 'ended', reason: 'unread', text: unreadText(coverage, required, naming) };
-    // A file of many hunks is read in several rounds.
-    const shown = coverage.files.shown + coverage.lines.shown;
-    const isSameTurn = turn === coverageTurn;
-    const isStuck = shown <= shownBefore || coverageRounds >= EVIDENCE.coverageRounds;
+    unsupported = { kind: 'ended', text: unsupportedText(coverage, required, naming) };
     // What is not known cannot be shown by reading on.
-    if (coverage.status !== 'measured' || isLast || (isStuck && !isSameTurn)) return unread;
-    if (!isSameTurn) coverageRounds += 1;
-    [shownBefore, coverageTurn] = [shown, turn];
+    const isOver = isLast || coverageRounds >= EVIDENCE.coverageRounds;
+    if (coverage.status !== 'measured' || isOver) return unsupported;
+    coverageRounds += 1;
     const issue = { path: required.by === 'complete' ? '/complete' : '', keyword: 'coverage' };
     return { kind: 'rejected', text: coverageText(coverage, required), issues: [issue] };
   };
 
-  const reviewFindings = async (
-    submission: Submission,
-    isLast: boolean,
-    turn: number,
-  ): Promise<Decision | null> => {
-    const isSameTurn = turn === groundingTurn;
-    const isOver = groundingRounds >= EVIDENCE.groundingRounds && !isSameTurn;
-    if (grounding !== 'require' || isLast || isOver) return null;
-    const { payload } = submission;
-    const found = await options.ground(payload);
-    const issues = found.flatMap(({ issue }) => (issue === null ? [] : [issue]));
-    if (issues.length === 0) return null;
-    if (!isSameTurn) groundingRounds += 1;
-    groundingTurn = turn;
-    if (held === null || !hidesFailure(held, submission)) held = submission;
+  /** Also for the report, which marks what is not proven. */
+  const reviewFindings = async (submission: Submission, isLast: boolean): Promise<Decision | null> => {
+    const issues = grounding === 'off' ? [] : await options.ground(submission.payload);
+    if (grounding !== 'require' || isLast || held !== null || issues.length === 0) return null;
+    held = submission;
     return {
       kind: 'rejected',
       text: groundingText(issues),
@@ -134,43 +101,16 @@ export function createReview(options: ReviewOptions): EvidenceReview {
     };
   };
 
-  /** How many findings fail the gate if none of them is proven and only proven ones count; 0 if the verdict stands. */
-  const countUnproven = async ({ payload }: Submission): Promise<number> => {
-    // Also for the report, which marks what is not proven.
-    const found = grounding === 'off' ? [] : await options.ground(payload);
-    if (options.gateFindings === 'all' || !isRed(payload)) return 0;
-    const rows = options.blocking(payload);
-    const isProven = (row: number) => ['exact', 'moved'].includes(found[row]?.status ?? '');
-    return rows.some(isProven) ? 0 : rows.length;
-  };
-
-  /**
-   * Whether a later payload passes where an earlier one did not or, without a gate, has fewer severe findings. A red one may
-   * have fewer: then a finding was taken back, and others have their proof.
-   */
-  const hidesFailure = ({ payload: earlier }: Submission, { payload: later }: Submission): boolean =>
-    !isRed(later) && (isRed(earlier) || options.blocking(later).length < options.blocking(earlier).length);
-
-  const take = async (submission: Submission): Promise<FinalDecision> => {
-    const isKept = held !== null && hidesFailure(held, submission);
-    const [first, other] = isKept && held !== null ? [held, submission] : [submission, held];
-    const unproven = await countUnproven(first);
-    if (unproven === 0) return { kind: 'taken', submission: first };
-    // Of two red payloads, one may have the proof that the other lacks.
-    if (other !== null && isRed(other.payload) && (await countUnproven(other)) === 0)
-      return { kind: 'taken', submission: other };
-    return { kind: 'ended', reason: 'ungrounded', text: ungroundedText(unproven, naming) };
-  };
-
   return {
     observe: options.meter.observe,
-    async review(submission, isLast, turn) {
-      const { payload } = submission;
-      const red = isRed(payload) || (held !== null && isRed(held.payload));
-      const unseen = red ? null : reviewCoverage(payload, isLast, turn);
-      return unseen ?? (await reviewFindings(submission, isLast, turn)) ?? take(submission);
+    async review(submission, isLast) {
+      // No answer to a rejection makes a red verdict green.
+      const red = held !== null && isRed(held.payload) ? held : null;
+      if (red !== null && !isRed(submission.payload)) return { kind: 'taken', submission: red };
+      const unseen = isRed(submission.payload) ? null : reviewCoverage(submission.payload, isLast);
+      return unseen ?? (await reviewFindings(submission, isLast)) ?? { kind: 'taken', submission };
     },
-    giveUp: async () => (held === null ? unread : take(held)),
+    giveUp: async () => (held === null ? unsupported : { kind: 'taken', submission: held }),
   };
 }
 
@@ -193,26 +133,21 @@ function requiredShare(payload: JsonObject, coverage: Coverage, options: Coverag
   const isKnown = coverage.status === 'measured';
   const claimsAll = hasComplete && Object.hasOwn(payload, 'complete') && payload['complete'] === true;
   if (minCoverage !== 'auto') {
-    const isUnknown = coverage.status === 'unknown';
-    if (!isReached(coverage, { ...minCoverage, by: 'input' }) || isUnknown)
-      return { ...minCoverage, by: 'input' };
-  } else if (isKnown && autoShare !== null) return { of: 'files', share: autoShare, by: 'input' };
-  return isKnown && claimsAll ? { of: 'files', share: 1, by: 'complete' } : null;
+    const typed: Required = { share: minCoverage, by: 'input' };
+    if (!isReached(coverage, typed)) return typed;
+  } else if (isKnown && autoShare !== null) return { share: autoShare, by: 'input' };
+  return isKnown && claimsAll ? { share: 1, by: 'complete' } : null;
 }
 
-/** A share that somebody typed is not reached if a part of the change is not known. */
-function isReached(coverage: Coverage, { of, share }: Required): boolean {
-  const reached = coverageShare(coverage, of);
+/** A share is not reached if a part of the change is not known. */
+function isReached(coverage: Coverage, { share }: Required): boolean {
+  const reached = coverageShare(coverage);
   return coverage.status === 'measured' && reached !== null && reached >= share;
 }
 
-function coverageText(coverage: Coverage, { of, by }: Required): string {
-  const { files, lines } = coverage;
+function coverageText({ files }: Coverage, { by }: Required): string {
   const missing = files.required - files.shown;
-  const what =
-    of === 'lines'
-      ? `${counted(lines.changed - lines.shown, 'line')} of the ${lines.changed} changed lines`
-      : `${missing} of the ${files.required} changed files`;
+  const what = `${missing} of the ${files.required} changed files`;
   const claim = by === 'complete' ? ', so complete cannot be true yet' : '';
   const listed = files.unseen.slice(0, EVIDENCE.listedFiles);
   const more = missing - listed.length;
@@ -245,8 +180,8 @@ function groundingText(issues: readonly Issue[]): string {
   ].join('\n');
 }
 
-function unreadText(coverage: Coverage, required: Required, naming: Naming): string {
-  const { status, why, files, lines } = coverage;
+function unsupportedText(coverage: Coverage, required: Required, naming: Naming): string {
+  const { status, why, files } = coverage;
   const setting =
     required.by === 'complete'
       ? 'the payload says that it is complete'
@@ -259,10 +194,7 @@ function unreadText(coverage: Coverage, required: Required, naming: Naming): str
   const rest = files.required - files.shown - names.length;
   const unseen =
     names.length === 0 ? '' : ` Not seen: ${names.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}.`;
-  const shown =
-    required.of === 'lines'
-      ? `${lines.shown} of ${lines.changed} changed lines`
-      : `${files.shown} of ${files.required} changed files`;
+  const shown = `${files.shown} of ${files.required} changed files`;
   const unlisted = files.unseen.some(({ hunks }) => hunks === 0) ? ` ${NO_PATCH}` : '';
   return `The payload meets its gate, but only ${shown} were shown to the model, and ${setting}.${unseen}${unlisted} ${advise(naming)}`;
 }
@@ -270,18 +202,10 @@ function unreadText(coverage: Coverage, required: Required, naming: Naming): str
 const NO_PATCH =
   'For some of them there is no patch, as for binary and large files: a checkout with the whole history (fetch-depth: 0) lets git tell what changed in them.';
 
-function shareWords({ of, share }: Required): string {
-  return share === 1 ? `all changed ${of}` : `${Number((share * 100).toFixed(2))} % of the changed ${of}`;
+function shareWords({ share }: Required): string {
+  return share === 1 ? 'all changed files' : `${Number((share * 100).toFixed(2))} % of the changed files`;
 }
 
 function advise({ name, setting }: Naming): string {
   return `Split the change, leave files out of what is judged (${name('subject-paths')}), or give the model more room (${name('max-turns')}, ${name('max-tool-output-kb')}); ${setting('min-coverage', 'off')} takes verdicts that rest on less.`;
-}
-
-function ungroundedText(rows: number, { setting }: Naming): string {
-  const what =
-    rows === 1
-      ? 'the finding that fails it is not proven'
-      : `none of the ${rows} findings that fail it is proven`;
-  return `The gate is not met, but ${what} (${setting('gate-findings', 'proven')}): no quote of it stands in the files. Nothing was published: run again, or look at the change yourself.`;
 }

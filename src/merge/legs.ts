@@ -35,7 +35,7 @@ export interface Vote extends Omit<MergedVote, 'attempt' | 'url'> {
 }
 
 /** A finding with texts of bounded length. */
-export interface VoteFinding extends Omit<Finding, 'evidence' | 'quote' | 'replacement'> {
+export interface VoteFinding extends Omit<Finding, 'evidence' | 'quote'> {
   /** Its title or message, shortened. */
   readonly brief: string;
   /** The text of the file that proves it, without blanks; absent if it is not proven. */
@@ -81,19 +81,17 @@ export function readVote(envelope: Envelope, gate: LegGate, secrets: Secrets): V
     },
     subject: envelope.subject,
     policy: envelope.policy,
-    findings: findings
-      .slice(0, MERGE.findingsOfRun)
-      .map(({ evidence: proof, quote, replacement: _, ...finding }) => ({
-        ...finding,
-        rule: cut(finding.rule, DISPLAY.sentence),
-        title: cut(finding.title, DISPLAY.sentence),
-        message: cut(finding.message, DISPLAY.message),
-        brief: cut(finding.title ?? finding.message, DISPLAY.sentence),
-        ...(proof === undefined || !isProven(proof) || quote == null
-          ? {}
-          : { proof: squeezeLine(quote).slice(0, MERGE.proof) }),
-        ...(proof !== undefined && isDoubted(proof) ? { isDoubted: true } : {}),
-      })),
+    findings: findings.slice(0, MERGE.findingsOfRun).map(({ evidence: proof, quote, ...finding }) => ({
+      ...finding,
+      rule: cut(finding.rule, DISPLAY.sentence),
+      title: cut(finding.title, DISPLAY.sentence),
+      message: cut(finding.message, DISPLAY.message),
+      brief: cut(finding.title ?? finding.message, DISPLAY.sentence),
+      ...(proof === undefined || !isProven(proof) || quote == null
+        ? {}
+        : { proof: squeezeLine(quote).slice(0, MERGE.proof) }),
+      ...(isDoubted(proof) ? { isDoubted: true } : {}),
+    })),
     findingsLeftOut: Math.max(0, findings.length - MERGE.findingsOfRun),
   };
 }
@@ -174,11 +172,10 @@ function bound(count: number): number {
   return Math.min(count, MERGE.count);
 }
 
-function boundCoverage({ status, files, lines }: CoverageCounts): CoverageCounts {
+function boundCoverage({ status, files }: CoverageCounts): CoverageCounts {
   return {
     status,
     files: { required: bound(files.required), shown: bound(files.shown) },
-    lines: { changed: bound(lines.changed), shown: bound(lines.shown) },
   };
 }
 

@@ -4,8 +4,8 @@
 
 import { DISPLAY, GITHUB } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
-import { type Finding, type Severity, type WrittenLocation, weighFindings } from './findings.ts';
-import { doubtOf, groundFindings } from './grounding.ts';
+import { type Finding, isDoubted, type Severity, type WrittenLocation, weighFindings } from './findings.ts';
+import { groundFindings } from './grounding.ts';
 import type { AnnotationLevel, AnnotationProperties, Log } from './log.ts';
 import type { Report, Reporter } from './report-types.ts';
 import { type Locate, locateByEvidence, type SourceLocation } from './source-locations.ts';
@@ -89,12 +89,12 @@ function unique(said: readonly Said[], locate: Locate): readonly Placed[] {
   const seen = new Map<string, Placed>();
   for (const each of said) {
     const { finding } = each;
-    const doubt = finding.evidence === undefined ? null : doubtOf(finding.evidence);
+    const doubted = isDoubted(finding.evidence);
     // Beside a line of the file, or at its top, it would be believed.
-    const place = finding.place === null || doubt !== null ? null : locate(finding.place);
+    const place = finding.place === null || doubted ? null : locate(finding.place);
     const where = place === null ? finding.place : { path: place.path, line: place.line };
     const key = JSON.stringify([finding.severity, where, finding.title, finding.message]);
-    const remark = doubt === null ? each.remark : `${each.remark}Not proven (${doubt}). `;
+    const remark = doubted ? `${each.remark}Not proven. ` : each.remark;
     if (!seen.has(key)) seen.set(key, { ...each, remark, place });
   }
   return [...seen.values()];

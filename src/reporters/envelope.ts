@@ -112,12 +112,12 @@ function evidenceJson(
 }
 
 function findingJson(
-  { path, line = null, lineWas = null, grounding = null, label = null }: FindingEvidence,
+  { path, line = null, lineWas = null, grounding = null }: FindingEvidence,
   isChecked: boolean,
   mask: (text: string) => string,
 ): Json {
   const place = { path: path === null ? null : mask(path) };
-  return isChecked ? { ...place, line, line_was: lineWas, grounding, label } : place;
+  return isChecked ? { ...place, line, line_was: lineWas, grounding } : place;
 }
 
 /**

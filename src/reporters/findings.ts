@@ -33,9 +33,8 @@ export interface Finding {
   readonly list: string;
   /** How the finding was checked against the files; absent if it was not. */
   readonly evidence?: FindingEvidence;
-  /** The text that the finding copies from the file, and what it would put in its place; only if it was checked. */
+  /** The text that the finding copies from the file; only if it was checked. */
   readonly quote?: string | null;
-  readonly replacement?: string | null;
 }
 
 /** What was found out about each row of a payload. */
@@ -109,19 +108,14 @@ function readRow(row: JsonObject, list: string, evidence: FindingEvidence | unde
   const names = { rule: rule ?? kind, isKind: kind !== null };
   const finding = { severity, securityScore: securityScore(word), place, title, message, ...names, list };
   if (evidence === undefined) return [finding];
-  const texts = { quote: rawText(row, 'quote'), replacement: rawText(row, 'replacement') };
+  const value = own(row, 'quote');
+  const quote = typeof value === 'string' ? value : null;
   // Nobody should look at a line that proves nothing.
   const certain = place === null || !isDoubted(evidence) ? place : { ...place, ...NO_LINE };
-  return [{ ...finding, place: certain, evidence, ...texts }];
+  return [{ ...finding, place: certain, evidence, quote }];
 }
 
 const NO_LINE = { line: null, endLine: null, column: null } as const;
-
-/** A text as it is: the blanks at its ends count, and an empty one deletes. */
-function rawText(row: JsonObject, key: string): string | null {
-  const value = own(row, key);
-  return typeof value === 'string' ? value : null;
-}
 
 /** Whether a finding was checked and stands at a place that proves it. */
 export function isProven({ grounding = null }: FindingEvidence): boolean {
@@ -129,8 +123,8 @@ export function isProven({ grounding = null }: FindingEvidence): boolean {
 }
 
 /** Whether a finding was checked and is not proven; one about no file is neither. */
-export function isDoubted(evidence: FindingEvidence): boolean {
-  return (evidence.grounding ?? null) !== null && !isProven(evidence);
+export function isDoubted(evidence: FindingEvidence | undefined): boolean {
+  return evidence?.grounding === 'unproven';
 }
 
 /** Returns the rows that evidence has entries for: the list `findings`, or else the only list whose rows name files. */

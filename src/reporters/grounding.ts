@@ -1,55 +1,27 @@
-/** Findings as they were proven: at the place where their quote stands, or marked with the reason why it is not known. */
+/** Findings as they were proven, at the place where their quote stands. */
 import { isObject } from '../text/json.ts';
 import { counted, grouped } from '../text/messages.ts';
-import type { GroundingStatus, JsonObject } from '../types.ts';
+import type { JsonObject } from '../types.ts';
 import { type EvidenceByRow, findingRows, isProven, locationOfRow } from './findings.ts';
 import type { Evidence, FindingEvidence } from './report-types.ts';
 
-/** Why a finding is not proven, in words that follow "not proven:". */
-const DOUBTS: Readonly<Record<Exclude<GroundingStatus, 'exact' | 'moved'>, string>> = {
-  unproven: 'no quote',
-  ambiguous: 'stands at several places',
-  ungrounded: 'not found in the file',
-  refuted: 'is there after all',
-};
-
-/** Returns why a finding is not proven; null if it is, if it is about no file, or if it was not checked. */
-export function doubtOf({ grounding = null }: FindingEvidence): string | null {
-  return grounding === null || grounding === 'exact' || grounding === 'moved' ? null : DOUBTS[grounding];
-}
-
 /**
- * Returns one line about how many findings are proven, and why the others are not; null if findings were not checked, or
- * there are none.
+ * Returns one line about how many findings are proven; null if findings were not checked, or there are none.
  */
 export function groundingSentence(evidence: Evidence | null | undefined): string | null {
   const counts = evidence?.grounding ?? null;
   if (counts === null) return null;
-  const doubts = [
-    [counts.ungrounded, 'not found in the files'],
-    [counts.ambiguous, 'at several places'],
-    [counts.refuted, 'about something missing that is there'],
-    [counts.unproven, 'without a quote that proves it'],
-  ] as const;
   const proven = counts.exact + counts.moved;
-  const checked = doubts.reduce((sum, [count]) => sum + count, proven);
+  const checked = proven + counts.unproven;
   // Those about no file are in no count.
   const exempt = Math.max(0, (evidence?.findings.length ?? 0) - checked);
   if (checked + exempt === 0) return null;
-  const elsewhere = [
-    [counts.corrected_lines, 'at another line'],
-    [counts.moved, 'in another file'],
-  ] as const;
-  const corrected = countEach(elsewhere).join(', ');
   const parts = [
-    `${grouped(proven)} proven${corrected === '' ? '' : ` (${corrected})`}`,
-    ...countEach([...doubts, [exempt, 'about no file']]),
+    `${grouped(proven)} proven${counts.moved === 0 ? '' : ` (${grouped(counts.moved)} in another file)`}`,
+    ...(counts.unproven === 0 ? [] : [`${grouped(counts.unproven)} not proven`]),
+    ...(exempt === 0 ? [] : [`${grouped(exempt)} about no file`]),
   ];
   return `${counted(checked + exempt, 'finding')}: ${parts.join(', ')}.`;
-}
-
-function countEach(counts: readonly (readonly [count: number, words: string])[]): readonly string[] {
-  return counts.flatMap(([count, words]) => (count === 0 ? [] : [`${grouped(count)} ${words}`]));
 }
 
 interface Grounded {

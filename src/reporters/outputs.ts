@@ -100,7 +100,7 @@ function resultFile({ results }: Report, file: keyof typeof RESULT_FILES): strin
 
 function coverageOf(evidence: Report['evidence']): string {
   const coverage = evidence?.coverage ?? null;
-  const value = coverage === null ? null : coverageShare(coverage, 'files');
+  const value = coverage === null ? null : coverageShare(coverage);
   return value === null ? '' : decimal(floorShare(value, SHARE_STEPS), 4);
 }
 

@@ -4,8 +4,7 @@ import { isArray, isObject } from '../text/json.ts';
 import { DISPLAY, LISTED } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
 import type { Json, JsonObject, Subject } from '../types.ts';
-import { bySeverity, type EvidenceByRow, severityMark } from './findings.ts';
-import { doubtOf } from './grounding.ts';
+import { bySeverity, type EvidenceByRow, isDoubted, severityMark } from './findings.ts';
 import { lineLink, pathKey } from './links.ts';
 import type { MarkdownSanitizer } from './report-types.ts';
 import type { Locate } from './source-locations.ts';
@@ -88,10 +87,7 @@ function section(
   return `${heading}${text}${andMore(list.length - maxRows, 'more row')}`;
 }
 
-/** The first column of findings that are not proven, whatever the rows call their own. */
-const DOUBT = 'not proven';
-
-/** Shows proven rows, and those about no file, in the open, and the others folded, with the reason. */
+/** Shows proven rows, and those about no file, in the open, and the others folded. */
 function groundedTables(
   objects: readonly JsonObject[],
   maxRows: number,
@@ -99,15 +95,9 @@ function groundedTables(
   byRow: EvidenceByRow,
   sanitizer: MarkdownSanitizer,
 ): string {
-  const doubtful = (row: JsonObject) => {
-    const evidence = byRow.get(row);
-    return evidence === undefined ? null : doubtOf(evidence);
-  };
   const sorted = bySeverity(objects);
-  const open = sorted.filter((row) => doubtful(row) === null);
-  const doubted = sorted
-    .filter((row) => doubtful(row) !== null)
-    .map((row) => ({ ...{ [DOUBT]: doubtful(row) }, ...row, [DOUBT]: doubtful(row) }));
+  const open = sorted.filter((row) => !isDoubted(byRow.get(row)));
+  const doubted = sorted.filter((row) => isDoubted(byRow.get(row)));
   const table = open.length === 0 ? '' : objectTable(open, maxRows, link, sanitizer);
   const left = maxRows - open.length;
   if (doubted.length === 0 || left <= 0) return table;

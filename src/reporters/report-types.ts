@@ -5,7 +5,6 @@ import type {
   Coverage,
   GateResult,
   GroundingCounts,
-  GroundingLabel,
   GroundingStatus,
   Isolation,
   JsonObject,
@@ -51,8 +50,6 @@ export interface FindingEvidence {
   readonly lineWas?: number | null;
   /** null or absent if findings were not checked (`grounding: off`), or this one is about no file. */
   readonly grounding?: GroundingStatus | null;
-  /** null or absent if the place is not proven, or the change is not known. */
-  readonly label?: GroundingLabel | null;
 }
 
 /** What a verdict is based on. */

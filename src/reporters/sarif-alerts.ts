@@ -4,9 +4,8 @@ import { DISPLAY, GITHUB, WIRE } from '../text/limits.ts';
 import { sanitize, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { JsonObject } from '../types.ts';
-import { type Finding, type Severity, weighFindings } from './findings.ts';
-import { doubtOf, groundFindings } from './grounding.ts';
-import { replacementOf } from './replacement.ts';
+import { type Finding, isDoubted, type Severity, weighFindings } from './findings.ts';
+import { groundFindings } from './grounding.ts';
 import type { Report } from './report-types.ts';
 import { type Locate, type SourceLocation, squeezeLine } from './source-locations.ts';
 
@@ -18,16 +17,6 @@ export interface Alert {
   /** Sanitized, without secrets and links. */
   readonly message: string;
   readonly fingerprints: Readonly<Record<string, string>>;
-  /** Whole lines from the alert's line on that a finding would replace; absent if there are none. */
-  readonly fix?: Fix;
-}
-
-interface Fix {
-  /** 1-based, like `endLine`, which is included. */
-  readonly startLine: number;
-  readonly endLine: number;
-  /** Without a line break at its end. */
-  readonly text: string;
 }
 
 /** A rule; merely a name that findings share. */
@@ -97,7 +86,7 @@ export function alertsOf(
   }
   // Findings come most severe first, and so do the groups.
   const processed = [...groups.values()].slice(0, GITHUB.sarifResults);
-  const alerts = processed.flatMap((group) => alertOf(group, clean, secrets));
+  const alerts = processed.flatMap((group) => alertOf(group, clean));
   return { alerts, total: groups.size, rules, findings: findings.length, placed };
 }
 
@@ -140,17 +129,12 @@ function graver(rule: Rule, known: Rule | undefined): Rule {
   return { ...known, securityScore: score === 0 ? null : score };
 }
 
-function alertOf(
-  group: readonly Entry[],
-  clean: (text: string) => string,
-  secrets: Secrets,
-): readonly Alert[] {
+function alertOf(group: readonly Entry[], clean: (text: string) => string): readonly Alert[] {
   const [first] = group;
   if (first === undefined) return [];
   const { finding, place, ruleId } = first;
   const texts = new Set(group.map((entry) => clean(textOf(entry.finding))));
   const message = [...texts].filter((text) => text !== '').join('\n\n') || 'No text.';
-  const fix = group.map((entry) => fixOf(entry, secrets)).find((each) => each !== null);
   const fingerprints = fingerprintsOf(place, ruleId);
   return [
     {
@@ -159,26 +143,13 @@ function alertOf(
       ruleId,
       message,
       fingerprints,
-      ...(fix === undefined ? {} : { fix }),
     },
   ];
 }
 
-function fixOf({ finding, place }: Entry, secrets: Secrets): Fix | null {
-  const { line } = place;
-  const replacement = replacementOf(finding, place);
-  if (replacement === null || line === null) return null;
-  const { before, after } = replacement;
-  const text = after.join('\n');
-  // Changed by masking or cleaning, it would not be what was meant.
-  if (after.length === 0 || sanitize(text, secrets) !== text) return null;
-  return { startLine: line, endLine: line + before.length - 1, text };
-}
-
 function textOf(finding: Finding): string {
-  const doubt = finding.evidence === undefined ? null : doubtOf(finding.evidence);
   const text = plainTextOf(finding);
-  return doubt === null ? text : `Not proven (${doubt}). ${text}`;
+  return isDoubted(finding.evidence) ? `Not proven. ${text}` : text;
 }
 
 function plainTextOf({ title, message }: Finding): string {

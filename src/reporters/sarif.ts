@@ -197,21 +197,6 @@ function result(alert: Alert, ruleIndex: number, maxMessage: number): JsonObject
       },
     ],
     partialFingerprints: alert.fingerprints,
-    ...(alert.fix === undefined ? {} : { fixes: [fixObject(alert.fix, alert.place)] }),
-  };
-}
-
-/** Without columns a region is whole lines, without the line break of the last one. */
-function fixObject(
-  { startLine, endLine, text }: NonNullable<Alert['fix']>,
-  { path: file }: SourceLocation,
-): JsonObject {
-  const replacement = { deletedRegion: { startLine, endLine }, insertedContent: { text } };
-  return {
-    description: { text: 'What the finding would put in the place of these lines.' },
-    artifactChanges: [
-      { artifactLocation: { uri: urlPath(file), uriBaseId: ROOT }, replacements: [replacement] },
-    ],
   };
 }
 

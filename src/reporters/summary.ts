@@ -6,10 +6,8 @@ import { appendWithoutWaiting } from '../files/private-file.ts';
 import { indentedJson } from '../text/json.ts';
 import { DISPLAY, GITHUB, LISTED } from '../text/limits.ts';
 import { counted, grouped } from '../text/messages.ts';
-import { sanitize } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { Conclusion, JsonObject, Repair } from '../types.ts';
-import { readGroundedFindings } from './findings.ts';
 import { changedFilesText, dollars, duration, tokensOf } from './format.ts';
 import { groundFindings } from './grounding.ts';
 import { asWritten } from './links.ts';
@@ -17,7 +15,6 @@ import { createMarkdownSanitizer, fence, fitSections } from './markdown.ts';
 import { masked } from './messages.ts';
 import { RESULT_FILES } from './outputs.ts';
 import { payloadTables } from './payload-tables.ts';
-import { replacementOf } from './replacement.ts';
 import type { CallRecord, MarkdownSanitizer, Report, Reporter, Section, TurnRecord } from './report-types.ts';
 import { type Locate, locateByEvidence } from './source-locations.ts';
 import {
@@ -120,7 +117,7 @@ export function renderOrHead(render: () => string, report: Report, facts: Summar
  */
 export function verdictSections(
   report: Report,
-  { serverUrl, locate, secrets }: SummaryFacts,
+  { serverUrl, locate }: SummaryFacts,
   sanitizer: MarkdownSanitizer,
   rows: readonly number[],
 ): readonly Section[] {
@@ -138,34 +135,8 @@ export function verdictSections(
   );
   return [
     { name: 'the payload', rank: 0, texts },
-    { name: 'the replacements', rank: 2, texts: [replacements(report, options.locate, secrets, sanitizer)] },
     { name: 'the costs', rank: 1, texts: [costs(report, sanitizer)] },
   ];
-}
-
-/** What findings at exact places would replace, as diffs: a comment cannot hold suggestions, which need a review. */
-function replacements(
-  { payload, evidence }: Report,
-  locate: Locate,
-  secrets: Secrets,
-  sanitizer: MarkdownSanitizer,
-): string {
-  if (payload === null) return '';
-  const grounded = groundFindings(payload, evidence);
-  if (grounded.byRow.size === 0) return '';
-  const diffs = readGroundedFindings(grounded.payload, grounded.byRow).flatMap((finding) => {
-    const found = finding.place === null ? null : locate(finding.place);
-    const change = replacementOf(finding, found);
-    if (change === null || found === null) return [];
-    const { path, line } = found;
-    const place = sanitizer.code(line === null ? path : `${path}:${line}`, DISPLAY.path);
-    const lines = [...change.before.map((text) => `-${text}`), ...change.after.map((text) => `+${text}`)];
-    return [`${place}\n\n${fence(sanitize(lines.join('\n'), secrets), 'diff')}\n\n`];
-  });
-  if (diffs.length === 0) return '';
-  const left = diffs.length - LISTED.several;
-  const more = left > 0 ? `… and ${counted(left, 'more replacement')}: see the result file.\n\n` : '';
-  return `### proposed replacements (${diffs.length})\n\n${diffs.slice(0, LISTED.several).join('')}${more}`;
 }
 
 function weaknesses(report: Report, sanitizer: MarkdownSanitizer): string {

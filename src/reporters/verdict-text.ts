@@ -4,7 +4,6 @@ import type { CoverageCounts } from '../text/coverage.ts';
 import { DISPLAY, LISTED } from '../text/limits.ts';
 import { counted, grouped } from '../text/messages.ts';
 import type { ContextStatus, Coverage, NotRequired, PolicyChange, Reason, Subject } from '../types.ts';
-import { floorShare } from './format.ts';
 import type { MarkdownSanitizer, Report } from './report-types.ts';
 
 /** Prefix of everything reported about a replay. */
@@ -59,8 +58,7 @@ const WHY: Readonly<Record<Reason, string>> = {
   cancelled: 'cancelled',
   missing_key: 'there is no key for the model',
   undecided: 'missing legs could change the verdict',
-  unread: 'too little of the change was shown to the model',
-  ungrounded: 'no finding that fails the gate could be proven',
+  unsupported: 'too little of the change was shown to the model',
 };
 
 type Gated = Pick<Report, 'verdict' | 'gate'>;
@@ -247,7 +245,7 @@ export interface Shows {
 
 /**
  * Returns one line about how much of the change was shown to the model; null if it is not known what changed, or nothing
- * did. Percentages are rounded down.
+ * did.
  */
 export function coverageSentence(coverage: Coverage | null | undefined, shows: Shows): string | null {
   if (coverage == null || coverage.status === 'unknown' || coverage.files.changed === 0) return null;
@@ -262,20 +260,13 @@ export function coverageSentence(coverage: Coverage | null | undefined, shows: S
   return `${shownWords(coverage)}${others}${unseen}.${partly}`;
 }
 
-function shownWords({ files: { required, shown }, lines }: Coverage): string {
+function shownWords({ files: { required, shown } }: Coverage): string {
   if (required === 0) return 'No changed file had to be shown to the model';
-  const share = lines.changed === 0 ? '' : ` (${percentOf(lines)} of the changed lines)`;
   const which =
     shown === required && required > 1
       ? `All ${grouped(required)}`
       : `${grouped(shown)} of ${grouped(required)}`;
-  return `${which} changed ${required === 1 ? 'file' : 'files'} ${shown === 1 || required === 1 ? 'was' : 'were'} shown to the model${share}`;
-}
-
-function percentOf({ changed, shown }: Coverage['lines']): string {
-  if (shown === 0) return 'none';
-  const percent = Math.round(floorShare(shown / changed, 100) * 100);
-  return percent === 0 ? 'less than 1 %' : `${percent} %`;
+  return `${which} changed ${required === 1 ? 'file' : 'files'} ${shown === 1 || required === 1 ? 'was' : 'were'} shown to the model`;
 }
 
 const KINDS: Readonly<Record<NotRequired, string>> = {

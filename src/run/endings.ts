@@ -56,8 +56,7 @@ const ENDINGS = {
   secret_in_payload: ['inconclusive', 'error_security', 1],
   tampered: ['inconclusive', 'error_security', 1],
   undecided: ['inconclusive', 'error_undecided', 1],
-  unread: ['inconclusive', 'error_evidence', 1],
-  ungrounded: ['inconclusive', 'error_evidence', 1],
+  unsupported: ['inconclusive', 'error_evidence', 1],
   internal: ['inconclusive', 'error_internal', 1],
   sandbox: ['inconclusive', 'error_sandbox', 44],
   config: ['inconclusive', 'error_config', 52],
@@ -124,7 +123,7 @@ export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
           'Look at what the repository told the agent to do.',
       );
     case 'weak':
-      return failed(ending.reason, ending.text);
+      return failed('unsupported', ending.text);
     case 'undecided':
       return failed('undecided', ending.text);
     case 'failed':

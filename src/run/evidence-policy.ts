@@ -8,7 +8,7 @@ import type { JsonObject } from '../types.ts';
 
 export type EvidencePolicy = Pick<
   ReviewOptions,
-  'minCoverage' | 'autoShare' | 'hasComplete' | 'grounding' | 'gateFindings'
+  'minCoverage' | 'autoShare' | 'hasComplete' | 'grounding'
 > & { readonly findings: DeclaredFindings | null };
 
 /** Determines what `auto` stands for. */
@@ -27,7 +27,6 @@ export function readEvidencePolicy(
     autoShare: preset?.minCoverage ?? null,
     hasComplete: preset !== null && isObject(schema['properties']) && 'complete' in schema['properties'],
     grounding,
-    gateFindings: 'all',
     findings,
   };
 }

@@ -99,9 +99,9 @@ function describeEvidence(
     findings:
       looked === null
         ? findings
-        : looked.findings.map(({ path: name, line, lineWas, status, label }) => ({
+        : looked.findings.map(({ path: name, line, lineWas, status }) => ({
             ...{ path: name, line, lineWas },
-            ...{ grounding: status, label },
+            grounding: status,
           })),
   };
 }

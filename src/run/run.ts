@@ -98,12 +98,11 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
   const price = lazyPrice(config);
   await requirePrice(config, price);
   const { root, workingDirectory } = foldersOf(folder, sandbox, world);
-  const openedAt = Date.now();
   const openReview = once(async () => {
     // Loaded beside the first request.
     const { openEvidence } = await import('./evidence.ts');
     const here = repositoryAround(folder, world.workspace) ?? world.workspace;
-    const options = { policy: evidence, openedAt, sandbox, root: { here, forTools: root } };
+    const options = { policy: evidence, sandbox, root: { here, forTools: root } };
     state.evidence = openEvidence({ ...options, config, state, world });
     return state.evidence.review;
   });

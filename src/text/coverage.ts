@@ -8,7 +8,6 @@ import { truncate } from './messages.ts';
 export interface CoverageCounts {
   readonly status: Coverage['status'];
   readonly files: Pick<Coverage['files'], 'required' | 'shown'>;
-  readonly lines: Coverage['lines'];
 }
 
 export const COVERAGE_STATUSES: Readonly<Record<Coverage['status'], true>> = {
@@ -26,7 +25,7 @@ export const NOT_REQUIRED: Readonly<Record<NotRequired, true>> = {
 };
 
 /** Returns a coverage as `evidence.coverage` of the envelope; paths are masked, and cut to the schema's length. */
-export function coverageJson({ status, why, files, lines }: Coverage, mask: (text: string) => string): Json {
+export function coverageJson({ status, why, files }: Coverage, mask: (text: string) => string): Json {
   const { changed, required, shown, unseen, notRequired } = files;
   const cut = (text: string) => truncate(mask(text), WIRE.findingPath);
   return {
@@ -45,16 +44,14 @@ export function coverageJson({ status, why, files, lines }: Coverage, mask: (tex
         .slice(0, WIRE.coverageFiles)
         .map(({ path, why }) => ({ path: cut(path), why })),
     },
-    lines: { changed: lines.changed, shown: lines.shown },
   };
 }
 
 /** Returns the counts of a coverage as a merge writes them for each vote. */
-export function coverageCountsJson({ status, files, lines }: CoverageCounts): JsonObject {
+export function coverageCountsJson({ status, files }: CoverageCounts): JsonObject {
   return {
     status,
     files: { required: files.required, shown: files.shown },
-    lines: { changed: lines.changed, shown: lines.shown },
   };
 }
 
@@ -66,17 +63,11 @@ export function readCoverage(evidence: JsonObject): Coverage | undefined {
   const value = findObject(evidence, 'coverage');
   const status = value === null ? null : readText(value, 'status');
   if (value === null || status === null || !isStatus(status)) return undefined;
-  const [files, lines] = [readObject(value, 'files'), readObject(value, 'lines')];
-  const counts = [
-    readInteger(files, 'changed'),
-    readInteger(files, 'required'),
-    readInteger(files, 'shown'),
-    readInteger(lines, 'changed'),
-    readInteger(lines, 'shown'),
-  ] as const;
-  const [changed, required, shown, changedLines, shownLines] = counts;
+  const files = readObject(value, 'files');
+  const changed = readInteger(files, 'changed');
+  const required = readInteger(files, 'required');
+  const shown = readInteger(files, 'shown');
   if (changed === null || required === null || shown === null) return undefined;
-  if (changedLines === null || shownLines === null) return undefined;
   const why = readText(value, 'why');
   return {
     status,
@@ -88,20 +79,18 @@ export function readCoverage(evidence: JsonObject): Coverage | undefined {
       unseen: readObjects(files, 'unseen').slice(0, WIRE.coverageFiles).flatMap(readUnseen),
       notRequired: readObjects(files, 'not_required').slice(0, WIRE.coverageFiles).flatMap(readNotRequired),
     },
-    lines: { changed: changedLines, shown: shownLines },
   };
 }
 
 /** Whether no count is larger than the one that it is a part of. Envelopes of this program always are so. */
-export function hasPlausibleCounts({ files, lines }: Coverage): boolean {
+export function hasPlausibleCounts({ files }: Coverage): boolean {
   const { changed, required, shown, unseen, notRequired } = files;
   return (
     shown <= required &&
     required <= changed &&
     unseen.length <= required - shown &&
     notRequired.length <= changed - required &&
-    unseen.every(({ hunks, shownHunks }) => shownHunks <= hunks) &&
-    lines.shown <= lines.changed
+    unseen.every(({ hunks, shownHunks }) => shownHunks <= hunks)
   );
 }
 

@@ -144,14 +144,24 @@ export const WIRE = {
 
 /** How often a payload is sent back because of what it rests on. */
 export const EVIDENCE = {
-  /** Rejections for files that were not shown, each of which must have shown at least one more. */
-  coverageRounds: 5,
-  /** Rejections for findings that are not in the files. */
-  groundingRounds: 2,
+  /** Rejections for files that were not shown. */
+  coverageRounds: 3,
   /** Files named in such a rejection. */
   listedFiles: 20,
   /** Findings named in such a rejection. */
   listedFindings: 20,
+  /** Findings that are looked up; those behind them are unproven. */
+  checkedFindings: 200,
+  /** Bytes of a file in which quotes are looked up, and characters of all of them. */
+  sourceFile: MIB,
+  sourceCharacters: 8 * MIB,
+  /** What of a quote is read; what of it is compared, whole lines if it has several. */
+  readCharacters: 20_000,
+  quoteLines: 10,
+  quoteCharacters: 1_000,
+  /** Letters and digits that a quote needs to prove anything, and one that is a part of a line. */
+  quoteAlphanumerics: 8,
+  fragmentAlphanumerics: 20,
 } as const;
 
 /** How long something may take, in milliseconds. */

@@ -137,12 +137,12 @@ export async function judge(
 
 let runs = 0;
 
-/** Returns the coverage of a run in a few words: its status, files and lines. */
+/** Returns the coverage of a run in a few words: its status and files. */
 export function coverageOf({ report }: Pick<Judged, 'report'>): string {
   const coverage = report.evidence?.coverage;
   if (coverage == null) return 'none';
-  const { status, files, lines } = coverage;
-  return `${status}, ${files.shown} of ${files.required} files, ${lines.shown} of ${lines.changed} lines`;
+  const { status, files } = coverage;
+  return `${status}, ${files.shown} of ${files.required} files`;
 }
 
 /** Returns how a run ended. */

@@ -1,0 +1,154 @@
+/** Findings of whole runs: no answer to a bad quote passes, and nothing is looked up in files that prove nothing. */
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createLocator } from '../../src/reporters/source-locations.ts';
+import type { World } from '../../src/run/world.ts';
+import type { JsonObject } from '../../src/types.ts';
+import { submits } from '../support/fakes/model/server.ts';
+import { HAS_BWRAP } from '../support/fakes/runner/action.ts';
+import { endOf, judge, submit } from '../support/worlds/change.ts';
+import { commitChange } from '../support/worlds/commit-change.ts';
+import { base, command } from '../support/worlds/run.ts';
+
+const workspace = () => path.join(base, 'workspace');
+const locator = () => createLocator({ workspace: workspace(), workingDirectory: '.', repositories: [] });
+const about = { severity: 'warning', message: 'Look.', line: 1 };
+
+describe('after a bad quote', () => {
+  const string = { type: 'string' };
+  const properties = {
+    severity: string,
+    message: string,
+    path: string,
+    line: { type: 'integer' },
+    quote: string,
+  };
+  const SCHEMA = JSON.stringify({
+    type: 'object',
+    properties: {
+      passed: { type: 'boolean' },
+      findings: { type: 'array', items: { type: 'object', properties } },
+    },
+  });
+  const MET = '{"properties":{"findings":{"maxItems":1}}}';
+  const payload = (passed: boolean, count: number) => ({
+    passed,
+    findings: Array.from({ length: count }, () => ({
+      ...about,
+      path: 'a.ts',
+      quote: 'this is nowhere at all',
+    })),
+  });
+
+  it.each<[string, string, readonly [boolean, number], readonly [boolean, number], 'first' | 'last']>([
+    ['passed, fewer that pass', 'passed', [false, 2], [true, 0], 'first'],
+    ['passed, fewer in a failed one', 'passed', [false, 2], [false, 1], 'last'],
+    ['passed, fewer in one that passed before', 'passed', [true, 2], [true, 1], 'last'],
+    ['none, fewer that pass', 'none', [false, 2], [true, 0], 'first'],
+    ['none, fewer in a failed one', 'none', [false, 2], [false, 1], 'last'],
+    ['a number, fewer, and still too many', MET, [true, 3], [true, 2], 'last'],
+    ['a number, fewer, and few enough', MET, [true, 2], [true, 1], 'first'],
+  ])('with gate %s', async (_, gate, first, last, kept) => {
+    commitChange(workspace(), {}, { 'a.ts': 'export const a = 1;\n' });
+    const replies = [submits(payload(...first)), submits(payload(...last))];
+    const inputs = { schema: SCHEMA, gate, grounding: 'require' };
+    const { report, rejections } = await judge(replies, inputs, { locate: locator() });
+    expect(rejections).toHaveLength(1);
+    const { findings = [] }: { findings?: readonly JsonObject[] } = report.payload ?? {};
+    expect([report.payload?.['passed'], findings.length]).toEqual(kept === 'first' ? first : last);
+  });
+
+  it('the run ends as red as it was if no turn is left', async () => {
+    commitChange(workspace(), {}, { 'a.ts': 'export const a = 1;\n' });
+    const inputs = { schema: SCHEMA, gate: 'passed', grounding: 'require', 'max-turns': '2' };
+    const judged = await judge([submits(payload(false, 1)), command('true')], inputs, { locate: locator() });
+    expect(endOf(judged)).toBe('failure gate_not_met 1');
+  });
+});
+
+const SECRET = 'the line that nobody may read';
+const SHOWN = 'export const shown = "to everyone";';
+
+it.each<[string, (workspace: string) => string]>([
+  ['outside, by ..', () => '../outside.txt'],
+  ['outside, by its absolute path', (folder) => path.join(folder, '../outside.txt')],
+  ['outside, behind a link', () => 'link/outside.txt'],
+  ['of git', () => '.git/config.txt'],
+  ['of a nested git folder', () => 'nested/.GIT/config.txt'],
+  ['of credentials', () => 'gha-creds-1.json'],
+])('a file %s is not looked into, whoever finds it', async (_, nameIn) => {
+  const folder = workspace();
+  commitChange(folder, { 'a.ts': 'a\n', 'link/outside.txt': 'b\n' }, { 'a.ts': `${SHOWN}\n` });
+  renameSync(path.join(folder, 'link'), path.join(folder, 'before'));
+  symlinkSync('..', path.join(folder, 'link'));
+  mkdirSync(path.join(folder, 'nested/.GIT'), { recursive: true });
+  for (const name of ['../outside.txt', '.git/config.txt', 'nested/.GIT/config.txt', 'gha-creds-1.json'])
+    writeFileSync(path.join(folder, name), `${SECRET}\n`);
+  const name = nameIn(folder);
+  const findings = [
+    { ...about, path: name, quote: SECRET },
+    { ...about, path: 'a.ts', quote: SHOWN },
+  ];
+  const anything: World['locate'] = (written) => ({ ...written, source: null });
+  for (const locate of [locator(), anything]) {
+    const judged = await judge([submit('verdict', { findings })], { grounding: 'mark' }, { locate });
+    expect(judged.report.evidence?.findings.map(({ grounding }) => grounding)).toEqual(['unproven', 'exact']);
+  }
+});
+
+it('a changed file that is now behind a link is not looked into', async () => {
+  commitChange(
+    workspace(),
+    { 'link/outside.txt': 'b\n', 'a.ts': `${SHOWN}\n` },
+    { 'link/outside.txt': null },
+  );
+  symlinkSync('..', path.join(workspace(), 'link'));
+  writeFileSync(path.join(workspace(), '../outside.txt'), `${SECRET}\n`);
+  const findings = [{ ...about, path: 'a.ts', quote: SECRET }];
+  const judged = await judge(
+    [submit('verdict', { findings })],
+    { grounding: 'mark' },
+    { locate: locator(), since: 'main' },
+  );
+  expect(judged.report.evidence?.coverage?.files.changed).toBe(1);
+  expect(judged.report.evidence?.findings).toMatchObject([{ grounding: 'unproven' }]);
+});
+
+describe.runIf(HAS_BWRAP).each(['read-only', 'scratch', 'in-place'])(
+  'what the agent writes proves nothing, workspace-access: %s',
+  (access) => {
+    const OWN = 'const invented = "by the agent";';
+    const OTHER = 'export const other = "in another file";';
+    const LEFT = 'export const left = "as it was";';
+
+    it.each([
+      ['a new file', `echo '${OWN}' >new.ts`, 'new.ts', OWN],
+      ['a changed file', `echo '${OWN}' >>a.ts`, 'a.ts', OWN],
+      ['a file whose times are set back', `echo '${OWN}' >a.ts; touch -d 2001-01-01 a.ts`, 'a.ts', OWN],
+      ['another file of that name', 'mv -f b.ts a.ts', 'a.ts', OTHER],
+      ['a link to another file', 'ln -sf b.ts a.ts', 'a.ts', OTHER],
+      ['a second name of another file', 'ln -f b.ts a.ts', 'a.ts', OTHER],
+      ['a temporary file', `echo '${OWN}' >/tmp/t.ts`, '/tmp/t.ts', OWN],
+      ['a pipe', 'rm a.ts; mkfifo a.ts', 'a.ts', OWN],
+      ['a huge sparse file', 'truncate -s 1T a.ts', 'a.ts', OWN],
+    ])('%s', async (_, line, name, quote) => {
+      const files = { 'left.ts': `${LEFT}\n`, 'a.ts': `${SHOWN}\n`, 'b.ts': `${OTHER}\n` };
+      commitChange(workspace(), {}, files);
+      const findings = [
+        { ...about, path: name, quote },
+        { ...about, path: 'left.ts', quote: LEFT },
+      ];
+      const { report } = await judge(
+        [command(line), submit('verdict', { findings })],
+        { sandbox: 'required', grounding: 'mark', 'workspace-access': access },
+        { locate: locator() },
+      );
+      const [found, left] = report.evidence?.findings ?? [];
+      expect(left?.grounding).toBe('exact');
+      // A link and a second name lead to the other file itself, which the agent has not written.
+      const isThere = found?.grounding === 'exact' && found.path !== name;
+      expect(isThere ? 'there' : found?.grounding).toMatch(/^(?:there|unproven)$/u);
+    });
+  },
+);
