@@ -1,6 +1,6 @@
 /** Toolchains in a hidden home, as their installers lay them out: they work, and their credentials cannot be read. */
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CANARY, createWorld, exec, isolatedWays, type World } from '../world.ts';
 
@@ -46,6 +46,13 @@ const LAYOUTS: Readonly<Record<string, Layout>> = {
     reads: '.volta/tools/user/platform.json',
     secret: '.volta/hooks.auth',
   },
+  // As pnpm/action-setup leaves it.
+  pnpm: {
+    path: 'setup-pnpm/node_modules/.bin',
+    installed: 'setup-pnpm/node_modules/pnpm/bin/pnpm.cjs',
+    reads: 'setup-pnpm/node_modules/pnpm/package.json',
+    secret: 'setup-pnpm/node_modules/registry.auth',
+  },
   pulumi: { path: '.pulumi/bin', reads: '.pulumi/plugins/x', secret: '.pulumi/credentials.json' },
 };
 const NAMES = Object.keys(LAYOUTS);
@@ -59,7 +66,7 @@ function put(home: string, name: string, text: string, mode: number): string {
 }
 
 function programOf(name: string): string {
-  return `tool-of-${name.replaceAll(' ', '-')}`;
+  return `tool-of-${name}`;
 }
 
 function install(home: string, name: string, { path, installed, reads, secret }: Layout): void {
@@ -77,9 +84,9 @@ function install(home: string, name: string, { path, installed, reads, secret }:
   );
   // Installed with umask 077.
   if (name === 'pulumi') chmodSync(program, 0o700);
-  if (name === 'volta') {
+  if (name === 'volta' || name === 'pnpm') {
     mkdirSync(join(home, path), { recursive: true });
-    symlinkSync(program, join(home, path, programOf(name)));
+    symlinkSync(relative(join(home, path), program), join(home, path, programOf(name)));
   } else if (installed !== undefined)
     put(home, join(path, programOf(name)), `#!/bin/sh\nexec '${program}'\n`, 0o755);
 }
