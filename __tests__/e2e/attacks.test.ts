@@ -1,11 +1,23 @@
-/** Every attack by tool calls, through the committed bundle, behind every isolation backend of this host. */
+/**
+ * Every attack by tool calls, through the committed bundle, on a self-hosted runner. By default in one setting, in one run
+ * of the bundle; `attackSettings` describes the others. `ATTACKS=user npx vitest run __tests__/e2e/attacks.test.ts` is the
+ * list as an ordinary user, `ATTACKS=sudo-bwrap` that as a user with sudo.
+ */
 import { readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { attackWalls, isWritable, missingWalls, runnerFor } from '../support/attacks/backends.ts';
+import { attackSettings, attackWalls, isWritable } from '../support/attacks/backends.ts';
 import { type BatchResult, FINAL, type Observation, runBatch } from '../support/attacks/batch.ts';
+import {
+  groupRow,
+  type Listeners,
+  listenOnMachine,
+  machineRows,
+  plantMachine,
+} from '../support/attacks/machine.ts';
 import { type AttackPull, openAttackPull } from '../support/attacks/pull-request.ts';
-import { type AttackRow, controls, fakeGitFolder, listedOnly, toolRows } from '../support/attacks/rows.ts';
+import { type AttackRow, controls, listedOnly, shell, toolRows } from '../support/attacks/rows.ts';
 import { SYSTEM_FOLDERS } from '../support/attacks/system.ts';
 import {
   type AttackWorld,
@@ -23,10 +35,8 @@ import {
 } from '../support/fakes/runner/runner.ts';
 import { actionsIn } from '../support/texts/gfm.ts';
 
-/** Generous: two whole runs, one of some ninety turns. */
-const RUN_MS = 400_000;
 /** The sandbox's own message, not that of another failure. */
-const DENIED = /was refused: /u;
+const DENIED = 'was refused: ';
 /** Attacks that break git's view of the copy cause this warning, which is ours. */
 const OWN_WARNING = /^(?:git could not tell what the agent changed|The patch leaves out )/u;
 
@@ -44,89 +54,72 @@ const needles = CANARIES.flatMap((value) => {
 });
 const leaksIn = (text: string) => needles.filter((needle) => text.includes(needle));
 
+/** What an attack achieved, one line each, and what the row expects and the result does not show. */
+function harmOf({ expect: expected }: AttackRow, seen: Observation): readonly string[] {
+  const { result } = seen;
+  const harm = [...leaksIn(result).map((needle) => `leaks ${needle}`), ...seen.changed];
+  if (seen.reached > 0) harm.push(`reaches a listener ${seen.reached} times`);
+  if (seen.alive) harm.push('leaves a process');
+  const wanted = [expected['match'], expected['tool'] === 'denied' ? DENIED : undefined];
+  if (expected['tool'] === 'timeout') wanted.push('timed out after');
+  for (const text of wanted)
+    if (typeof text === 'string' && !result.includes(text)) harm.push(`lacks ${text} in ${result}`);
+  const { max_ms: maxMs, max_out: maxOut, not_match: unwanted } = expected;
+  if (typeof unwanted === 'string' && result.includes(unwanted)) harm.push(`says ${unwanted}`);
+  if (typeof maxMs === 'number' && seen.elapsedMs >= loaded(maxMs)) harm.push(`takes ${seen.elapsedMs} ms`);
+  if (typeof maxOut === 'number' && result.length >= maxOut) harm.push(`prints ${result.length} characters`);
+  return harm;
+}
+
+function expectRow(row: AttackRow, run: BatchResult): void {
+  const seen = run.observations.get(row.id);
+  if (seen === undefined) throw new Error('the run ended before this attack: see the test of its exit code');
+  expect(harmOf(row, seen)).toEqual([]);
+}
+
+/** A self-hosted runner, in /opt if this user can write there, and its services. */
+async function createMachine(options: AttackWorldOptions) {
+  const parent = isWritable('/opt') ? '/opt' : tmpdir();
+  const world = await createAttackWorld({ ...options, parent, plant: plantMachine });
+  return { world, listeners: await listenOnMachine(world) };
+}
+
 /** The runner commands in a log, except groups, which are checked by their titles. */
 const commandsWithoutGroups = (commands: readonly RunnerCommand[]) =>
   commands.filter(({ name }) => name !== 'group' && name !== 'endgroup');
 
-/** Checks everything that a row can expect of one call. */
-function expectRow(row: AttackRow, seen: Observation | undefined): void {
-  if (seen === undefined) throw new Error('the run ended before this attack: see the test of its exit code');
-  const { expect: expected } = row;
-  expect(leaksIn(seen.result)).toEqual([]);
-  expect(seen.changed).toEqual([]);
-  expect(seen.reached).toBe(0);
-  expect(seen.alive).toBe(false);
-  if (expected['tool'] === 'denied') expect(seen.result).toMatch(DENIED);
-  if (expected['tool'] === 'timeout') expect(seen.result).toContain('timed out after');
-  // On a busy machine. What the bound detects, such as a read that never ends, takes at least 30 s.
-  if (typeof expected['max_ms'] === 'number') expect(seen.elapsedMs).toBeLessThan(4 * expected['max_ms']);
-  if (typeof expected['max_out'] === 'number') expect(seen.result.length).toBeLessThan(expected['max_out']);
-  if (typeof expected['match'] === 'string') expect(seen.result).toContain(expected['match']);
-  if (typeof expected['not_match'] === 'string') expect(seen.result).not.toContain(expected['not_match']);
-}
-
 const ownComments = ({ hub }: AttackPull) => hub.comments().filter(({ author }) => author !== 'mallory');
 
-interface Setting {
-  readonly name: string;
-  readonly wall: (typeof attackWalls)[number];
-  readonly rows: readonly AttackRow[];
-  /** What an honest agent tries in this setting. */
-  readonly tries: readonly AttackRow[];
-  readonly world: AttackWorldOptions;
-  readonly inputs: Readonly<Record<string, string>>;
-}
+const isRoot = process.getuid?.() === 0;
+const settings = attackSettings().map((setting) => {
+  const startedByRoot = setting.wall !== 'bwrap' || (isRoot && setting.runner === undefined);
+  const rows = [...toolRows, ...machineRows, ...(startedByRoot ? [groupRow] : [])];
+  return { ...setting, rows };
+});
 
-/** All attacks run in the scratch layer; those on files and permissions also in the other settings. */
-const onGround = toolRows.filter(({ id }) => /^(?:B|D01|F0[678]|X)/u.test(id) && !/^X(?:06|14|19)/u.test(id));
-const settings = attackWalls.flatMap((wall): readonly Setting[] => [
-  { name: wall, wall, rows: toolRows, tries: controls, world: { runner: runnerFor(wall) }, inputs: {} },
-  {
-    name: `${wall}, in place`,
-    wall,
-    rows: onGround,
-    tries: controls.slice(0, 1),
-    world: { inPlace: true, runner: runnerFor(wall) },
-    inputs: { 'workspace-access': 'in-place' },
-  },
-  ...(process.getuid?.() === 0 && !wall.startsWith('sudo-')
-    ? [
-        {
-          name: `${wall}, a workspace of another user`,
-          wall,
-          rows: onGround,
-          tries: controls,
-          world: { owner: 65534 },
-          inputs: {},
-        },
-      ]
-    : []),
-]);
-
-describe.each(settings)('behind $name', ({ wall, rows, tries, inputs, world: ground }) => {
+describe.each(settings)('behind $name', ({ wall, rows, ...options }) => {
   let world: AttackWorld;
+  let listeners: Listeners;
   let honest: BatchResult;
   let hostile: BatchResult;
   let pull: AttackPull;
   beforeAll(async () => {
-    world = await createAttackWorld(ground);
+    ({ world, listeners } = await createMachine(options));
     pull = await openAttackPull(world);
-    const step = (run: number) => ({
-      ...{ world, wall, inputs: { ...pull.inputs, ...inputs } },
-      ...pull.step('issue_comment', run),
-    });
-    honest = await runBatch(step(1), tries);
+    const step = (run: number) => ({ world, wall, inputs: pull.inputs, ...pull.step('issue_comment', run) });
+    honest = await runBatch(step(1), controls);
     hostile = await runBatch(step(2), rows);
-  }, RUN_MS);
+  });
   afterAll(async () => {
+    listeners.close();
     await world.close();
     // The fake GitHub throws its complaints here.
     await pull.hub.close();
   });
 
-  it.each(tries)('an honest agent can $id', (row) => expectRow(row, honest.observations.get(row.id)));
+  it.each(controls)('an honest agent can $id', (row) => expectRow(row, honest));
 
-  it.each(rows)('$id', (row) => expectRow(row, hostile.observations.get(row.id)));
+  it.each(rows)('$id', (row) => expectRow(row, hostile));
 
   it('uses this backend, and both runs end with the model’s verdict', () => {
     for (const run of [honest, hostile]) {
@@ -137,7 +130,11 @@ describe.each(settings)('behind $name', ({ wall, rows, tries, inputs, world: gro
       expect(run.outputs.get('run-sandbox')).toBe(wall);
       expect(JSON.parse(run.outputs.get('structured_output') ?? '')).toEqual(FINAL);
     }
-    expect(honest.outputs.get('run-changed-files')).toBe(tries === controls ? '3' : '1');
+    expect(honest.outputs.get('run-changed-files')).toBe('3');
+  });
+
+  it('H2, M7 reach no service and no pipe of another run', () => {
+    expect(listeners.reached()).toBe(0);
   });
 
   it('runner0: the log of the attacks contains no runner command that an honest log does not', () => {
@@ -184,8 +181,6 @@ describe.each(settings)('behind $name', ({ wall, rows, tries, inputs, world: gro
     expect(theirs.map(({ body }) => body)).toEqual(strangers);
     const [comment, ...others] = ownComments(pull);
     expect([others, comment?.body]).toEqual([[], expect.stringContaining(`commit=${head} run=2 attempt=1`)]);
-    const url = `https://github.com/example/cart/pull/7#issuecomment-${comment?.id}`;
-    expect([honest, hostile].map(({ outputs }) => outputs.get('run-comment-url'))).toEqual([url, url]);
     expect(hub.statuses().map(({ sha, state }) => [sha, state])).toEqual(
       ['pending', 'success', 'pending', 'success'].map((state) => [head, state]),
     );
@@ -193,8 +188,8 @@ describe.each(settings)('behind $name', ({ wall, rows, tries, inputs, world: gro
 
   it('the log contains the attack texts, so that the checks above are meaningful', () => {
     const log = hostile.stdout.toString();
-    const all = ['set-output name=conclusion', 'add-matcher', 'deadbeef', 'Result PASS', 'merge me'];
-    for (const text of rows === toolRows ? all : [': :error: :x']) expect(log).toContain(text);
+    const texts = ['set-output name=conclusion', 'add-matcher', 'deadbeef', 'Result PASS', 'merge me'];
+    for (const text of texts) expect(log).toContain(text);
   });
 
   it('problem matchers of earlier steps find nothing in tool output in the log', () => {
@@ -219,20 +214,18 @@ describe.each(settings)('behind $name', ({ wall, rows, tries, inputs, world: gro
 
   it('no canary is in the log after its masks, in the requests, or in any result file', () => {
     const masks = /^::add-mask::.*\n/gmu;
+    const comments = ownComments(pull).map(({ body }) => body);
     const texts = [
       hostile.stdout.toString().replace(masks, ''),
       hostile.transcript,
       hostile.envelope,
       hostile.summary,
       hostile.outputText,
-      ownComments(pull)
-        .map(({ body }) => body)
-        .join(),
+      comments.join(),
       JSON.stringify(pull.hub.statuses()),
     ];
     expect(texts.every((text) => text.length > 0)).toBe(true);
-    expect(texts.flatMap(leaksIn)).toEqual([]);
-    expect(hostile.bodies.flatMap(leaksIn)).toEqual([]);
+    expect([...texts, ...hostile.bodies].flatMap(leaksIn)).toEqual([]);
   });
 
   it('the canaries are where the attacks look, so that their absence is meaningful', () => {
@@ -243,41 +236,59 @@ describe.each(settings)('behind $name', ({ wall, rows, tries, inputs, world: gro
   });
 });
 
-describe.each(attackWalls)('in place behind %s', (wall) => {
-  it('X19 a git folder under another name is tampering, and nothing is published', async () => {
-    const world = await createAttackWorld({ inPlace: true, runner: runnerFor(wall) });
-    const run = await runBatch({ world, wall, inputs: { 'workspace-access': 'in-place' } }, [fakeGitFolder]);
+describe('without isolation', () => {
+  const SHARED = [...SYSTEM_FOLDERS, '/tmp', '/var/tmp', '/dev/shm'].filter(isWritable);
+  const created = shell(
+    'files in the shared folders',
+    `umask 022; for d in ${SHARED.join(' ')}; do echo x > "$d/SAMARK"; done`,
+    {},
+  );
+  const named = (id: string) => [...toolRows, ...machineRows].filter((row) => row.id.startsWith(id));
+  /** What attacks achieve that the sandbox prevents. */
+  const harms: readonly (readonly [id: string, rows: readonly AttackRow[], harm: RegExp])[] = [
+    ['A10', named('A10'), /^leaks /u],
+    ['X05', named('X05'), /^leaks /u],
+    ['X11', named('X11'), /_runner_file_commands\/set_output_1: /u],
+    ['H2 of the key', named('H2 wants the key'), /\/\.runner: /u],
+    ['H2 of a forged result', named('H2 wants to forge'), /^says WRITTEN$/u],
+    ['F01', named('F01'), /^reaches a listener /u],
+    ['every file in a shared folder', [created], /^\/tmp\/SAMARK\S*: absent -> file 100644 /u],
+  ];
+  let world: AttackWorld;
+  let listeners: Listeners;
+  let run: BatchResult;
+  const createdIn = (folder: string) => join(folder, `${world.mark}-${harms.length - 1}-`);
+  beforeAll(async () => {
+    ({ world, listeners } = await createMachine({}));
+    const rows = harms.flatMap(([, each]) => each);
+    run = await runBatch({ world, wall: 'bwrap', inputs: { sandbox: 'off' } }, rows);
+  });
+  afterAll(async () => {
+    for (const folder of SHARED) rmSync(createdIn(folder), { force: true });
+    listeners.close();
     await world.close();
-    expect([run.exitCode, run.outputs.get('run-reason')]).toEqual([1, 'tampered']);
-    expect([...run.outputs.keys()].filter((name) => !name.startsWith('run-'))).toEqual([]);
+  });
+
+  it.each(harms)('the attack %s succeeds', (_, [row], harm) => {
+    const seen = run.observations.get(row?.id ?? '');
+    expect(seen).toBeDefined();
+    if (row !== undefined && seen !== undefined)
+      expect(harmOf(row, seen)).toContainEqual(expect.stringMatching(harm));
+  });
+
+  it('a written pipe and a file in each shared folder are noticed', () => {
+    expect(listeners.reached()).toBe(1);
+    const changed = run.observations.get(created.id)?.changed ?? [];
+    const uid = process.getuid?.();
+    expect(changed).toEqual(
+      expect.arrayContaining(SHARED.map((folder) => `${createdIn(folder)}: absent -> file 100644 ${uid}`)),
+    );
   });
 });
 
-it('without isolation, the test detects every file that a command creates outside', async () => {
-  const folders = [...SYSTEM_FOLDERS, '/tmp', '/var/tmp', '/dev/shm'].filter(isWritable);
-  const world = await createAttackWorld();
-  const created = (folder: string) => join(folder, `${world.mark}-0-`);
-  try {
-    const run = await runBatch({ world, wall: 'bwrap', inputs: { sandbox: 'off' } }, [
-      {
-        id: 'created',
-        tool: 'shell',
-        args: { command: `umask 022; for d in ${folders.join(' ')}; do echo x > "$d/SAMARK"; done` },
-        expect: {},
-      },
-    ]);
-    expect(run.exitCode).toBe(0);
-    const uid = process.getuid?.();
-    expect(run.observations.get('created')?.changed).toEqual(
-      folders.map((folder) => `${created(folder)}: absent -> file 100644 ${uid}`),
-    );
-  } finally {
-    for (const folder of folders) rmSync(created(folder), { force: true });
-    await world.close();
-  }
+it('the setting that the variable ATTACKS asks for is available here', () => {
+  if (process.env['ATTACKS'] !== undefined || attackWalls.length > 0) expect(settings).not.toEqual([]);
 });
-
-it.skipIf(true).each(missingWalls)('the attacks behind $wall: $problem', () => undefined);
 
 if (attackWalls.length === 0)
   it('a required sandbox without a backend ends the run before any tool call', async () => {

@@ -1,22 +1,13 @@
 /** Environments in which a sandbox is hard to start: unusual paths, other owners, mounts, missing helpers. */
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SandboxError } from '../../src/errors.ts';
-import { createWorld, exec, gitIn, shellWays, UNSHARE, type World } from './world.ts';
+import { createWorld, exec, gitIn, isolatedWays, UNSHARE, type World } from './world.ts';
 
 const isRoot = process.getuid?.() === 0;
-const isolated = shellWays.filter(({ name }) => name !== 'none');
+const isolated = isolatedWays;
 /** Names that a shell, a shell script or the mount table could misread. */
 const ODD = [`it's "q" \`id\` $HOME $(id) \\040`, 'new\nline\ttab ', '-rf', '*?[a];#&|<>:,=%s ünï 😀'];
 
@@ -31,32 +22,24 @@ afterAll(() => world.close());
 
 for (const way of isolated)
   describe(`behind ${way.name}`, () => {
-    for (const access of ['in-place', 'scratch'] as const)
-      it(`${access}: supports paths with special characters`, async () => {
-        for (const name of ODD) {
-          const workspace = join(mkdtempSync(join(world.base, 'odd-')), name);
-          mkdirSync(join(workspace, name), { recursive: true });
-          gitIn(workspace, 'init', '-q', '.');
-          const workingDirectory = join(workspace, name);
-          const sandbox = await world.openReady({ ...way.options, access, workspace, workingDirectory });
-          const command =
-            'printf %s "$PWD"; echo x > file && git status --short | wc -l; touch ../.git/x 2>/dev/null || echo closed';
-          expect((await exec(sandbox, command)).output).toBe(`${workingDirectory}1\nclosed\n`);
-          expect((await sandbox.read('file', 10)).kind).toBe('file');
-          await sandbox.close();
-        }
-      });
-
-    it('denies file tools a git directory under another name like .git', async () => {
-      const workspace = mkdtempSync(join(world.base, 'named-'));
-      gitIn(workspace, 'init', '-q', '--separate-git-dir', join(workspace, 'meta'), '.');
-      const sandbox = await world.openReady({ ...way.options, ...at(workspace), access: 'in-place' });
-      await expect(sandbox.read('meta/config', 1_000)).rejects.toThrow(/git/u);
-      await expect(sandbox.write('meta/hooks/pre-push', Buffer.from('x'))).rejects.toThrow();
-      expect((await exec(sandbox, 'git status --short; echo x >> meta/config; true')).output).toMatch(
-        /Read-only|Permission denied/u,
-      );
-      await sandbox.close();
+    it('supports paths with special characters', async () => {
+      for (const name of ODD) {
+        const workspace = join(mkdtempSync(join(world.base, 'odd-')), name);
+        mkdirSync(join(workspace, name), { recursive: true });
+        gitIn(workspace, 'init', '-q', '.');
+        const workingDirectory = join(workspace, name);
+        const sandbox = await world.openReady({
+          ...way.options,
+          access: 'scratch',
+          workspace,
+          workingDirectory,
+        });
+        const command =
+          'printf %s "$PWD"; echo x > file && git status --short | wc -l; touch ../.git/x 2>/dev/null || echo closed';
+        expect((await exec(sandbox, command)).output).toBe(`${workingDirectory}1\nclosed\n`);
+        expect((await sandbox.read('file', 10)).kind).toBe('file');
+        await sandbox.close();
+      }
     });
 
     it('sets limits for commands and starts a plain shell; reads a start file only if the user passes it', async () => {
@@ -120,30 +103,7 @@ for (const way of isolated)
         for (const place of [inner, workspace]) execFileSync('/bin/umount', [place]);
       }
     });
-
-    it.runIf(!isRoot)('scratch: reports files that cannot be read and omits them from the copy', async () => {
-      const workspace = mkdtempSync(join(world.base, 'closed-'));
-      writeFileSync(join(workspace, 'open'), 'open\n');
-      writeFileSync(join(workspace, 'closed'), 'x', { mode: 0 });
-      const sandbox = await world.openReady({ ...way.options, ...at(workspace), access: 'scratch' });
-      expect((await exec(sandbox, 'ls; cat open')).output).toBe('open\nopen\n');
-      expect(sandbox.weaknesses().join('\n')).toContain('closed');
-    });
   });
-
-it.runIf(isolated.length > 0)('rejects a workspace in a directory that its owner cannot enter', async () => {
-  if (!isRoot) return expect(isRoot).toBe(false);
-  const closed = mkdtempSync('/var/tmp/closed-');
-  const workspace = join(closed, 'workspace');
-  mkdirSync(workspace);
-  chmodSync(closed, 0o700);
-  chownSync(workspace, 65533, 65533);
-  const sandbox = await world.open({ ...at(workspace), mode: 'required' });
-  // The parent directories are created again with open modes.
-  await sandbox.ready();
-  expect((await exec(sandbox, 'echo x > new && id -u')).output).toBe('65533\n');
-  execFileSync('/bin/rm', ['-rf', closed]);
-});
 
 /** A directory of helpers: links to system programs with these names, and scripts. */
 function helpers(names: readonly string[], scripts: Readonly<Record<string, string>> = {}): string {
@@ -157,7 +117,6 @@ function helpers(names: readonly string[], scripts: Readonly<Record<string, stri
 describe('a machine without a requirement of the sandbox', () => {
   const grounds: (readonly [string, () => string, RegExp])[] = [
     ['unshare without nsenter', () => helpers(['unshare', 'setpriv', 'sudo']), /needs bubblewrap, or util/u],
-    ['unshare without setpriv', () => helpers(['unshare', 'nsenter', 'sudo']), /needs bubblewrap, or util/u],
     [
       'a bwrap that cannot create a namespace, without sudo',
       () => helpers([], { bwrap: 'echo "bwrap: setting up uid map: Permission denied" >&2; exit 1' }),

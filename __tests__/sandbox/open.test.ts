@@ -1,21 +1,11 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SandboxError, WorkspaceError } from '../../src/errors.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
-import { copySources } from '../support/open-sources.ts';
 import {
   CANARY,
   createMark,
@@ -23,6 +13,7 @@ import {
   exec,
   gitIn,
   isAlive,
+  isolatedWays,
   overtime,
   shellWays,
   until,
@@ -68,6 +59,11 @@ function shellFacts({ name, options }: (typeof shellWays)[number]) {
       'cat; read x || echo eof; test -w ~ && test "$HOME" != "$OLDHOME"; ls -A ~',
       'eof\n.gitconfig\n',
     ],
+    [
+      'receives no variables of the step',
+      `env | grep -c -e ${CANARY} -e ACTIONS_RUNTIME_TOKEN /proc/self/environ -`,
+      '/proc/self/environ:0\n(standard input):0\n',
+    ],
     ['has the toolchains on PATH', 'node -e "console.log(6*7)"', '42\n'],
     ['reaches its own localhost', `node -e "${echo}"`, 'pong\n'],
     [
@@ -78,16 +74,6 @@ function shellFacts({ name, options }: (typeof shellWays)[number]) {
   ])('%s', async (_, command, output) => {
     expect((await exec(sandbox, command)).output).toBe(output);
     gitIn(world.workspace, 'checkout', '-q', 'README.md');
-  });
-
-  it('starts in the working directory', async () => {
-    expect((await exec(sandbox, 'pwd')).output).toBe(`${world.workspace}\n`);
-  });
-
-  it('receives no variables of the step', async () => {
-    const result = await exec(sandbox, 'env; cat /proc/self/environ; export -p');
-    expect(result.output).not.toContain(CANARY);
-    expect(result.output).not.toContain('ACTIONS_RUNTIME_TOKEN');
   });
 
   it('sees files in /tmp of earlier commands, as read_file does', async () => {
@@ -132,7 +118,7 @@ function shellFacts({ name, options }: (typeof shellWays)[number]) {
   });
 
   it('E10 that is aborted at any moment while its sandbox starts is killed as well', async () => {
-    for (let after = 0; after < 40; after += 2) {
+    for (let after = 0; after < 40; after += 6) {
       const control = new AbortController();
       const running = sandbox.exec(`bash -c 'exec -a ${mark(5)} sleep 60' & wait`, {
         timeoutMs: 20_000,
@@ -147,24 +133,12 @@ function shellFacts({ name, options }: (typeof shellWays)[number]) {
     }
   });
 
-  it('is not started after the run was aborted', async () => {
-    const signal = AbortSignal.abort(new Error('over'));
-    const running = sandbox.exec('touch "$TMPDIR/never"', { timeoutMs: 1000, maxOutputBytes: 1000, signal });
-    await expect(running).rejects.toThrow('over');
-    await expect(sandbox.read('/tmp/never', 1)).rejects.toMatchObject({ missing: true });
-  });
-
   it('leaves no process running, not even a daemon that holds the output open', async () => {
     const result = await exec(
       sandbox,
       `bash -c 'exec -a ${mark(3)} sleep 60' & setsid bash -c 'exec -a ${mark(3)} sleep 60' & sleep 0.1; echo done`,
     );
     expect([result.output, result.exitCode, isAlive(mark(3))]).toEqual(['done\n', 0, false]);
-  });
-
-  it('that kills its parent harms only itself', async () => {
-    await exec(sandbox, 'kill -9 $PPID; sleep 0.1');
-    expect((await exec(sandbox, 'echo fine')).output).toBe('fine\n');
   });
 
   it('with too much output is truncated, and both tools can read all of the output', async () => {
@@ -178,21 +152,12 @@ function shellFacts({ name, options }: (typeof shellWays)[number]) {
     expect([view.kind === 'file' && view.size, tail.output]).toEqual(whole);
   });
 
-  it('that cannot be passed to the shell is denied', async () => {
-    await expect(exec(sandbox, 'echo \0')).rejects.toMatchObject({ name: 'DeniedError' });
-    await expect(exec(sandbox, `: ${'x'.repeat(130_000)}`)).rejects.toMatchObject({
-      name: 'DeniedError',
-      message: expect.stringContaining('too long'),
-    });
-  });
-
-  it('in a working directory that was removed is denied', async () => {
+  it('that cannot be passed to the shell, or has no working directory, is denied', async () => {
     const inner = await world.openReady({ mode, workingDirectory: folder('gone') });
     rmSync(join(world.workspace, 'gone'), { recursive: true });
-    await expect(exec(inner, 'pwd')).rejects.toMatchObject({
-      name: 'DeniedError',
-      message: expect.stringContaining('is gone'),
-    });
+    await expect(exec(inner, 'pwd')).rejects.toThrow('is gone');
+    await expect(exec(sandbox, 'echo \0')).rejects.toMatchObject({ name: 'DeniedError' });
+    await expect(exec(sandbox, `: ${'x'.repeat(130_000)}`)).rejects.toThrow('too long');
     await inner.close();
   });
 
@@ -231,20 +196,14 @@ describe('a machine without a sandbox', () => {
     await expect(exec(sandbox, 'true')).rejects.toBeInstanceOf(SandboxError);
   });
 
-  it.each(['in-place', 'scratch'] as const)(
-    'macOS has no sandbox, whatever programs are installed, %s',
-    async (access) => {
-      const message =
-        /^The sandbox needs Linux, and this machine runs macOS\. Fix: use `runs-on: ubuntu-latest`\..*`sandbox: off`/u;
-      const required = await world.open({ mode: 'required', platform: 'darwin', access });
-      await expect(required.started()).rejects.toThrow(message);
-      await expect(required.ready()).rejects.toThrow(message);
-      await expect(exec(required, 'true')).rejects.toThrow();
-      const auto = await world.openReady({ mode: 'auto', platform: 'darwin', access });
-      const { kind } = await auto.read('README.md', 10);
-      expect([auto.shellOffered, auto.isolation(), kind]).toEqual([false, 'none', 'file']);
-    },
-  );
+  it('macOS has no sandbox, whatever programs are installed', async () => {
+    const message =
+      /^The sandbox needs Linux, and this machine runs macOS\. Fix: use `runs-on: ubuntu-latest`\..*`sandbox: off`/u;
+    const required = await world.open({ mode: 'required', platform: 'darwin', access: 'scratch' });
+    await expect(required.started()).rejects.toThrow(message);
+    await expect(required.ready()).rejects.toThrow(message);
+    await expect(exec(required, 'true')).rejects.toThrow();
+  });
 
   it('off: offers the shell and reports the weakness', async () => {
     const sandbox = await world.openReady({ mode: 'off' });
@@ -253,27 +212,17 @@ describe('a machine without a sandbox', () => {
   });
 });
 
-describe('a workspace with directories too deep to search for repositories', () => {
-  for (const mode of ['required', 'auto', 'off'] as const) {
-    it(`${mode}: runs nothing and reads nothing`, async () => {
-      const workspace = join(world.base, `deep-${mode}`);
-      mkdirSync(workspace);
-      const script = 'for i in $(seq 25); do mkdir $0 && cd $0; done';
-      execFileSync('bash', ['-c', script, 'd'.repeat(200)], { cwd: workspace });
-      const opened = world.open({ mode, workspace, workingDirectory: workspace });
-      if (mode === 'auto') {
-        await expect(opened).rejects.toBeInstanceOf(WorkspaceError);
-        execFileSync('/bin/rm', ['-rf', workspace]);
-        return;
-      }
-      const sandbox = await opened;
-      await expect(sandbox.ready()).rejects.toBeInstanceOf(WorkspaceError);
-      await expect(sandbox.read('x', 10)).rejects.toBeInstanceOf(SandboxError);
-      await expect(exec(sandbox, 'true')).rejects.toBeInstanceOf(SandboxError);
-      await sandbox.close();
-      execFileSync('/bin/rm', ['-rf', workspace]);
-    });
-  }
+it('a workspace with directories too deep to search for repositories runs nothing and reads nothing', async () => {
+  const workspace = join(world.base, 'deep');
+  mkdirSync(workspace);
+  const script = 'for i in $(seq 25); do mkdir $0 && cd $0; done';
+  execFileSync('bash', ['-c', script, 'd'.repeat(200)], { cwd: workspace });
+  const sandbox = await world.open({ mode: 'required', workspace, workingDirectory: workspace });
+  await expect(sandbox.ready()).rejects.toBeInstanceOf(WorkspaceError);
+  await expect(sandbox.read('x', 10)).rejects.toBeInstanceOf(SandboxError);
+  await expect(exec(sandbox, 'true')).rejects.toBeInstanceOf(SandboxError);
+  await sandbox.close();
+  execFileSync('/bin/rm', ['-rf', workspace]);
 });
 
 describe('a sandbox that fails to start', () => {
@@ -317,54 +266,21 @@ exec /usr/bin/bwrap "$@"`);
     // The last one checks whether the workspace is the cause.
     expect(startsIn(starts)).toBe(4);
   });
-
-  it.runIf(process.getuid?.() === 0)('is named in the log when another backend is used', async () => {
-    const helperFolders = [forgetful(join(world.base, 'starts-next'), 'true'), '/usr/bin', '/bin'];
-    const sandbox = await world.openReady({ mode: 'required', helperFolders });
-    expect(sandbox.isolation()).toBe('unshare');
-    expect(sandbox.notes()).toContainEqual(
-      expect.stringMatching(/^A sandbox was tried and not used: "bwrap: .* not empty \(\/var\/log\)"$/u),
-    );
-  });
-
-  it('is retried once after a failed start', async () => {
-    const flag = join(world.base, 'tried');
-    const sandbox = await world.open({
-      mode: 'required',
-      helperFolders: [fakeBwrap(`[ -e ${flag} ] || { touch ${flag}; exit 1; }`)],
-    });
-    await sandbox.started();
-  });
 });
 
-for (const way of shellWays.filter(({ name }) => name !== 'none'))
-  describe(`in the sandbox of ${way.name}`, () => wallFacts(way));
-
-function wallFacts(way: (typeof shellWays)[number]) {
-  // A separate world: files left by these tests would disturb the tests of the next backend.
-  let before: World;
-  beforeAll(async () => {
-    before = world;
-    world = await createWorld();
-  });
-  afterAll(async () => {
-    await world.close();
-    world = before;
-  });
-  const open = (options: Partial<SandboxOptions> = {}) => world.openReady({ ...way.options, ...options });
-  /** One sandbox for all tests that need no other, because opening one is slow. */
-  let plain: OpenedSandbox;
-  beforeAll(async () => {
-    plain = await open();
-  });
-  const run = async (command: string, sandbox = plain) => (await exec(sandbox, command)).output;
-
-  it('a read-only workspace cannot be written, but /tmp can', async () => {
-    const command = 'touch x 2>&1; touch /tmp/y && echo wrote';
-    expect(await run(command, await open({ access: 'read-only' }))).toMatch(
-      /Read-only file system\nwrote\n$/u,
-    );
-  });
+describe.each(isolatedWays)('in the sandbox of $name', ({ options: wall }) => {
+  const open = (options: Partial<SandboxOptions> = {}) => world.openReady({ ...wall, ...options });
+  const run = async (command: string, options: Partial<SandboxOptions> = {}) => {
+    const sandbox = await open(options);
+    const { output } = await exec(sandbox, command);
+    await sandbox.close();
+    return output;
+  };
+  const put = (file: string, text: string) => {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    return dirname(file);
+  };
 
   it('shell-network reaches a listener outside and is reported', async () => {
     const server = createServer((socket) => socket.end('hi'));
@@ -377,52 +293,18 @@ function wallFacts(way: (typeof shellWays)[number]) {
     server.close();
   });
 
-  it('home, RUNNER_TEMP, the real /tmp and other processes are hidden', async () => {
-    const { home, temp, socket } = world;
-    const output = await run(
-      `cat ${home}/.npmrc ${temp}/git-credentials-1.config ${socket}; ls ${temp}; ls -d /proc/[0-9]* | wc -l`,
-    );
-    expect(output).not.toContain(CANARY);
-    expect(Number(output.trim().split('\n').at(-1))).toBeLessThan(8);
-  });
-
-  it('.git is read-only, with a config that git can use and without credentials', async () => {
-    const output = await run(
-      'cat .git/config; git remote -v; git config core.pager id; git commit -qam x; mv .git g; mv .github g',
-    );
+  it('.git has a config that git can use and no credentials, which is reported', async () => {
+    const sandbox = await open();
+    const { output } = await exec(sandbox, 'cat .git/config; git remote -v; git commit -qam x');
     expect(output).toContain('https://github.com/o/r.git (fetch)');
     expect(output).not.toContain(CANARY);
     expect(gitIn(world.workspace, 'log', '--format=%s')).toBe('first');
-    expect(plain.weaknesses().join('\n')).toContain('.git/config holds credentials');
-  });
-
-  it('a checkout deep in the workspace has a read-only config without credentials', async () => {
-    const nested = folder('a/b/c/d/e');
-    gitIn(nested, 'init', '-q', '.');
-    gitIn(nested, 'config', 'http.https://github.com/.extraheader', CANARY);
-    const command = 'cd a/b/c/d/e; cat .git/config && git config core.fsmonitor id || echo refused';
-    const output = await run(command, await open());
-    expect(output).toMatch(/^\[core\][\s\S]*refused\n$/u);
-    expect(output).not.toContain(CANARY);
-    rmSync(join(world.workspace, 'a'), { recursive: true });
-  });
-
-  it('F06 no mount can be removed, because no capability is left', async () => {
-    const output = await run(
-      'umount .git/config; umount .git; cat .git/config; mount -o remount,bind,rw / && echo mounted',
-    );
-    expect(output).toContain('[core]');
-    for (const text of [CANARY, 'mounted\n']) expect(output).not.toContain(text);
-  });
-
-  it('neither the system nor a hidden directory can be written', async () => {
-    const output = await run('(: >> /etc/hosts) && echo open; touch /run/x && echo made; echo end');
-    expect(output).toMatch(/^(?:[^\n]*(?:Read-only file system|Permission denied)\n){2}end\n$/u);
+    expect(sandbox.weaknesses().join('\n')).toContain('.git/config holds credentials');
   });
 
   it('files of other users and services in /home, /root, /run and /var/tmp are hidden', async () => {
     const mine = mkdtempSync('/var/tmp/world-');
-    const output = await run('ls -A /run /var/tmp; echo; ls -A /home /root 2>/dev/null', await open());
+    const output = await run('ls -A /run /var/tmp; echo; ls -A /home /root 2>/dev/null');
     expect(output).toMatch(/^\/run:\n\n\/var\/tmp:\n\n/u);
     const seen = output.split('\n');
     // Read by this test if it can: files that only root sees need not be hidden.
@@ -432,11 +314,6 @@ function wallFacts(way: (typeof shellWays)[number]) {
     const ofToolchains = ['.rustup'];
     expect(kept.filter((name) => seen.includes(name) && !ofToolchains.includes(name))).toEqual([]);
     rmSync(mine, { recursive: true });
-  });
-
-  it.runIf(way.name !== 'bwrap')('a command started by root has only the group of its user', async () => {
-    const { uid, gid } = statSync(world.workspace);
-    expect(await run('id -u; id -G')).toBe(`${uid}\n${gid}\n`);
   });
 
   it('B05 the git directory of a worktree is closed under any name', async () => {
@@ -449,116 +326,49 @@ function wallFacts(way: (typeof shellWays)[number]) {
     writeFileSync(join(workspace, '.git'), 'gitdir: store.git\n');
     const sandbox = await open({ workspace, workingDirectory: workspace });
     await expect(sandbox.read('store.git/config', 1000)).rejects.toMatchObject({ name: 'DeniedError' });
-    expect(await run('cat store.git/config', sandbox)).not.toContain(CANARY);
+    expect((await exec(sandbox, 'cat store.git/config')).output).not.toContain(CANARY);
     await sandbox.close();
-    rmSync(workspace, { recursive: true });
   });
 
-  it('the action.yml of an action cannot be written or moved', async () => {
-    writeFileSync(join(world.workspace, 'action.yml'), 'name: a\n');
-    await run('echo evil > action.yml; mv action.yml b.yml; rm -f action.yml', await open());
-    expect(readFileSync(join(world.workspace, 'action.yml'), 'utf8')).toBe('name: a\n');
-    rmSync(join(world.workspace, 'action.yml'));
-  });
-
-  it('shared memory of a command ends with the command', async () => {
-    expect(await run('ipcmk --shmem 64 > /dev/null; ipcs -m | grep -c ^0x')).toBe('1\n');
-    expect(await run('ipcs -m | grep -c ^0x')).toBe('0\n');
-  });
-
-  it('F08 no device of the machine exists', async () => {
-    const command = 'find /dev -type b; ls /dev | grep -E "^(mem|kmsg|port|fuse|kvm)$"; echo end';
-    expect(await run(command)).toBe('end\n');
+  it('a worktree whose git directory is outside the workspace has a working, read-only git', async () => {
+    const tree = join(world.base, 'tree');
+    gitIn(world.workspace, 'worktree', 'add', '-q', tree);
+    const command =
+      'git log --format=%s; git config --get-regexp extraheader; echo x > .git; git status --short';
+    const output = await run(command, { workspace: tree, workingDirectory: tree });
+    expect(output).toMatch(/^first\n[^\n]*Read-only file system\n$/u);
   });
 
   it('credential files of an earlier step in the workspace are empty, for all names closed to the tools', async () => {
     const names = ['gha-creds-0123.json', '.git-credentials', '.netrc', '_netrc'];
-    for (const name of names) writeFileSync(join(world.workspace, name), CANARY);
+    for (const name of names) put(join(world.workspace, name), CANARY);
     const sandbox = await open();
     for (const name of names) {
-      expect(await run(`cat ${name}; echo x > ${name}`, sandbox)).not.toContain(CANARY);
+      expect((await exec(sandbox, `cat ${name}; echo x > ${name}`)).output).not.toContain(CANARY);
       await expect(sandbox.read(name, 100)).rejects.toThrow('it holds credentials');
       expect(readFileSync(join(world.workspace, name), 'utf8')).toBe(CANARY);
       rmSync(join(world.workspace, name));
     }
   });
 
-  it('a workspace directory on PATH stays writable', async () => {
-    const bin = join(folder('vendor'), 'bin');
-    mkdirSync(bin);
-    const sandbox = await open({ environment: { PATH: `${bin}:/usr/bin:/bin` }, readable: [bin] });
-    expect(await run('touch vendor/x vendor/bin/y && echo wrote', sandbox)).toBe('wrote\n');
-  });
-
-  it('a RUNNER_TEMP inside the workspace is hidden there', async () => {
-    const temp = folder('inner-temp');
-    writeFileSync(join(temp, 'token'), CANARY);
+  it('a RUNNER_TEMP and a home inside the workspace are hidden there, and a folder on PATH stays writable', async () => {
+    const temp = put(join(world.workspace, 'inner-temp', 'token'), CANARY);
+    const home = put(join(world.workspace, 'inner-home', '.npmrc'), CANARY);
+    const bin = put(join(world.workspace, 'vendor', 'bin', 'tool'), '');
     mkdirSync(join(temp, 'run'), { mode: 0o700 });
-    const sandbox = await open({ runnerTemp: temp, runFolder: join(temp, 'run') });
-    const command = 'ls -A inner-temp; cat inner-temp/token; echo x > /tmp/f && cat /tmp/f';
-    expect(await run(command, sandbox)).toBe('cat: inner-temp/token: No such file or directory\nx\n');
-    await sandbox.close();
-  });
-
-  it('a home outside the directories that are always hidden is hidden, too', async () => {
-    const home = folder('inner-home');
-    writeFileSync(join(home, '.npmrc'), CANARY);
-    expect(await run('ls -A inner-home; cat inner-home/.npmrc', await open({ home }))).toMatch(
-      /^cat: .*\n$/u,
-    );
-    rmSync(home, { recursive: true });
+    const places = { home, runnerTemp: temp, runFolder: join(temp, 'run'), readable: [bin] };
+    const command =
+      'cat */token */.npmrc 2>/dev/null; ls -A inner-*; echo x > /tmp/f && cat /tmp/f; touch vendor/bin/y && echo wrote';
+    const output = await run(command, { ...places, environment: { PATH: `${bin}:/usr/bin:/bin` } });
+    expect(output).toBe('inner-home:\n\ninner-temp:\nx\nwrote\n');
+    for (const folder of [temp, home]) rmSync(folder, { recursive: true });
   });
 
   it('sandbox-read shows a directory of home, but never RUNNER_TEMP', async () => {
-    const data = join(world.home, 'data');
-    mkdirSync(data);
-    writeFileSync(join(data, 'd'), 'data\n');
-    const sandbox = await open({ readable: [data, world.home, join(world.base, 'absent')] });
-    const output = await run(`cat ${data}/d; ls -A ${world.temp}; cat ${world.home}/.npmrc`, sandbox);
+    const data = put(join(world.home, 'data', 'd'), 'data\n');
+    const command = `cat ${data}/d; ls -A ${world.temp}; cat ${world.home}/.npmrc`;
+    const output = await run(command, { readable: [data, world.home, join(world.base, 'absent')] });
     expect(output).toContain('data\n');
     for (const text of ['_runner_file_commands', CANARY]) expect(output).not.toContain(text);
   });
-
-  it('a worktree whose git directory is outside the workspace has a working, read-only git', async () => {
-    const tree = join(world.base, 'tree');
-    gitIn(world.workspace, 'worktree', 'add', '-q', tree);
-    const output = await run(
-      'git log --format=%s; git config --get-regexp extraheader; echo x > .git; git status --short',
-      await open({ workspace: tree, workingDirectory: tree }),
-    );
-    expect(output).toMatch(/^first\n[^\n]*Read-only file system\n$/u);
-  });
-
-  it.runIf(way.name === 'bwrap')('an unprivileged user has the same isolation', async () => {
-    if (process.getuid?.() !== 0) return expect(statSync(world.workspace).uid).toBe(process.getuid?.());
-    const out = 'bwrap\nuid 65534 CapEff: 0000000000000000\nfirst\nsockets: 0\n';
-    expect(runAsNobody()).toEqual({ status: 0, out });
-  });
-}
-
-/** Runs the sandbox in another process as user 65534, with a copy of the sources of this checkout. */
-function runAsNobody(): { status: number | null; out: string } {
-  const base = realpathSync(mkdtempSync(join(world.base, '..', 'nobody-')));
-  const script = `
-    import { openSandbox } from ${JSON.stringify(join(copySources(base), 'sandbox/open.ts'))};
-    const at = (name) => ${JSON.stringify(base)} + '/' + name;
-    const sandbox = await openSandbox({ workspace: at('ws'), workingDirectory: at('ws'), mode: 'required', access: 'in-place',
-      shellNetwork: false, readable: [], passEnv: [], environment: { PATH: '/usr/bin:/bin' }, home: at('home'),
-      runnerTemp: at('temp'), isSecret: () => false, runFolder: at('temp/run') });
-    await sandbox.ready();
-    const limits = { timeoutMs: 60_000, maxOutputBytes: 9000, signal: new AbortController().signal };
-    const result = await sandbox.exec('echo uid $(id -u) $(grep CapEff /proc/self/status); git log --format=%s; touch new; echo sockets: $(ls -l /proc/self/fd /proc/1/fd | grep -c socket)', limits);
-    console.log(sandbox.isolation());
-    process.stdout.write(result.output);
-    await sandbox.close();`;
-  for (const name of ['ws', 'home', 'temp/run']) mkdirSync(join(base, name), { recursive: true });
-  gitIn(join(base, 'ws'), 'init', '-q', '-b', 'main', '.');
-  gitIn(join(base, 'ws'), 'commit', '--allow-empty', '-qm', 'first');
-  writeFileSync(join(base, 'main.mjs'), script);
-  execFileSync('chown', ['-R', '65534:65534', base]);
-  const user = ['--reuid=65534', '--regid=65534', '--clear-groups'];
-  const options = { cwd: base, encoding: 'utf8', env: { PATH: '/usr/bin:/bin' } } as const;
-  const ran = spawnSync('setpriv', [...user, process.execPath, join(base, 'main.mjs')], options);
-  rmSync(base, { recursive: true, force: true });
-  return { status: ran.status, out: ran.stdout + ran.stderr };
-}
+});

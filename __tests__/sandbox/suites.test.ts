@@ -1,12 +1,13 @@
-/** Test suites of small real projects in every sandbox, with the toolchains of this machine and without a network. */
-import { execFileSync, spawnSync } from 'node:child_process';
+/** Test suites of small real projects, with the toolchains of this machine and without a network: all with TEST_ALL=1. */
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { removeFolder } from '../../src/sandbox/run-folder.ts';
 import type { OpenedSandbox } from '../../src/sandbox/sandbox.ts';
-import { createWorld, exec, shellWays, UNSHARE, type World } from './world.ts';
+import { testAll } from '../support/all.ts';
+import { createWorld, exec, isolatedWays, type World } from './world.ts';
 
 const PATIENCE = 600_000;
 
@@ -95,9 +96,9 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-for (const way of shellWays.filter(({ name }) => name !== 'none'))
+for (const way of isolatedWays)
   describe(`behind ${way.name}, in a scratch layer`, () => {
-    for (const suite of suites) {
+    for (const suite of testAll ? suites : suites.slice(0, 1)) {
       const [file, ...args] = suite.probe;
       it.runIf(spawnSync(file, args, { stdio: 'ignore' }).status === 0)(
         suite.name,
@@ -143,70 +144,6 @@ for (const way of shellWays.filter(({ name }) => name !== 'none'))
       await closeAll([sandbox, online], home);
     });
   });
-
-it.runIf(spawnSync('/usr/bin/env', ['go', 'version'], { stdio: 'ignore' }).status === 0)(
-  'go finds a module that an earlier step downloaded, without a network',
-  async () => {
-    // The usual Go of most users, if it is installed.
-    const way = shellWays.find(({ name }) => name === UNSHARE) ?? shellWays[0];
-    const home = realpathSync(mkdtempSync(join(tmpdir(), 'home-')));
-    const modules = downloadModule(home);
-    const workspace = project({
-      'go.mod': 'module example.test/p\n\ngo 1.20\n\nrequire example.test/dep v1.0.0\n',
-      'p.go': 'package p\n\nimport "example.test/dep"\n\nconst Two = dep.Two\n',
-    });
-    const sandbox = await world.openReady({
-      ...way?.options,
-      home,
-      access: 'scratch',
-      workspace,
-      workingDirectory: workspace,
-      environment: { PATH: process.env['PATH'], HOME: home, GOMODCACHE: modules },
-      readable: [modules],
-    });
-    // Not "go test", because it first compiles half of the standard library into an empty cache.
-    const { output } = await exec(
-      sandbox,
-      `GONOSUMDB='*' GOFLAGS=-mod=mod go list -deps -f '{{.ImportPath}} {{.Dir}}'`,
-      PATIENCE,
-    );
-    expect(output).toMatch(/^example\.test\/dep \S+\/example\.test\/dep@v1\.0\.0$/mu);
-    await closeAll([sandbox], home);
-  },
-  PATIENCE,
-);
-
-/** A module cache with one module, filled by go from a directory. */
-function downloadModule(home: string): string {
-  const modules = join(home, 'go', 'pkg', 'mod');
-  const source = 'example.test/dep@v1.0.0';
-  put(home, {
-    [`src/${source}/go.mod`]: 'module example.test/dep\n\ngo 1.20\n',
-    [`src/${source}/dep.go`]: 'package dep\n\nconst Two = 2\n',
-    'proxy/example.test/dep/@v/list': 'v1.0.0\n',
-    'proxy/example.test/dep/@v/v1.0.0.info': '{"Version":"v1.0.0","Time":"2020-01-01T00:00:00Z"}',
-    'proxy/example.test/dep/@v/v1.0.0.mod': 'module example.test/dep\n\ngo 1.20\n',
-    'use/go.mod': 'module use\n\ngo 1.20\n\nrequire example.test/dep v1.0.0\n',
-  });
-  const zip = join(home, 'proxy/example.test/dep/@v/v1.0.0.zip');
-  const pack =
-    'import sys, zipfile\nwith zipfile.ZipFile(sys.argv[1], "w") as z:\n    for n in ("go.mod", "dep.go"): z.write(sys.argv[2] + "/" + n, sys.argv[2] + "/" + n)\n';
-  execFileSync('python3', ['-c', pack, zip, source], { cwd: join(home, 'src') });
-  execFileSync('/usr/bin/env', ['go', 'mod', 'download'], {
-    cwd: join(home, 'use'),
-    env: {
-      ...process.env,
-      HOME: home,
-      GOPROXY: `file://${join(home, 'proxy')}`,
-      GONOSUMDB: '*',
-      GONOSUMCHECK: '1',
-      GOFLAGS: '-mod=mod -modcacherw',
-      GOMODCACHE: modules,
-    },
-    stdio: 'pipe',
-  });
-  return modules;
-}
 
 function project(files: Readonly<Record<string, string>>): string {
   const workspace = mkdtempSync(join(world.home, 'work', 'project-'));

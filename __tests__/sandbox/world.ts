@@ -20,6 +20,7 @@ import { openSandbox } from '../../src/sandbox/open.ts';
 import { removeFolder } from '../../src/sandbox/run-folder.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import type { Isolation } from '../../src/types.ts';
+import { testAll } from '../support/all.ts';
 
 /** A text that the model must never see. */
 export const CANARY = 'sk-canary-5f1d9c3b7a20';
@@ -45,8 +46,13 @@ export const CLOSED = {
 /** The name of the util-linux backend for this user. */
 export const UNSHARE = isRoot ? 'unshare' : 'sudo-unshare';
 
+interface ShellWay {
+  readonly name: Isolation;
+  readonly options: Partial<SandboxOptions>;
+}
+
 /** The ways in which this machine can run commands: in each available sandbox and without one. */
-export const shellWays: readonly { readonly name: Isolation; readonly options: Partial<SandboxOptions> }[] = [
+export const allWays: readonly ShellWay[] = [
   ...(hasBwrap ? [{ name: 'bwrap', options: { mode: 'required', kinds: ['bwrap'] } } as const] : []),
   ...(hasBwrap && !isRoot && canBeRoot
     ? [{ name: 'sudo-bwrap', options: { mode: 'required', kinds: ['sudo-bwrap'] } } as const]
@@ -54,6 +60,12 @@ export const shellWays: readonly { readonly name: Isolation; readonly options: P
   ...(canBeRoot ? [{ name: UNSHARE, options: { mode: 'required', kinds: [UNSHARE] } } as const] : []),
   { name: 'none', options: { mode: 'off' } },
 ];
+
+/** The ways that most tests try: the preferred one of this machine, and the others only with TEST_ALL=1. */
+export const shellWays = testAll ? allWays : allWays.slice(0, 1);
+
+/** The same, without `none`. */
+export const isolatedWays = shellWays.filter(({ name }) => name !== 'none');
 
 export interface World {
   readonly base: string;

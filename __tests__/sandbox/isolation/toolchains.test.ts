@@ -43,8 +43,11 @@ async function shown(pathFolders: readonly string[], readable: readonly string[]
 it('shows the toolchain of a directory on PATH and nothing beside it', async () => {
   folder('.rustup');
   folder('.ssh');
-  const path = ['.cargo/bin', '.pyenv/shims', 'go/bin', 'sdk/1.2/bin'].map((name) => folder(name));
-  expect(await shown(path)).toEqual(['.cargo', '.rustup', '.pyenv', 'go', 'sdk/1.2']);
+  folder('setup-pnpm/other');
+  const names = ['.cargo/bin', '.pyenv/shims', 'go/bin', 'sdk/1.2/bin', 'setup-pnpm/node_modules/.bin'];
+  const path = names.map((name) => folder(name));
+  const roots = ['.cargo', '.rustup', '.pyenv', 'go', 'sdk/1.2', 'setup-pnpm/node_modules'];
+  expect(await shown(path)).toEqual(roots);
 });
 
 it('shows a bin directory directly below home without its siblings', async () => {

@@ -1,13 +1,7 @@
 /** The search for processes in the namespaces of util-linux. */
 
-import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { findUpToInit, readMountPoints, rootScript } from '../../../src/sandbox/isolation/unshare.ts';
-import { createMark, shellWays, UNSHARE, until } from '../world.ts';
+import { findUpToInit, readMountPoints } from '../../../src/sandbox/isolation/unshare.ts';
 
 const CHILDREN = 1_000;
 
@@ -52,40 +46,6 @@ it('findUpToInit returns all processes when none is process 1 of a namespace, al
   expect(await findUpToInit(10, read)).toHaveLength(CHILDREN + 2);
 });
 
-it.runIf(shellWays.some(({ name }) => name === UNSHARE))(
-  'findUpToInit needs few reads for a namespace with a thousand real processes, which end with its process 1',
-  async () => {
-    const mark = createMark('SLEEPERS');
-    const script = `i=0; while [ $i -lt ${CHILDREN} ]; do sleep 300 & i=$((i+1)); done; echo ${mark}; wait`;
-    const words = ['unshare', '--mount', '--pid', '--fork', '--mount-proc', '--', 'sh', '-c', script];
-    const [file = '', ...args] = UNSHARE === 'unshare' ? words : ['sudo', '-n', ...words];
-    const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'ignore'] });
-    let output = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
-    await until(() => output.includes(mark));
-    let reads = 0;
-    const found = await findUpToInit(child.pid ?? 0, (path) => {
-      reads += 1;
-      return readFile(path, 'utf8');
-    });
-    const init = found.at(-1) ?? 0;
-    const below = (await readFile(`/proc/${init}/task/${init}/children`, 'utf8')).split(' ').filter(Boolean);
-    expect([below.length, reads < 10]).toEqual([CHILDREN, true]);
-    const kill = ['kill', '-KILL', String(init)];
-    spawnSync(
-      UNSHARE === 'unshare' ? 'kill' : 'sudo',
-      UNSHARE === 'unshare' ? kill.slice(1) : ['-n', ...kill],
-    );
-    await new Promise((resolve) => child.once('exit', resolve));
-    const alive = await Promise.all(
-      below.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')),
-    );
-    expect(alive.filter((stat) => stat.includes('(sleep)'))).toEqual([]);
-  },
-);
-
 it('parses the mount table and keeps visible mounts', () => {
   const text = [
     '20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw',
@@ -103,34 +63,4 @@ it('parses the mount table and keeps visible mounts', () => {
     { at: '/', options: ['rw'] },
     { at: '/data/later', options: ['rw'] },
   ]);
-});
-
-it.each([
-  ['the listed mount', 'from', 0],
-  ['the directory to mount it on', 'to', 0],
-  ['neither', 'other', 32],
-])('skips a mount of this machine only when it or its target is gone: %s gone', (_, gone, status) => {
-  const folder = mkdtempSync(join(tmpdir(), 'submount-'));
-  for (const name of ['from', 'to', 'other']) mkdirSync(join(folder, name));
-  const script = rootScript({
-    mounts: [],
-    root: join(folder, 'root'),
-    mountPoints: [],
-    shellNetwork: false,
-    mark: 'mark',
-  });
-  const functions = script.split('\n').filter((line) => /^\w+\(\) \{/u.test(line));
-  // Another program removes the mount or the directory first.
-  const lines = [
-    'set -eu',
-    ...functions,
-    'mount() { rmdir "$GONE"; return 32; }',
-    'submount "$PWD/from" "$PWD/to" ""',
-  ];
-  const { status: ended } = spawnSync('/bin/sh', ['-c', lines.join('\n')], {
-    cwd: folder,
-    env: { PATH: '/usr/bin:/bin', GONE: join(folder, gone) },
-  });
-  rmSync(folder, { recursive: true });
-  expect(ended === 0 ? 0 : 32).toBe(status);
 });

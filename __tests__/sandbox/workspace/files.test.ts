@@ -1,16 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import {
-  chmodSync,
   existsSync,
-  linkSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
-  statSync,
   symlinkSync,
-  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
@@ -67,20 +63,6 @@ describe('reading', () => {
     expect(await textOf(at('.', 'x', '..', 'README.md'))).toBe('hello\n');
   });
 
-  it('lists a directory in order, with entry types', async () => {
-    mkdirSync(at('list', 'sub'), { recursive: true });
-    writeFileSync(at('list', 'b'), '');
-    symlinkSync('b', at('list', 'a'));
-    expect(await sandbox.read('list', 10)).toEqual({
-      kind: 'directory',
-      entries: [
-        { name: 'a', kind: 'symlink' },
-        { name: 'b', kind: 'file' },
-        { name: 'sub', kind: 'directory' },
-      ],
-    });
-  });
-
   it('follows links inside the workspace, relative or absolute, also to directories', async () => {
     mkdirSync(at('deep', 'er'), { recursive: true });
     writeFileSync(at('deep', 'er', 'f'), 'inner');
@@ -99,17 +81,6 @@ describe('reading', () => {
     await expectDenied(sandbox.read('rc', 10), /outside of|belongs to the runner/u);
   });
 
-  it('denies a link to .git', async () => {
-    symlinkSync('.git', at('g'));
-    await expectDenied(sandbox.read('g/config', 10), '.git folder is closed');
-  });
-
-  it('denies a cycle of links', async () => {
-    symlinkSync('c2', at('c1'));
-    symlinkSync('c1', at('c2'));
-    await expectDenied(sandbox.read('c1', 10), 'too many symbolic links');
-  });
-
   it('denies pipes, sockets and devices without waiting', async () => {
     execFileSync('mkfifo', [at('fifo')]);
     const server = createServer();
@@ -118,22 +89,6 @@ describe('reading', () => {
       await expectDenied(sandbox.read(name, 10), 'neither a regular file nor a folder');
     }
     server.close();
-  });
-
-  it('reads only the requested bytes of a huge sparse file', async () => {
-    writeFileSync(at('sparse'), '');
-    truncateSync(at('sparse'), 50 * 1024 ** 3);
-    const view = await sandbox.read('sparse', 1000);
-    expect(view).toEqual({ kind: 'file', bytes: Buffer.alloc(1000), size: 50 * 1024 ** 3, truncated: true });
-  });
-
-  it('denies a directory with too many entries and suggests ls', async () => {
-    mkdirSync(at('many'));
-    for (const name of ['1', '2', '3']) writeFileSync(at('many', name), '');
-    const list = (max: number) => readResolved(placeOf(at('many')), 'many', 10, max);
-    await expectDenied(list(2), 'more than 2 entries; use ls');
-    expect(await list(3)).toMatchObject({ kind: 'directory' });
-    rmSync(at('many'), { recursive: true });
   });
 
   it.each([
@@ -165,22 +120,6 @@ describe('reading', () => {
     expect(await textOf('/tmp/note')).toBe('x');
     expect(existsSync('/tmp/note')).toBe(false);
   });
-
-  it('denies home and RUNNER_TEMP even if they overlap the workspace', async () => {
-    for (const path of [join(world.home, '.npmrc'), join(world.temp, 'git-credentials-1.config')]) {
-      await expectDenied(sandbox.read(path, 10), /outside of|belongs to the runner/u);
-    }
-  });
-
-  it('denies a RUNNER_TEMP inside the workspace', async () => {
-    mkdirSync(at('_temp', 'run'), { recursive: true });
-    writeFileSync(at('_temp', 'secret'), 's');
-    const inner = await world.open({ mode: 'off', runnerTemp: at('_temp'), runFolder: at('_temp', 'run') });
-    await expectDenied(inner.read('_temp/secret', 10), 'belongs to the runner');
-    await inner.write('/tmp/ok', Buffer.from('fine'));
-    expect(await textOf('/tmp/ok', inner)).toBe('fine');
-    await inner.close();
-  });
 });
 
 describe('writing', () => {
@@ -190,33 +129,12 @@ describe('writing', () => {
     expect(readdirSync(at('new', 'a'))).toEqual(['b.txt']);
   });
 
-  it('keeps the mode of an existing file', async () => {
-    writeFileSync(at('run.sh'), 'old');
-    chmodSync(at('run.sh'), 0o751);
-    await sandbox.write('run.sh', Buffer.from('new'));
-    expect(statSync(at('run.sh')).mode & 0o7777).toBe(0o751);
-    expect(readFileSync(at('run.sh'), 'utf8')).toBe('new');
-  });
-
   it('writes to the target of a link inside the workspace and keeps the link', async () => {
     writeFileSync(at('target'), 'old');
     symlinkSync('target', at('alias'));
     await sandbox.write('alias', Buffer.from('new'));
     expect(lstatSync(at('alias')).isSymbolicLink()).toBe(true);
     expect(readFileSync(at('target'), 'utf8')).toBe('new');
-  });
-
-  it('creates nothing through a dangling link out of the workspace', async () => {
-    symlinkSync(join(world.home, '.bash_login'), at('dangling'));
-    await expect(sandbox.write('dangling', Buffer.from('x'))).rejects.toMatchObject({ name: 'DeniedError' });
-    expect(existsSync(join(world.home, '.bash_login'))).toBe(false);
-  });
-
-  it('does not change a file outside through a hard link', async () => {
-    linkSync(join(world.home, '.bashrc'), at('hard'));
-    const before = readFileSync(join(world.home, '.bashrc'), 'utf8');
-    await sandbox.write('hard', Buffer.from('evil'));
-    expect(readFileSync(join(world.home, '.bashrc'), 'utf8')).toBe(before);
   });
 
   it('denies protected paths, also under other names', async () => {

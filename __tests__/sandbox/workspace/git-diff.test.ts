@@ -5,8 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeGitDiff } from '../../../src/sandbox/workspace/git-diff.ts';
-import { rememberWorkspace } from '../../../src/sandbox/workspace/workspace-diff.ts';
-import { createWorld, gitIn, shellWays, type World } from '../world.ts';
+import { gitIn } from '../world.ts';
 
 const never = new AbortController().signal;
 
@@ -97,27 +96,6 @@ describe('the diff from the history of the checkout', () => {
     expect(await diffFrom(git('rev-parse', 'HEAD~1'), '', 'write', path.join(repo, 'api'))).toBe('complete');
     expect(readFileSync(context('changed-files.txt'), 'utf8')).toBe('M\tm\n');
     expect(readdirSync(path.join(base, 'tmp'))).toEqual(['context']);
-  });
-
-  it('shows a text file with a NUL byte as text', async () => {
-    const first = git('rev-parse', 'HEAD');
-    await writeFile(path.join(repo, 'api/a.txt'), 'one\nevil\0\n');
-    git('commit', '-qam', 'second');
-    expect(await diffFrom(first, '', 'drop')).toBe('complete');
-    expect(readFileSync(context('diff.patch'), 'utf8')).toContain('\nBinary files ');
-    expect(readFileSync(context('diff-as-text.patch'), 'utf8')).toContain('\n one\n+evil\0\n');
-  });
-
-  it('is truncated when a binary file exceeds the size limit', async () => {
-    const first = git('rev-parse', 'HEAD');
-    await writeFile(path.join(repo, 'a.bin'), Buffer.alloc(4_000_000));
-    git('add', '-A');
-    git('commit', '-qm', 'second');
-    const dropped = await diffFrom(first, '', 'drop');
-    expect([dropped, existsSync(path.join(base, 'tmp/context'))]).toEqual(['missing', false]);
-    expect(await diffFrom(first)).toBe('truncated');
-    expect(readFileSync(context('diff.patch'), 'utf8')).toContain('\nBinary files ');
-    expect(readFileSync(context('diff-as-text.patch')).length).toBe(4_000_000);
   });
 
   it('is missing when the checkout does not contain the change', async () => {
@@ -219,25 +197,6 @@ describe('the diff of what changed since the merge base with a ref', () => {
     expect(context('diff.patch')).toContain('\n-edited.txt\n+new\n');
   });
 
-  it('is complete when nothing changed, and takes each form of a commit', async () => {
-    for (const ref of ['main', 'HEAD', 'HEAD~0', git('rev-parse', 'HEAD').slice(0, 12)]) {
-      expect(await diffSince(ref)).toBe('complete');
-      expect([context('changed-files.txt'), context('diff.patch')]).toEqual(['', '']);
-    }
-  });
-
-  it('is made by the git of the system, not by one of the workspace on PATH', async () => {
-    await mkdir(path.join(repo, 'node_modules/.bin'), { recursive: true });
-    const blind = '#!/bin/sh\nfor each; do [ "$each" != diff ] || exit 0; done\nexec /usr/bin/git "$@"\n';
-    await writeFile(path.join(repo, 'node_modules/.bin/git'), blind, { mode: 0o755 });
-    await write('same.txt', 'new\n');
-    const onPath = {
-      exec: (script: string) => shell.exec(`PATH="$PWD/node_modules/.bin:$PATH"\n${script}`),
-    };
-    expect(await writeGitDiff(onPath, { ref: 'main' }, 'write', never)).toBe('complete');
-    expect(context('changed-files.txt')).toBe('M\tsame.txt\n');
-  });
-
   it('is that of the history as it was committed, not of replaced or grafted commits', async () => {
     await write('same.txt', 'evil\n');
     git('commit', '-qam', 'second');
@@ -273,80 +232,5 @@ describe('the diff of what changed since the merge base with a ref', () => {
     await rm(path.join(repo, '.git'), { recursive: true });
     expect(await diffSince('main')).toBe('no_ref');
     expect(existsSync(path.join(base, 'tmp/context'))).toBe(false);
-  });
-
-  it('knows no merge base in a shallow clone that does not reach it', async () => {
-    await write('same.txt', 'topic\n');
-    git('commit', '-qam', 'second');
-    git('checkout', '-q', 'main');
-    await write('edited.txt', 'main\n');
-    git('commit', '-qam', 'third');
-    const origin = repo;
-    repo = path.join(base, 'shallow');
-    gitIn(base, 'clone', '-q', '--depth', '1', '--no-single-branch', '-b', 'topic', `file://${origin}`, repo);
-    expect(await diffSince('origin/main')).toBe('no_merge_base');
-    git('fetch', '-q', '--unshallow');
-    expect(await diffSince('origin/main')).toBe('complete');
-    expect(context('changed-files.txt')).toBe('M\tsame.txt\n');
-  });
-
-  it('has the contents that git would commit: line endings and filters of the repository count', async () => {
-    await write('.gitattributes', '*.txt text eol=crlf\n*.js -diff\n');
-    await write('a.js', 'evil\n');
-    git('add', '-A');
-    await write('same.txt', 'same.txt\r\n');
-    await write('edited.txt', 'edited.txt\r\nnew\r\n');
-    // With this, git would refuse a file whose line endings the attributes of the change make it convert.
-    git('config', 'core.safecrlf', 'true');
-    await write('committed.txt', 'new\n');
-    expect(await diffSince('main')).toBe('complete');
-    expect(context('changed-files.txt')).toBe(
-      'A\t.gitattributes\nA\ta.js\nM\tcommitted.txt\nM\tedited.txt\n',
-    );
-    expect(context('diff.patch')).toContain('\n edited.txt\n+new\n');
-    expect(context('diff.patch')).toContain('\n+evil\n');
-  });
-});
-
-it('an empty change of known commits counts as complete where the head is known', async () => {
-  const base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'git-diff-')));
-  const exec = async (script: string) => {
-    const env = { PATH: process.env['PATH'], HOME: base, TMPDIR: base };
-    const { status } = spawnSync('bash', ['-c', script], { cwd: base, env });
-    return {
-      ...{ exitCode: status, signal: null, timedOut: false, durationMs: 0, output: '', totalBytes: 0 },
-      ...{ fullOutputPath: null, keptBytes: 0 },
-    };
-  };
-  gitIn(base, 'init', '-q');
-  gitIn(base, 'commit', '-q', '--allow-empty', '-m', 'one');
-  const first = gitIn(base, 'rev-parse', 'HEAD');
-  const since = (mayBeEmpty: boolean) =>
-    writeGitDiff({ exec }, { base: first, head: first, mayBeEmpty }, 'write', never);
-  expect([await since(false), await since(true)]).toEqual(['missing', 'complete']);
-  await rm(base, { recursive: true });
-});
-
-describe.each(shellWays)('behind $name', ({ options }) => {
-  let world: World;
-  beforeEach(async () => {
-    world = await createWorld();
-  });
-  afterEach(() => world.close());
-
-  it('shows the diff and the changes of the agent for files that attributes mark as binary', async () => {
-    const git = (...args: readonly string[]) => gitIn(world.workspace, ...args);
-    const first = git('rev-parse', 'HEAD');
-    await writeFile(path.join(world.workspace, '.gitattributes'), '* -diff\n');
-    await writeFile(path.join(world.workspace, 'a.js'), 'evil\n');
-    git('add', '-A');
-    git('commit', '-qm', 'second');
-    const sandbox = await world.openReady({ ...options, access: 'scratch' });
-    const changes = await rememberWorkspace(sandbox, never, { repository: world.workspace });
-    expect(await writeGitDiff(sandbox, { base: first, head: '' }, 'write', never)).toBe('complete');
-    const limits = { timeoutMs: 10_000, maxOutputBytes: 10_000, signal: never };
-    const { output } = await sandbox.exec('cat "$TMPDIR/context/diff.patch"; echo worse > a.js', limits);
-    expect(output).toContain('\n+evil\n');
-    expect(String((await changes?.compare(never))?.patch)).toContain('\n-evil\n+worse\n');
   });
 });

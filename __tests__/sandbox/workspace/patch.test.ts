@@ -86,12 +86,6 @@ it('keeps everything else byte for byte, including links inside the tree and del
   expect(await filterPatch(patch, { ...noSecret, asText: patch })).toEqual({ patch, leftOut: [] });
 });
 
-it('returns null when the whole patch is removed', async () => {
-  const patch = patchOf(() => put('action.yml'));
-  const leftOut = [{ name: 'action.yml', why: 'protected' }];
-  expect(await filterPatch(patch, noSecret)).toEqual({ patch: null, leftOut });
-});
-
 describe('removes a file with a secret from a patch: the secret is', () => {
   const SECRET = 'sk-canary-0123456789';
   const secrets = createSecrets();
@@ -130,12 +124,6 @@ describe('removes a file with a secret from a patch: the secret is', () => {
     git('reset', '-q', '--hard');
     git('clean', '-fdqx');
     git('apply', '--check', writeOut(patch));
-  });
-
-  it('in a removed line', async () => {
-    put('old.txt', `${SECRET}\n`);
-    const { leftOut } = await filter(() => put('old.txt', 'x\n'));
-    expect(leftOut).toEqual([{ name: 'old.txt', why: 'secret' }]);
   });
 
   it('far inside a large file, or at the boundary of two search windows', async () => {

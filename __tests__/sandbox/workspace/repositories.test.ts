@@ -4,7 +4,6 @@ import {
   mkdirSync,
   mkdtempSync,
   realpathSync,
-  rmSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -69,27 +68,6 @@ it('does not follow a .git file to a directory that is not a git directory', asy
   mkdirSync(workspace);
   writeFileSync(join(workspace, '.git'), `gitdir: ${join(base, 'secrets')}\n`);
   expect(await findRepositories(workspace)).toEqual([plain(workspace)]);
-});
-
-it('accepts a git directory with another name when the top-level .git refers to it', async () => {
-  for (const kind of ['file', 'link']) {
-    const workspace = join(base, `separate-${kind}`);
-    mkdirSync(join(workspace, 'stores'), { recursive: true });
-    const store = join(workspace, 'stores', 'one');
-    gitIn(workspace, 'init', '-q', `--separate-git-dir=${store}`, '.');
-    if (kind === 'link') {
-      rmSync(join(workspace, '.git'));
-      symlinkSync('stores/one', join(workspace, '.git'));
-    }
-    gitIn(workspace, 'commit', '--allow-empty', '-qm', 'first');
-    gitIn(workspace, 'worktree', 'add', '-q', 'tree');
-    const found = (await findRepositories(workspace)).toSorted((a, b) => (a.root < b.root ? -1 : 1));
-    const worktree = join(store, 'worktrees', 'tree');
-    expect(found.map(({ elsewhere, unconfirmed }) => [elsewhere, unconfirmed])).toEqual([
-      [[store], null],
-      [[worktree, store], null],
-    ]);
-  }
 });
 
 it('only watches a directory that a nested .git file declares as its git directory', async () => {
@@ -229,53 +207,6 @@ it('accepts a .git file that leads out of the workspace only when the target ref
     symlinkSync(target, join(workspace, 'link', String(n), '.git'));
   }
   expect([(await findRepositories(workspace)).length, await folders(workspace)]).toEqual([10, []]);
-});
-
-it('does not take files that look like a git directory for the one of a repository inside', async () => {
-  const workspace = join(base, 'around');
-  mkdirSync(join(workspace, 'in'), { recursive: true });
-  for (const name of ['objects', 'refs']) mkdirSync(join(workspace, name));
-  writeFileSync(join(workspace, 'HEAD'), 'ref: refs/heads/main\n');
-  for (const target of ['..', '.']) {
-    writeFileSync(join(workspace, 'in', '.git'), `gitdir: ${target}\n`);
-    expect((await findRepositories(workspace)).flatMap(({ gitFolders }) => gitFolders)).toEqual([]);
-  }
-});
-
-it('finds a checkout at any depth, after any number of directories, and in node_modules', async () => {
-  const workspace = join(base, 'wide');
-  for (let n = 0; n < 4100; n += 1) mkdirSync(join(workspace, `p${n}`), { recursive: true });
-  const nested = ['p7/zz', 'node_modules/one', 'p1/b/c/d/e/f/g'].map((path) =>
-    repository(join(workspace, path)),
-  );
-  const found = await findRepositories(workspace);
-  expect(found.map(({ root }) => root).sort()).toEqual([...nested].sort());
-  expect(found.flatMap(({ configs }) => configs).sort()).toEqual(
-    nested.map((root) => join(root, '.git', 'config')).sort(),
-  );
-});
-
-it('does not search inside a .git directory, which is protected as a whole', async () => {
-  const workspace = repository(join(base, 'inner'));
-  repository(join(workspace, '.git', 'x'));
-  expect((await findRepositories(workspace)).map(({ root }) => root)).toEqual([workspace]);
-});
-
-it('finds modules with long names and in the directory of a worktree', async () => {
-  const workspace = repository(join(base, 'modules'));
-  const folders = [
-    join(workspace, '.git', 'modules', 'a', 'b', 'c', 'd', 'e'),
-    join(workspace, '.git', 'modules', 'a', 'b', 'c', 'd', 'e', 'modules', 'f'),
-    join(workspace, '.git', 'worktrees', 'tree', 'modules', 'g'),
-  ];
-  for (const folder of folders) {
-    mkdirSync(folder, { recursive: true });
-    for (const name of ['HEAD', 'config']) writeFileSync(join(folder, name), '');
-  }
-  const [found] = await findRepositories(workspace);
-  expect(found?.configs).toEqual(
-    [join(workspace, '.git'), ...folders].map((folder) => join(folder, 'config')),
-  );
 });
 
 it('throws a WorkspaceError with a fix for too many directories', async () => {

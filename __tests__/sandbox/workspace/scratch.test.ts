@@ -8,7 +8,6 @@ import {
   realpathSync,
   rmSync,
   symlinkSync,
-  truncateSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -16,10 +15,8 @@ import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { InputError } from '../../../src/errors.ts';
 import type { Mounter } from '../../../src/sandbox/workspace/overlay.ts';
 import { createLayers, type Layer } from '../../../src/sandbox/workspace/scratch.ts';
-import { copySources } from '../../support/open-sources.ts';
 
 const isRoot = process.getuid?.() === 0;
 let base: string;
@@ -74,69 +71,10 @@ it('copies names that are not UTF-8', async () => {
   expect(readlinkSync(odd(copy, 'd\xff/e\xff/link'))).toBe('a');
 });
 
-it('copies an empty workspace and one with many top-level names', async () => {
-  expect(await copyTo(run)).toBeNull();
-  expect(await readdir(copy)).toEqual([]);
-  for (let n = 0; n < 2000; n += 1) writeFileSync(join(workspace, `${'n'.repeat(150)}${n}`), '');
-  await copyTo(`${run}2`);
-  expect(await readdir(join(`${run}2`, 'scratch', 'workspace'))).toHaveLength(2000);
-});
-
-it('copies the top-level .git only when requested', async () => {
-  mkdirSync(join(workspace, 'nested', '.git'), { recursive: true });
-  await copyTo(run);
-  expect(await readdir(copy)).toEqual(['nested']);
-  expect(await readdir(join(copy, 'nested'))).toEqual(['.git']);
-  await copyTo(`${run}2`, true);
-  expect(await readFile(join(`${run}2`, 'scratch', 'workspace', '.git', 'HEAD'), 'utf8')).toBe('ref');
-});
-
-it.runIf(isRoot)('refuses a copy that does not fit before it copies anything', async () => {
-  await onDisk('size=64m', async (disk) => {
-    writeFileSync(join(workspace, 'large'), Buffer.alloc(2_000_000));
-    const refusal = await copyTo(disk).then(
-      () => null,
-      (error: unknown) => error,
-    );
-    expect(refusal).toBeInstanceOf(InputError);
-    expect(refusal).toMatchObject({
-      input: 'workspace-access',
-      message: expect.stringMatching(/holds 0\.0 GiB, .* has 0\.1 GiB left.*in-place.*read-only/su),
-    });
-    expect(await readdir(join(disk, 'scratch'))).toEqual([]);
-  });
-});
-
-it('copies more than 2 GiB', async () => {
-  const large = join(workspace, 'large');
-  writeFileSync(large, '');
-  truncateSync(large, 2 ** 31 + 4096);
-  expect(await copyTo(run)).toBeNull();
-  expect((await lstat(join(copy, 'large'))).size).toBe(2 ** 31 + 4096);
-});
-
 it('copies a named pipe as a pipe without opening it', async () => {
   execFileSync('mkfifo', [join(workspace, 'pipe')]);
   expect(await copyTo(run)).toBeNull();
   expect((await lstat(join(copy, 'pipe'))).isFIFO()).toBe(true);
-});
-
-it('reports files that cannot be read and copies the rest', async () => {
-  writeFileSync(join(workspace, 'a'), 'a');
-  writeFileSync(join(workspace, 'closed'), 'b', { mode: 0o000 });
-  const script = `
-    import { createLayers } from ${JSON.stringify(join(copySources(base), 'sandbox/workspace/scratch.ts'))};
-    const options = ${JSON.stringify({ workspace, access: 'scratch', runFolder: run, withGit: false })};
-    console.log(await (await createLayers(options).copied()).filled());`;
-  const node = [process.execPath, '--input-type=module', '-e', script];
-  // Root can read everything, so another user copies.
-  const asOther =
-    process.getuid?.() === 0 ? ['setpriv', '--reuid', '65534', '--clear-groups', ...node] : node;
-  if (process.getuid?.() === 0) execFileSync('chown', ['65534', base, run, workspace, join(workspace, 'a')]);
-  const [file = '', ...args] = asOther;
-  const said = execFileSync(file, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-  expect(said).toMatch(/closed.*Permission denied/u);
-  expect(await readdir(copy)).toEqual(['a']);
 });
 
 it.runIf(isRoot)('removes the copy on a disk that runs full, and suggests fixes', async () => {
@@ -167,23 +105,6 @@ it('copies where an overlay cannot be mounted, and keeps the reason', async () =
 });
 
 const programs = { unshare: '/usr/bin/unshare', nsenter: '/usr/bin/nsenter', setpriv: '/usr/bin/setpriv' };
-
-// As a file that git removes in the background, between the moments at which find lists it and looks at it.
-it.runIf(!isRoot)(
-  'mounts an overlay over a checkout with a file that can be listed and not looked at',
-  async () => {
-    const closed = join(workspace, 'closed');
-    mkdirSync(closed);
-    writeFileSync(join(closed, 'file'), '');
-    chmodSync(closed, 0o600);
-    const identity = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
-    const layers = layersIn(run);
-    const layer = await layers.mounted({ ...programs, byRoot: null, identity });
-    await layers.close();
-    chmodSync(closed, 0o700);
-    expect([layer?.kind, layers.reasons()]).toEqual(['overlay', []]);
-  },
-);
 
 describe.runIf(isRoot)('with files of another user in the checkout', () => {
   const inUserNamespace: Mounter = { ...programs, byRoot: null, identity: { uid: 0, gid: 0 } };
@@ -224,28 +145,6 @@ describe.runIf(isRoot)('with files of another user in the checkout', () => {
       await layers.close();
     });
   });
-});
-
-it('copies where an overlay does not work as one', async () => {
-  writeFileSync(join(workspace, 'a'), 'a');
-  const pretending = join(base, 'unshare');
-  // Looks as if it had mounted something.
-  const script = `mkdir ${run}/layer-0/data/work/work; cp -r ${run}/layer-0/trial/. ${copy}/; echo "up $$"; cat >/dev/null`;
-  writeFileSync(pretending, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-  const identity = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
-  const layers = layersIn(run);
-  const programs = { unshare: pretending, nsenter: '/bin/false', setpriv: '/bin/false' };
-  expect(await layers.mounted({ ...programs, byRoot: null, identity })).toBeNull();
-  expect(layers.reasons()).toEqual(['an overlay here does not work as one']);
-  await layers.close();
-});
-
-it('stops when it is closed', async () => {
-  writeFileSync(join(workspace, 'a'), 'a');
-  const layers = layersIn(run);
-  const layer = await layers.copied();
-  await layers.close();
-  await expect(layer.filled()).rejects.toThrow('closed');
 });
 
 /** Calls back with a file system of its own, in memory. */

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSandbox } from '../../../src/sandbox/open.ts';
 import type { OpenedSandbox } from '../../../src/sandbox/sandbox.ts';
 import { rememberWorkspace } from '../../../src/sandbox/workspace/workspace-diff.ts';
-import { asCopy, CLOSED, gitIn, hasBwrap } from '../world.ts';
+import { CLOSED, gitIn, hasBwrap } from '../world.ts';
 
 describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
   'the changes of the agent, sandbox %s',
@@ -68,29 +68,6 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
         encoding: 'utf8',
       });
 
-    it('are unknown when a directory of the change looks like a repository', async () => {
-      const fake = path.join(base, 'fake');
-      for (const folder of ['objects', 'refs', 'info'])
-        await mkdir(path.join(fake, folder), { recursive: true });
-      await writeFile(path.join(fake, 'HEAD'), 'ref: refs/heads/main\n');
-      const config = '[core]\nrepositoryformatversion = 0\nbare = false\nworktree = .\n';
-      await writeFile(path.join(fake, 'config'), config);
-      await writeFile(path.join(fake, 'info/exclude'), '*\n');
-      const other = await open(fake, 'other');
-      try {
-        expect(await rememberWorkspace(other, never, { repository: fake })).toBe(null);
-      } finally {
-        await other.close();
-      }
-    });
-
-    it('are empty without a change, and the repository is not written to', async () => {
-      const state = gitState();
-      const changes = await rememberWorkspace(sandbox, never, { repository: repo });
-      expect(await changes?.compare(never)).toEqual({ changedFiles: 0, patch: null, leftOut: [] });
-      expect(gitState()).toBe(state);
-    });
-
     it('are counted and form a patch that git applies: edited, new, removed, binary files, modes, odd names', async () => {
       const changes = await rememberWorkspace(sandbox, never, { repository: repo });
       await put('a.txt', 'two\r\n');
@@ -126,22 +103,6 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       expect(await changes?.compare(never)).toEqual({ changedFiles: 0, patch: null, leftOut: [] });
     });
 
-    it('are counted next to nested repositories without a commit and with odd names', async () => {
-      for (const name of ['empty', 'od"d\n\tname', 'committed é\n']) {
-        git('init', '-q', name);
-        await put(`${name}/theirs.txt`);
-      }
-      git('-C', 'committed é\n', 'commit', '-qm', 'x', '--allow-empty');
-      const changes = await rememberWorkspace(sandbox, never, { repository: repo });
-      git('init', '-q', 'later');
-      await put('later/theirs.txt');
-      await put('empty/more.txt');
-      expect(await changes?.compare(never)).toEqual({ changedFiles: 0, patch: null, leftOut: [] });
-      await put('a.txt', 'two\n');
-      await put(':(exclude)a.txt', 'new\n');
-      expect(await countOf(changes)).toBe(2);
-    });
-
     it('are found when the size and time of a file are unchanged', async () => {
       const file = path.join(repo, 'a.txt');
       execFileSync('touch', ['-d', '2001-01-01', file]);
@@ -152,93 +113,6 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       await writeFile(file, 'two\n');
       execFileSync('touch', ['-d', '2001-01-01', file]);
       expect(await countOf(changes)).toBe(1);
-    });
-
-    it('of a copy are found when the size and time of a file are unchanged', async () => {
-      const file = path.join(repo, 'a.txt');
-      execFileSync('touch', ['-d', '2001-01-01', file]);
-      git('update-index', '--refresh');
-      const changes = await rememberWorkspace(asCopy(sandbox), never, { repository: repo });
-      expect(await countOf(changes)).toBe(0);
-      const edit = "printf 'two\\n' > a.txt; touch -d 2001-01-01 a.txt; chmod 400 a.txt";
-      await run(`${edit}; ln -sfn ./a.txt b.txt`);
-      const after = await changes?.compare(never);
-      expect([after?.changedFiles, String(after?.patch)]).toEqual([2, expect.stringContaining('+two')]);
-    });
-
-    it('of a copy are found despite new ignore rules of the agent; earlier rules stay in force', async () => {
-      await put('cache/.gitignore', '*\n');
-      await put('cache/old');
-      await sleep(200);
-      const changes = await rememberWorkspace(asCopy(sandbox), never, { repository: repo });
-      expect(await countOf(changes)).toBe(0);
-      const script = [
-        'mkdir -p "new folder" ignored nested; echo "*" > "new folder/.gitignore"; echo x > "new folder/hidden"',
-        'echo hidden.txt >> .gitignore; echo x > hidden.txt; echo x > ignored/x; echo x > cache/new',
-        'git init -q nested; echo "*" > nested/.gitignore; echo x > nested/x',
-      ];
-      await run(script.join('; '));
-      const after = await changes?.compare(never);
-      expect(String(after?.patch).match(/^diff --git .*$/gmu)).toEqual(
-        ['.gitignore', 'hidden.txt', 'new folder/.gitignore', 'new folder/hidden'].map(
-          (name) => `diff --git a/${name} b/${name}`,
-        ),
-      );
-      expect(String(after?.patch)).toContain('+hidden.txt');
-      expect(after?.changedFiles).toBe(4);
-    });
-
-    it.each([false, true])(
-      'are readable in the patch whatever the attributes say, of a copy: %s',
-      async (isCopy) => {
-        await put('.gitattributes', '*.txt -diff\n*.js binary\n');
-        commit();
-        await sleep(200);
-        const changes = await rememberWorkspace(isCopy ? asCopy(sandbox) : sandbox, never, {
-          repository: repo,
-        });
-        await run('echo two > a.txt; echo evil > new.js; printf "a\\0b" > b.bin');
-        const after = await changes?.compare(never);
-        expect(String(after?.patch).match(/^(?:\+(?!\+).*|GIT binary.*)$/gmu)).toEqual([
-          '+two',
-          'GIT binary patch',
-          '+evil',
-        ]);
-        expect(after?.changedFiles).toBe(3);
-      },
-    );
-
-    it('of a copy are found despite new attributes of the agent; earlier attributes stay in force', async () => {
-      await put('crlf/.gitattributes', '*.txt text eol=crlf\n');
-      await put('crlf/old.txt', 'x\r\n');
-      await put('id.sh', '# $Id: harmless $\n');
-      commit();
-      await sleep(200);
-      const changes = await rememberWorkspace(asCopy(sandbox), never, { repository: repo });
-      const script = [
-        'echo "* ident text -diff" >> .gitattributes; echo "* -text" > crlf/.gitattributes',
-        "echo '# $Id: evil $' > id.sh; printf 'one\\r\\n' > a.txt; printf 'y\\r\\n' > crlf/old.txt",
-      ];
-      await run(script.join('; '));
-      const after = await changes?.compare(never);
-      expect(String(after?.patch).match(/^\+(?!\+)[^\n]*/gmu)).toEqual([
-        '+* ident text -diff',
-        '+one\r',
-        '+* -text',
-        '+y',
-        '+# $Id: evil $',
-      ]);
-      expect(after?.changedFiles).toBe(5);
-    });
-
-    it('are counted but not in the patch for a workflow and a link out of the repository', async () => {
-      const changes = await rememberWorkspace(sandbox, never, { repository: repo });
-      await symlink('/etc/passwd', path.join(repo, 'link'));
-      await put('action.yml');
-      await put('a.txt', 'two\n');
-      const after = await changes?.compare(never);
-      expect(after).toMatchObject({ changedFiles: 3, leftOut: [{ name: 'action.yml' }, { name: 'link' }] });
-      expect(String(after?.patch)).toMatch(/^diff --git a\/a\.txt b\/a\.txt\n(?!.*^diff)/msu);
     });
 
     it('are found when the agent forges the object of the earlier tree', async () => {
@@ -294,14 +168,6 @@ rm -f "$(place $before)"; cp "$(place $after)" "$(place $before)"; git diff-tree
       execFileSync('chmod', ['-R', 'u+rwx', repo]);
       // Root without a sandbox can read every directory, and a file with mode 0 is changed by its mode alone.
       expect([undefined, 1]).toContain(found?.changedFiles);
-    });
-
-    it('are unknown outside a repository', async () => {
-      const plain = path.join(base, 'plain');
-      await mkdir(plain);
-      const other = await open(plain, 'other');
-      expect(await rememberWorkspace(other, never, { repository: repo })).toBeNull();
-      await other.close();
     });
 
     // Without a sandbox this cannot be tested.

@@ -25,8 +25,6 @@ export interface Observation {
 export interface BatchResult extends AttackResult {
   /** By the id of the row. */
   readonly observations: ReadonlyMap<string, Observation>;
-  /** The number of tool calls. */
-  readonly calls: number;
 }
 
 interface Turn {
@@ -80,7 +78,7 @@ export async function runBatch(
       return next === undefined ? submits(FINAL) : replyOf(next.call);
     },
   });
-  return { ...result, observations, calls: turns.length };
+  return { ...result, observations };
 }
 
 function turnsOf(rows: readonly AttackRow[], world: AttackWorld): readonly Turn[] {

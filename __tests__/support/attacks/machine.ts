@@ -192,7 +192,7 @@ export const machineRows: readonly AttackRow[] = [
   ),
 ];
 
-/** The attacks on a sandbox that root starts. */
+/** An attack that only a sandbox started by root prevents: without root bubblewrap cannot drop the groups. */
 export const groupRow = shell('M8 wants the files of the runner’s other groups', 'id -G | wc -w', {
   match: '1\n',
 });

@@ -200,7 +200,8 @@ function toolchainOf(folder: string, hidden: readonly string[]): readonly string
     if (at > 0 && hidden.some((root) => isInside(home, root))) return folders.map((path) => join(home, path));
   }
   const parent = dirname(folder);
-  const named = ['bin', 'shims', 'sbin'].includes(basename(folder));
+  // Programs in `node_modules/.bin` are links to the packages beside it.
+  const named = ['bin', '.bin', 'shims', 'sbin'].includes(basename(folder));
   // A whole home folder is never a toolchain, no matter which user owns it.
   const isHome = dirname(parent) === '/home' || hidden.includes(parent);
   return named && !isHome && hidden.some((root) => isInside(parent, root)) ? [parent] : [folder];

@@ -1,5 +1,5 @@
 /**
- * A user with sudo without a password, for tests that run as root. It exists only in the mount namespace of one step:
+ * A user other than root, with or without sudo, for tests that run as root. It exists only in the mount namespace of one step:
  * nothing is added to /etc, so that concurrent runs of these tests do not conflict and a killed run leaves no user.
  */
 import { spawnSync } from 'node:child_process';
@@ -11,6 +11,8 @@ import path from 'node:path';
 export interface RunnerUser {
   readonly name: string;
   readonly id: number;
+  /** Whether this user can use sudo without a password. */
+  readonly hasSudo: boolean;
 }
 
 /** The same as on Debian and Ubuntu. */
@@ -19,23 +21,28 @@ const SUDOERS =
 const [FIRST_ID, LAST_ID] = [20_000, 59_998];
 
 /** Chooses a number that no user and no group of this machine has. */
-export function createRunnerUser(): RunnerUser {
+export function createRunnerUser(hasSudo = true): RunnerUser {
   const known = `${readOr('/etc/passwd')}\n${readOr('/etc/group')}`;
   for (;;) {
     const id = FIRST_ID + Math.floor(Math.random() * (LAST_ID - FIRST_ID));
-    if (!known.includes(`:${id}:`) && !known.includes(`:${id + 1}:`)) return { name: `attack-${id}`, id };
+    if (!known.includes(`:${id}:`) && !known.includes(`:${id + 1}:`))
+      return { name: `attack-${id}`, id, hasSudo };
   }
 }
 
 /** Writes /etc/passwd and similar files for the user to a directory; returns the shell lines that mount them. */
-export function mountUserFiles({ name, id }: RunnerUser, folder: string, home: string): readonly string[] {
+export function mountUserFiles(
+  { name, id, hasSudo }: RunnerUser,
+  folder: string,
+  home: string,
+): readonly string[] {
   mkdirSync(folder);
   const files: readonly (readonly [file: string, mode: number, text: string])[] = [
     ['passwd', 0o644, `${readOr('/etc/passwd')}${name}:x:${id}:${id}::${home}:/bin/sh\n`],
     ['group', 0o644, `${readOr('/etc/group')}${name}:x:${id}:\n${name}-more:x:${id + 1}:${name}\n`],
     // Without the passwords of this machine: only the expiry of the account is checked.
     ['shadow', 0o600, `root:*:19000:0:99999:7:::\n${name}:*:19000:0:99999:7:::\n`],
-    ['sudoers', 0o440, `${SUDOERS}\n${name} ALL=(ALL) NOPASSWD: ALL\n`],
+    ['sudoers', 0o440, `${SUDOERS}\n${hasSudo ? `${name} ALL=(ALL) NOPASSWD: ALL\n` : ''}`],
   ];
   return files.map(([file, mode, text]) => {
     const own = path.join(folder, file);
