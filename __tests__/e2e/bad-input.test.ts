@@ -127,11 +127,14 @@ describe('invalid input', () => {
     expectConfigError(run, /sandbox: off is refused on pull_request_target/u);
   });
 
-  it('reports an unreachable endpoint with its address', async () => {
-    const run = await runAction({ script: [good], inputs: { 'base-url': 'http://127.0.0.1:9/v1' } });
-    expect(run.exitCode).toBe(1);
-    expect(run.envelope).toMatchObject({ reason: 'provider_error' });
-    expect(run.envelope?.['error']).toMatch(/127\.0\.0\.1:9/u);
+  it('asks an unreachable endpoint for as long as the run may take, and names its address', async () => {
+    const inputs = { 'base-url': 'http://127.0.0.1:9/v1', 'timeout-minutes': '0.05' };
+    const run = await runAction({ script: [good], inputs });
+    expect(run.exitCode).toBe(55);
+    expect(run.log).toContain('no answer from 127.0.0.1:9 (ECONNREFUSED): try 2 of 11 follows');
+    expect(run.envelope?.['error']).toMatch(
+      /127\.0\.0\.1:9 had given no answer .*Check that the server is up/u,
+    );
   });
 
   it('ends with 52 when the outputs cannot be written, and the envelope says so', async () => {

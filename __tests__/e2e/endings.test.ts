@@ -110,12 +110,9 @@ describe.each(['openai-compatible', 'anthropic'] as const)('verdicts with %s', (
   });
 
   it('E17 endless rate limits end the run after a bounded number of tries', async () => {
-    const script = [
-      { status: 429, retryAfter: 0, error: { message: 'slow down', type: 'rate_limit_error' } },
-    ];
+    const script = [{ status: 429, error: { message: 'slow down', type: 'rate_limit_error' } }];
     const run = await ends({ provider, script }, inconclusive('provider_rate_limit', 1, 'error_provider'));
-    expect(run.requests.length).toBeGreaterThan(1);
-    expect(run.requests.length).toBeLessThan(8);
+    expect(run.requests).toHaveLength(11);
   });
 
   it('E18 a refusal ends the run', async () => {

@@ -203,7 +203,7 @@ describe('the bundle with a TLS certificate, without a proxy', () => {
 
 describe('the bundle during a wait requested by the server', () => {
   const busy = [{ status: 429, retryAfter: 50, error: { message: 'slow down', type: 'rate_limit_error' } }];
-  const waiting = /answered 429 and asked to wait 50 s: try 2 of 4 follows$/u;
+  const waiting = /answered 429 and asked to wait 50 s: try 2 of 11 follows$/u;
 
   // One provider of each SDK, because the SDK's client or ours may be the one that waits.
   describe.each(['openai', 'anthropic'] as const)('%s', (provider) => {
