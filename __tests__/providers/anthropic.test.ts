@@ -225,13 +225,4 @@ describe('joinedMessage', () => {
     const usage = { input_tokens: 3, output_tokens: 7 };
     expect(message).toEqual({ id: 'm', stop_reason: 'end_turn', usage });
   });
-
-  it('merges many deltas of a large message in linear time', () => {
-    const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, n]));
-    const { message } = joinedMessage([
-      { type: 'message_start', message: { ...many, usage: many } },
-      ...Array.from({ length: 2_000 }, () => ({ type: 'message_delta' })),
-    ]);
-    expect(message).toEqual({ ...many, usage: many });
-  });
 });

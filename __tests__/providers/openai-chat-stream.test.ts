@@ -42,35 +42,6 @@ describe('joinedChat', () => {
       ['c', 'three', '<>!'],
     ]);
   });
-
-  it('is linear in the number of chunks, calls and list items', () => {
-    const count = 200_000;
-    const chunks = Array.from({ length: count }, (_, index) =>
-      event({
-        list: [index],
-        tool_calls: [{ index, id: `call_${index}`, function: { name: 'shell', arguments: '{}' } }],
-      }),
-    );
-    const { calls, message } = joinedChat(chunks);
-    expect(calls).toHaveLength(count);
-    expect(message['list']).toHaveLength(count);
-  });
-
-  it('merges many chunks into a call with many fields in linear time', () => {
-    const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, n]));
-    const piece = event({ tool_calls: [{ index: 0, function: { last: 1, arguments: ' ' } }] });
-    const { calls } = joinedChat([
-      event({ tool_calls: [{ index: 0, id: 'a', function: { name: 'x', ...many } }] }),
-      ...Array.from({ length: 4_000 }, () => piece),
-    ]);
-    expect(calls).toMatchObject([
-      {
-        name: 'x',
-        rawArguments: ' '.repeat(4_000),
-        native: { id: 'a', function: { ...many, name: 'x', last: 1 } },
-      },
-    ]);
-  });
 });
 
 describe('a stream', () => {

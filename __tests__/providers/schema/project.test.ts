@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { type Dialect, describedTool, projectSchema } from '../../../src/providers/schema/project.ts';
 import type { JsonObject } from '../../../src/types.ts';
 import { wireViolations } from '../../support/schemas/wire-rules.ts';
-import { dialects, noteOf, tool, validatorOfWire } from './validate-wire.ts';
+import { dialects, lossesOf, noteOf, tool, validatorOfWire } from './validate-wire.ts';
 
-/** The dialects that accept all of draft 2020-12 below the root. */
+/** The dialects that accept all of draft 2020-12 below the root, and those that accept a part of it. */
 const wholeDialects: readonly Dialect[] = ['openai', 'anthropic'];
+const strictDialects: readonly Dialect[] = ['gemini', 'compatible'];
 
 describe('projectSchema', () => {
   it('S1 keeps a plain schema unchanged, without a note', () => {
@@ -153,37 +154,6 @@ describe('projectSchema', () => {
     },
   );
 
-  it('points a reference to a changed root at a copy of the original root', () => {
-    const schema = {
-      anyOf: [{ type: 'object', properties: { next: { $ref: '#' } }, required: ['next'] }, { type: 'null' }],
-    };
-    const { parameters } = projectSchema(schema, 'anthropic');
-    expect(parameters).toEqual({
-      type: 'object',
-      properties: { next: { $ref: '#/$defs/part_1' } },
-      required: ['next'],
-      $defs: {
-        part_1: {
-          anyOf: [
-            { type: 'object', properties: { next: { $ref: '#/$defs/part_1' } }, required: ['next'] },
-            { type: 'null' },
-          ],
-        },
-      },
-    });
-    expect(validatorOfWire(parameters)({ next: { next: null } })).toBe(true);
-  });
-
-  it('opens references that form a cycle after comments are removed', () => {
-    const properties = { a: { $comment: 'c', $ref: '#/definitions/x' } };
-    const definitions = { x: { $comment: 'd', $ref: '#/properties/a' } };
-    for (const dialect of dialects) {
-      const { parameters } = projectSchema({ type: 'object', properties, definitions }, dialect);
-      expect(wireViolations(parameters, dialect)).toEqual([]);
-      expect(validatorOfWire(parameters, dialect)({ a: [1] })).toBe(true);
-    }
-  });
-
   it('keeps properties open that patterns or unevaluatedProperties leave open', () => {
     const patterned = {
       properties: { a: { type: 'string' } },
@@ -233,6 +203,166 @@ describe('projectSchema', () => {
         expect(wireViolations(parameters, dialect)).toEqual([]);
         expect(JSON.stringify(parameters).length).toBeLessThan(1_000_000);
       }
+    }
+  });
+});
+
+const near = [
+  { type: 'string', minLength: 1 },
+  { type: 'string', maxLength: 3 },
+];
+const oneOf = [{ type: 'string' }, { type: 'integer' }];
+
+/** Schemas of a property in words; the golden files hold what becomes of each. */
+const shown: Readonly<Record<'gemini' | 'compatible', Readonly<Record<string, JsonObject>>>> = {
+  gemini: {
+    'with null has a mark': { type: ['string', 'null'], maxLength: 5 },
+    'with several types becomes anyOf, the description in the first': {
+      type: ['string', 'integer', 'null'],
+      minimum: 1,
+      description: 'd',
+    },
+    'with a branch for null has a mark': { anyOf: [{ type: 'number' }, { type: 'null' }], title: 'T' },
+    'without a type is spelled out': { description: 'd' },
+    'of any entries stays open': { type: 'array', items: {} },
+    'with const has an enum': { const: 'a' },
+    'with null in its enum has a mark': { enum: ['a', null] },
+    'has no enum of numbers': { type: 'integer', enum: [1, 2] },
+    'has no empty string in its enum': { enum: ['a', ''] },
+    'has the strings of a mixed enum': { enum: ['a', 1.5] },
+    'of integers has inclusive bounds': { type: 'integer', exclusiveMinimum: 0, exclusiveMaximum: 9.5 },
+    'of fractions has inclusive bounds': { type: 'number', exclusiveMinimum: 0 },
+    'with oneOf has anyOf, and a line on what is lost': { oneOf },
+    'keeps branches that overlap': { anyOf: near },
+    'hands its type to its branches': {
+      type: 'object',
+      anyOf: [tool({ x: { type: 'string' } }), { properties: { y: { type: 'number' } } }],
+    },
+    'merges allOf, and keeps the first of two demands that do not fit into one schema': {
+      allOf: [
+        { type: 'object', properties: { x: { type: 'string' } }, required: ['x'] },
+        { properties: { x: { minLength: 2 }, y: { type: 'number' } }, required: ['y', 'z'] },
+      ],
+    },
+    'that is a closed tuple becomes a list of what it has at any position': {
+      type: 'array',
+      items: oneOf,
+      additionalItems: false,
+    },
+    'keeps the tuple of one schema only, because the rest of a list counts from its end': {
+      type: 'array',
+      allOf: [{ prefixItems: [{}, { type: 'number' }], items: false }, { prefixItems: [{ type: 'string' }] }],
+    },
+    'that is an open tuple becomes a list of anything': { type: 'array', items: [{ type: 'string' }] },
+    'loses what the API does not know, where it was': {
+      type: 'array',
+      uniqueItems: true,
+      items: { type: 'string', pattern: '^(?=a)', format: 'uri' },
+    },
+  },
+  compatible: {
+    'loses what breaks a grammar': { type: 'string', pattern: '^a', maxLength: 65_536 },
+    'loses what is refused': { type: 'array', items: { type: 'string' }, uniqueItems: true },
+    'without properties stays open': { type: 'object', properties: {} },
+    'without a type has all of them': { description: 'd' },
+    'keeps sayable what patterns allow': {
+      type: 'object',
+      patternProperties: { '^p': {} },
+      additionalProperties: false,
+    },
+    'loses a union beside properties': {
+      ...tool({ x: { type: 'string' } }),
+      anyOf: [{ required: ['x'] }, { required: ['y'] }],
+    },
+  },
+};
+
+function project(schema: JsonObject, dialect: Dialect) {
+  const { parameters, note } = projectSchema(schema, dialect);
+  expect(wireViolations(parameters, dialect)).toEqual([]);
+  return { parameters, losses: lossesOf(note) };
+}
+
+/** The projection of a property `a` and its losses, by their path below it. */
+function projectProperty(a: JsonObject, dialect: Dialect, rest?: JsonObject) {
+  const { parameters, losses } = project(tool({ a }, rest), dialect);
+  return {
+    a: Object(parameters['properties']).a,
+    losses: losses.map(([pointer, keywords]) => [pointer.replace('#/properties/a', ''), keywords]),
+  };
+}
+
+describe.each(['gemini', 'compatible'] as const)('for %s', (dialect) => {
+  it('a schema is projected to what its servers accept', async () => {
+    const lines = Object.entries(shown[dialect]).map(([title, schema]) => {
+      const { a, losses } = projectProperty(schema, dialect);
+      const lost = losses
+        .map(([place, keywords]) => `\n  lost at "${place}": ${JSON.stringify(keywords)}`)
+        .join('');
+      return `a schema ${title}\n  ${JSON.stringify(schema)}\n  ${JSON.stringify(a)}${lost}\n`;
+    });
+    await expect(lines.join('\n')).toMatchFileSnapshot(`../../golden/projections/${dialect}.txt`);
+  });
+});
+
+describe('for servers with a part of JSON Schema, a projection', () => {
+  it('inlines references until they recur and puts the definition in the note', () => {
+    const name = { type: 'string', maxLength: 9 };
+    const Node = tool({ name: { $ref: '#/definitions/Name' }, next: { $ref: '#/definitions/Node' } });
+    const definitions = { Node, Name: name };
+    const { a, losses } = projectProperty({ $ref: '#/definitions/Node' }, 'gemini', { definitions });
+    const description = 'Follows the definition "Node"; see the note on this tool\'s arguments.';
+    expect(a).toEqual(tool({ name, next: { type: 'object', description } }));
+    expect(losses).toEqual([
+      ['/properties/next', { $ref: '#/definitions/Node' }],
+      ['#/definitions/Node', Node],
+      ['#/definitions/Name', name],
+    ]);
+  });
+
+  it('inlines fewer references when inlining would make the schema many times larger', () => {
+    const $defs: Record<string, JsonObject> = { d0: { type: 'string' } };
+    for (let n = 1; n < 60; n += 1) {
+      const next = { $ref: `#/$defs/d${n - 1}` };
+      $defs[`d${n}`] = { type: 'object', properties: { l: next, r: next } };
+    }
+    const { parameters } = projectSchema(tool({ a: { $ref: '#/$defs/d59' } }, { $defs }), 'gemini');
+    expect(wireViolations(parameters, 'gemini')).toEqual([]);
+    expect(JSON.stringify(parameters).length).toBeLessThan(100_000);
+  });
+
+  it('keeps references alone, under names that need no escape, and the definitions that they need', () => {
+    const { parameters, losses } = project(
+      tool(
+        { a: { $ref: '#/definitions/x~1y', description: 'd' }, self: { $ref: '#' } },
+        { definitions: { 'x/y': { type: 'string', pattern: 'a' }, unused: {} } },
+      ),
+      'compatible',
+    );
+    const properties = { a: { $ref: '#/$defs/x_y' }, self: { $ref: '#/$defs/root' } };
+    expect(parameters).toEqual(
+      tool(properties, { $defs: { x_y: { type: 'string' }, root: tool(properties) } }),
+    );
+    expect(losses).toEqual([
+      ['#/properties/a', { description: 'd' }],
+      ['#/$defs/x_y', { pattern: 'a' }],
+      ['#/$defs/root/properties/a', { description: 'd' }],
+    ]);
+  });
+
+  it('drops a property and a branch that accept nothing', () => {
+    const b = { type: 'string', enum: [1] };
+    const c = { type: 'string', minLength: 1, allOf: [{ not: {} }] };
+    const schema = tool({ no: false, a: { anyOf: [{ type: 'string' }, false] }, b, c });
+    for (const dialect of strictDialects) {
+      const { parameters, losses } = project(schema, dialect);
+      expect(parameters).toEqual(tool({ a: { type: 'string' } }));
+      for (const loss of [
+        ['#/properties/no', { not: {} }],
+        ['#/properties/b', b],
+        ['#/properties/c', c],
+      ])
+        expect(losses).toContainEqual(loss);
     }
   });
 });

@@ -1,0 +1,1 @@
+export const testAll = process.env['TEST_ALL'] === '1';
