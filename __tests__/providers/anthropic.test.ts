@@ -1,6 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { describe, expect, it } from 'vitest';
-import { joinedMessage } from '../../src/providers/anthropic.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import type { ProviderSettings } from '../../src/providers/registry.ts';
 import { objectOf } from '../../src/providers/tool-calls.ts';
@@ -128,14 +127,6 @@ describe('a replay', () => {
     ]);
   });
 
-  it('keeps unsigned thinking of compatible servers', async () => {
-    const unsigned = { type: 'thinking', thinking: 'Hm.' };
-    const { provider, server } = await serving({ ...message, content: [unsigned, use] });
-    const first = await provider.complete(asking());
-    await provider.complete(asking({ messages: answered(asking().messages, first) }));
-    expect(sentBody(server, 1)['messages']).toContainEqual({ role: 'assistant', content: [unsigned, use] });
-  });
-
   it('accepts an input that arrives complete in content_block_start', async () => {
     const { provider } = await serving([
       { type: 'message_start', message: { content: [] } },
@@ -205,24 +196,5 @@ describe('an error inside a stream', () => {
     ]);
     await expect(provider.complete(asking())).rejects.toMatchObject({ failure: expected, status: null });
     expect(server.requests).toHaveLength(tries);
-  });
-});
-
-describe('joinedMessage', () => {
-  it('merges message_delta events and keeps the other fields', () => {
-    const { message } = joinedMessage([
-      {
-        type: 'message_start',
-        message: { id: 'm', stop_reason: null, usage: { input_tokens: 3, output_tokens: 1 } },
-      },
-      {
-        type: 'message_delta',
-        delta: { stop_reason: null },
-        usage: { input_tokens: null, output_tokens: 5 },
-      },
-      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 7 } },
-    ]);
-    const usage = { input_tokens: 3, output_tokens: 7 };
-    expect(message).toEqual({ id: 'm', stop_reason: 'end_turn', usage });
   });
 });

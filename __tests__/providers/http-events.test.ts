@@ -58,18 +58,6 @@ describe('normalizeEvents', () => {
       { numRuns: 300 },
     );
   });
-
-  it('returns the events before a read error and then fails', async () => {
-    const error = new Error('cut');
-    async function* broken() {
-      yield new TextEncoder().encode('data: a\n\ndata: b');
-      throw error;
-    }
-    const data: string[] = [];
-    const work = textsOf(ReadableStream.from(broken()), data);
-    await expect(work).rejects.toBe(error);
-    expect(data).toEqual(['a']);
-  });
 });
 
 describe.each([

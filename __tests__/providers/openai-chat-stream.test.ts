@@ -9,21 +9,6 @@ import { raw } from './conformance-server.ts';
 const event = (delta: JsonObject): JsonObject => ({ choices: [{ index: 0, delta }] });
 
 describe('joinedChat', () => {
-  it('concatenates text, appends to lists and keeps the last other value', () => {
-    const { message } = joinedChat([
-      event({ role: 'assistant', content: 'a', reasoning_details: [{ n: 1 }], mood: 'x', kind: ['old'] }),
-      event({ content: 'b', reasoning_details: [{ n: 2 }, { n: 3 }], mood: 'y', kind: 'word' }),
-      event({ content: null, reasoning_details: null, kind: ['new'] }),
-    ]);
-    expect(message).toEqual({
-      role: 'assistant',
-      content: 'ab',
-      reasoning_details: [{ n: 1 }, { n: 2 }, { n: 3 }],
-      mood: 'y',
-      kind: ['new'],
-    });
-  });
-
   it('matches chunks to calls by index, by id, or to the last call', () => {
     const piece = (fields: JsonObject, name: string, args: string) =>
       event({ tool_calls: [{ ...fields, function: { ...(name === '' ? {} : { name }), arguments: args } }] });
@@ -93,15 +78,6 @@ describe('a stream', () => {
         },
       ],
     });
-  });
-
-  it('does not join a field that every chunk repeats', async () => {
-    const { provider, server } = await serving([
-      chunk({ role: 'assistant', content: 'a', kind: 'k' }),
-      chunk({ role: 'assistant', content: 'b', kind: 'k' }, 'stop'),
-    ]);
-    const { sent } = await replay(provider, server);
-    expect(Array.isArray(sent) && sent[2]).toEqual({ role: 'assistant', content: 'ab', kind: 'k' });
   });
 
   it('treats a __proto__ key in a delta as data', async () => {

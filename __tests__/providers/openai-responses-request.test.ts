@@ -69,11 +69,4 @@ describe('a request', () => {
     ]);
     expect(server.requests.map((_, n) => 'include' in sent(server, n))).toEqual([true, false, false]);
   });
-
-  it('does not retry when the server rejects another field', async () => {
-    const error = { message: 'no', type: 'invalid_request_error', param: 'reasoning.effort', code: null };
-    const { provider, server } = await serving([{ status: 400, error }]);
-    await expect(provider.complete(asking())).rejects.toMatchObject({ failure: 'error', status: 400 });
-    expect(server.requests).toHaveLength(1);
-  });
 });
