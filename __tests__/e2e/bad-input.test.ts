@@ -131,7 +131,7 @@ describe('invalid input', () => {
     const inputs = { 'base-url': 'http://127.0.0.1:9/v1', 'timeout-minutes': '0.05' };
     const run = await runAction({ script: [good], inputs });
     expect(run.exitCode).toBe(55);
-    expect(run.log).toContain('no answer from 127.0.0.1:9 (ECONNREFUSED): try 2 of 11 follows');
+    expect(run.log).toContain('no answer from 127.0.0.1:9: try 2 of 11 follows');
     expect(run.envelope?.['error']).toMatch(
       /127\.0\.0\.1:9 had given no answer .*Check that the server is up/u,
     );

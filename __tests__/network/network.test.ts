@@ -107,9 +107,9 @@ it('a redirect is returned and never followed, with and without a proxy', async 
   const server = await plainServer((response) =>
     response.writeHead(307, { location: 'http://evil.test/' }).end(),
   );
-  const proxy = await proxyWith({ hosts: { 'models.test:80': server.url } });
+  const proxy = await proxyWith({ hosts: { 'models.test:8080': server.url } });
   const ways = [createFetch({})(`${server.url}/here`, post())];
-  ways.push(createFetch({ HTTP_PROXY: proxy.url })('http://models.test/there', post()));
+  ways.push(createFetch({ HTTP_PROXY: proxy.url })('http://models.test:8080/there', post()));
   const answers = await Promise.all(ways);
   expect(answers.map(({ status, headers }) => [status, headers.get('location')])).toEqual([
     [307, 'http://evil.test/'],
