@@ -126,18 +126,6 @@ describe('a replay', () => {
       { role: 'user' },
     ]);
   });
-
-  it('accepts an input that arrives complete in content_block_start', async () => {
-    const { provider } = await serving([
-      { type: 'message_start', message: { content: [] } },
-      { type: 'content_block_start', index: 0, content_block: use },
-      { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
-      { type: 'message_stop' },
-    ]);
-    expect((await provider.complete(asking())).message.toolCalls).toEqual([
-      { id: 'x', name: 'shell', rawArguments: '{"command":"ls"}', status: 'complete' },
-    ]);
-  });
 });
 
 describe('a request', () => {
@@ -163,6 +151,14 @@ describe('a request', () => {
     await limited.provider.complete(asking());
     const limits = [server, limited.server].map((each) => sentBody(each, 0)['max_tokens']);
     expect(limits).toEqual([expected, 7]);
+  });
+
+  it('forces a tool by its name, and only when asked', async () => {
+    const { provider, server } = await serving(message);
+    await provider.complete(asking());
+    await provider.complete(asking({ toolChoice: { tool: 'shell' } }));
+    const choices = [0, 1].map((n) => sentBody(server, n)['tool_choice']);
+    expect(choices).toEqual([undefined, { type: 'tool', name: 'shell' }]);
   });
 
   it('accepts a base URL that ends with /v1', async () => {

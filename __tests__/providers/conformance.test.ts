@@ -114,17 +114,6 @@ describe.each(wires)('$name', (wire: Wire) => {
       expect(model.requests).toHaveLength(2);
     });
 
-    it('forces a tool choice only when asked', async () => {
-      const seen: string[] = [];
-      const { provider } = await emulated((request) => {
-        seen.push(request.toolChoice);
-        return { text: 'x' };
-      });
-      await provider.complete(asking());
-      await provider.complete(asking({ toolChoice: { tool: 'structured_output' } }));
-      expect(seen).toEqual(['auto', 'structured_output']);
-    });
-
     it('extends the previous request byte for byte in every turn', async () => {
       const { provider, model } = await emulated((_, index) => ({
         text: `Turn ${index}.`,

@@ -84,15 +84,10 @@ const error = { code: 'x', message: 'no' };
 describe('a response', () => {
   it.each<[string, ProviderName, JsonObject | readonly JsonObject[]]>([
     ['an error after the end', 'openai-compatible', [all, ended, { error }]],
-    ['an error of the choice', 'openai-compatible', [all, chunk([], 'tool_calls', { error })]],
     ['an end by length and another end', 'openai-compatible', [all, chunk([], 'length'), ended]],
-    ['a failure and an end', 'openai-compatible', [all, chunk([], 'error'), ended]],
     ['arguments after the end', 'openai-compatible', [begun, ended, chunk([rest])]],
-    ['a call after the end', 'openai-compatible', [chunk([], 'stop'), all]],
     ['another choice', 'openai-compatible', [begun, chunk([rest], 'tool_calls', { index: 1 })]],
     ['an error beside its choices', 'openai-compatible', { choices: [choice()], error }],
-    ['an error of its only choice', 'openai-compatible', { choices: [choice({ error })] }],
-    ['another choice first', 'openai-compatible', { choices: [choice({ index: 1 }), choice()] }],
     [
       'an error event after its end',
       'anthropic',
@@ -103,7 +98,6 @@ describe('a response', () => {
       'anthropic',
       [start, block, json('{"pass'), end('tool_use'), json('ed":true}'), stop],
     ],
-    ['two stop reasons', 'anthropic', [start, block, input, end('max_tokens'), end('tool_use'), stop]],
     [
       'two messages',
       'anthropic',
@@ -118,14 +112,8 @@ describe('a response', () => {
 
   it.each<[string, ProviderName, JsonObject | readonly JsonObject[]]>([
     ['in one chunk', 'openai-compatible', [chunk([call('{"passed":true}')], 'tool_calls')]],
-    ['with two finish reasons for one end', 'openai-compatible', [all, chunk([], 'stop'), ended]],
     ['with a null error', 'openai-compatible', [all, { ...chunk([], 'stop', { error: null }), error: null }]],
     ['with an empty chunk after the end', 'openai-compatible', [all, ended, chunk([])]],
-    [
-      'without an end or an index',
-      'openai-compatible',
-      { choices: [choice({ finish_reason: null, index: null })] },
-    ],
     ['whose end is sent twice', 'anthropic', [start, block, input, end('tool_use'), end('tool_use'), stop]],
     ['in one body', 'anthropic', body],
     ['in one event', 'openai', [completed]],

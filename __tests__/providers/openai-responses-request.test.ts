@@ -22,16 +22,6 @@ describe('a request', () => {
     ]);
   });
 
-  it('omits an empty tool list and empty instructions', async () => {
-    const { provider, server } = await serving([response()], { model: 'gpt-4.1' });
-    await provider.complete(asking({ system: '', tools: [] }));
-    expect(sent(server, 0)).toEqual({
-      model: 'gpt-4.1',
-      store: false,
-      input: [{ role: 'user', content: 'Go.' }],
-    });
-  });
-
   it.each([
     ['gpt-4o-mini', false],
     ['gpt-4.1-2025-04-14', false],

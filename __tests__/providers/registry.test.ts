@@ -58,14 +58,6 @@ describe('createProvider', () => {
     },
   );
 
-  it('accepts an api-version only in an Azure base URL', async () => {
-    const baseUrl = 'https://r.openai.azure.com/?api-version=2024-10-21';
-    for (const provider of PROVIDERS) {
-      const problem = await refused({ provider, baseUrl });
-      expect([provider, problem === null]).toEqual([provider, provider === 'azure-openai']);
-    }
-  });
-
   it.each([
     ['azure-openai', /needs base-url.*https:\/\/NAME\.openai\.azure\.com/],
     ['openai-compatible', /needs base-url/],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Dialect, describedTool, projectSchema } from '../../../src/providers/schema/project.ts';
 import type { JsonObject } from '../../../src/types.ts';
 import { wireViolations } from '../../support/schemas/wire-rules.ts';
-import { dialects, lossesOf, noteOf, tool, validatorOfWire } from './validate-wire.ts';
+import { dialects, lossesOf, noteOf, tool } from './validate-wire.ts';
 
 /** The dialects that accept all of draft 2020-12 below the root, and those that accept a part of it. */
 const wholeDialects: readonly Dialect[] = ['openai', 'anthropic'];
@@ -89,51 +89,6 @@ describe('projectSchema', () => {
       return `${title}\n  ${JSON.stringify(schema)}\n${projections.join('')}`;
     });
     await expect(lines.join('\n')).toMatchFileSnapshot('../../golden/projections/root.txt');
-  });
-
-  it('keeps literals and properties that are named like keywords', () => {
-    const literal = { $ref: '#/nowhere', items: [{ type: 'array' }], nullable: true, $comment: 'kept' };
-    const schema = {
-      type: 'object',
-      properties: {
-        id: { type: 'string' },
-        format: { enum: [literal] },
-        items: { const: literal, default: literal, examples: [literal] },
-        properties: { type: 'object', properties: { $id: { type: 'string' }, $ref: { type: 'string' } } },
-      },
-    };
-    for (const dialect of wholeDialects)
-      expect(projectSchema(schema, dialect)).toEqual({ parameters: schema, note: null });
-  });
-
-  it('updates references to a moved schema, by pointer or anchor', () => {
-    const schema = {
-      $schema: 'https://json-schema.org/draft/2020-12/schema',
-      $id: 'https://example.com/root',
-      type: 'object',
-      properties: {
-        kept: { $ref: '#/$defs/a~1b' },
-        anchored: { $ref: '#here' },
-        absolute: { $ref: 'https://example.com/root#/$defs/named' },
-        moved: { $ref: '#/properties/list/prefixItems/0' },
-        list: { type: 'array', prefixItems: [{ type: 'boolean' }] },
-        self: { $ref: '#' },
-      },
-      $defs: { 'a/b': { type: 'string' }, named: { $anchor: 'here', type: 'number' } },
-    };
-    const { parameters } = projectSchema(schema, 'openai');
-    expect(parameters['properties']).toMatchObject({
-      kept: { $ref: '#/$defs/a~1b' },
-      anchored: { $ref: '#/$defs/named' },
-      absolute: { $ref: '#/$defs/named' },
-      moved: { $ref: '#/$defs/part_1' },
-      self: { $ref: '#' },
-    });
-    expect(parameters['$defs']).toMatchObject({ part_1: { type: 'boolean' } });
-    const wire = validatorOfWire(parameters);
-    expect(wire({ kept: 's', anchored: 1, moved: true, self: { anchored: 2 } })).toBe(true);
-    const refused = [{ kept: 1 }, { anchored: 's' }, { moved: 1 }, { self: { kept: 1 } }];
-    expect(refused.filter((each) => wire(each))).toEqual([]);
   });
 
   it.each([
@@ -277,38 +232,6 @@ describe.each(['gemini', 'compatible'] as const)('for %s', (dialect) => {
       return `a schema ${title}\n  ${JSON.stringify(schema)}\n  ${JSON.stringify(a)}${lost}\n`;
     });
     await expect(lines.join('\n')).toMatchFileSnapshot(`../../golden/projections/${dialect}.txt`);
-  });
-});
-
-describe('for servers with a part of JSON Schema, a projection', () => {
-  it('inlines fewer references when inlining would make the schema many times larger', () => {
-    const $defs: Record<string, JsonObject> = { d0: { type: 'string' } };
-    for (let n = 1; n < 60; n += 1) {
-      const next = { $ref: `#/$defs/d${n - 1}` };
-      $defs[`d${n}`] = { type: 'object', properties: { l: next, r: next } };
-    }
-    const { parameters } = projectSchema(tool({ a: { $ref: '#/$defs/d59' } }, { $defs }), 'gemini');
-    expect(wireViolations(parameters, 'gemini')).toEqual([]);
-    expect(JSON.stringify(parameters).length).toBeLessThan(100_000);
-  });
-
-  it('keeps references alone, under names that need no escape, and the definitions that they need', () => {
-    const { parameters, losses } = project(
-      tool(
-        { a: { $ref: '#/definitions/x~1y', description: 'd' }, self: { $ref: '#' } },
-        { definitions: { 'x/y': { type: 'string', pattern: 'a' }, unused: {} } },
-      ),
-      'compatible',
-    );
-    const properties = { a: { $ref: '#/$defs/x_y' }, self: { $ref: '#/$defs/root' } };
-    expect(parameters).toEqual(
-      tool(properties, { $defs: { x_y: { type: 'string' }, root: tool(properties) } }),
-    );
-    expect(losses).toEqual([
-      ['#/properties/a', { description: 'd' }],
-      ['#/$defs/x_y', { pattern: 'a' }],
-      ['#/$defs/root/properties/a', { description: 'd' }],
-    ]);
   });
 });
 
