@@ -95,13 +95,15 @@ export interface Issue {
   readonly keyword: string;
   /** One sentence for the model: what is wrong, and the value found. */
   readonly message: string;
+  /** The property that is missing: a word of the schema, never of the payload. */
+  readonly missing?: string;
 }
 
 /**
  * The part of an issue that may be stored or published: no message, and `*` in the path for keys that the schema does
  * not declare.
  */
-export type RedactedIssue = Pick<Issue, 'path' | 'keyword'>;
+export type RedactedIssue = Pick<Issue, 'path' | 'keyword' | 'missing'>;
 
 /** How an almost valid payload was repaired before it was accepted. */
 export type Repair =
@@ -137,8 +139,23 @@ export type Outcome =
   | { readonly kind: 'refused'; readonly text: string }
   /** A valid payload that rests on too little; `text` is a sentence for people. */
   | { readonly kind: 'weak'; readonly text: string }
-  | { readonly kind: 'exhausted'; readonly limit: Limit; readonly lastIssues: readonly RedactedIssue[] }
+  | {
+      readonly kind: 'exhausted';
+      readonly limit: Limit;
+      readonly lastIssues: readonly RedactedIssue[];
+      /** Whether the model repeated one rejected call, so that the run ended before the limit. */
+      readonly repeated?: boolean;
+      /** The request that had no answer when time was up; absent if none was pending. */
+      readonly pending?: PendingRequest;
+    }
   | { readonly kind: 'cancelled'; readonly signal: string };
+
+/** A request to the model that has no answer yet. */
+export interface PendingRequest {
+  /** Where it was sent: the host of the endpoint, or the model if there is none. */
+  readonly to: string;
+  readonly seconds: number;
+}
 
 /**
  * How much of the change under review the model was given: `missing` when the diff was requested but could not be

@@ -66,12 +66,6 @@ describe('createContract', () => {
 });
 
 describe('check', () => {
-  it('accepts a valid payload unchanged', async () => {
-    expect(await checking(passed, '{"passed":true,"summary":"fine","list":[]}')).toEqual(
-      accepted({ passed: true, summary: 'fine', list: [] }),
-    );
-  });
-
   it.each([
     [
       'S2 names a missing property and the present keys',
@@ -90,16 +84,6 @@ describe('check', () => {
       'S4 does not coerce a string to a boolean',
       '{"passed":"true","summary":"s"}',
       ['/passed type: must be boolean, but is a string; write it as JSON, without quotes around it.'],
-    ],
-    [
-      'S4 does not coerce a number to a boolean',
-      '{"passed":1,"summary":"s"}',
-      ['/passed type: must be boolean, but is a number.'],
-    ],
-    [
-      'S4 does not coerce a number to a string',
-      '{"passed":true,"summary":1}',
-      ['/summary type: must be string, but is a number.'],
     ],
     [
       'S4 does not coerce null to a boolean',
@@ -174,17 +158,6 @@ describe('check', () => {
       payload: { passed: true, summary: 's', list: [] },
       repaired: { kind: 'parsed', paths: ['', '/list'] },
     });
-  });
-
-  it('S7 parses two levels of strings, but not three', async () => {
-    const nested = { type: 'object', properties: { a: { $ref: '#/$defs/o' } } };
-    const schema = { properties: { a: { $ref: '#/$defs/o' } }, $defs: { o: nested } };
-    const wrap = (times: number): unknown => (times === 0 ? {} : { a: JSON.stringify(wrap(times - 1)) });
-    expect(await checking(schema, JSON.stringify(wrap(2)))).toMatchObject({
-      ok: true,
-      repaired: { kind: 'parsed', paths: ['/a', '/a/a'] },
-    });
-    expect((await checking(schema, JSON.stringify(wrap(3)))).ok).toBe(false);
   });
 
   it('S7 parses nested strings in place', async () => {
@@ -318,12 +291,6 @@ describe('check', () => {
       });
       const nested = text({ score: 1, list: `[${text('{"id":1e-400}')}]` });
       expect(await checking(scores, nested)).toEqual(issueAt('/list/0/id'));
-    });
-
-    it('is found among megabytes of digits', async () => {
-      const digits = '7'.repeat(10_000_000);
-      expect(await checking(scores, `{"score":${digits}}`)).toEqual(issueAt('/score'));
-      expect(await checking(scores, `{"score":0.${digits}}`)).toEqual(issueAt('/score'));
     });
   });
 

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import https from 'node:https';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { certificateError, isUnknownAuthority } from '../../src/network/certificates.ts';
 import { type Authority, createAuthority } from '../support/fakes/certificates.ts';
 import { type ProxyServer, startProxy } from '../support/fakes/proxy-server.ts';
 
@@ -94,11 +93,6 @@ describe('a server whose certificate is signed by a private authority', () => {
     expect(await ask(url, { ...variables, NODE_EXTRA_CA_CERTS: authority.file })).toBe('answer to POST');
   });
 
-  it.each(ways)('is reached %s when a file of the system store holds the authority', async (_, way) => {
-    const [url, variables] = way();
-    expect(await ask(url, { ...variables, SSL_CERT_FILE: authority.file })).toBe('answer to POST');
-  });
-
   it('is reached when a directory of the system store holds the authority', async () => {
     const store = path.join(folder, 'store');
     mkdirSync(store);
@@ -125,24 +119,6 @@ describe('a server whose certificate is signed by a private authority', () => {
     const message = await ask(url, { NODE_EXTRA_CA_CERTS: other.file });
     expect(message).toContain(`the file that NODE_EXTRA_CA_CERTS names (${other.file}) does not hold`);
   });
-
-  it('keeps trusting NODE_EXTRA_CA_CERTS after the system store is loaded', async () => {
-    const [url] = directly();
-    const variables = { SSL_CERT_FILE: authority.file, NODE_EXTRA_CA_CERTS: other.file };
-    expect(await ask(`${url} https://127.0.0.1:${ports.other}/`, variables)).toBe(
-      'answer to POST\nanswer to POST',
-    );
-  });
-
-  it('ignores an invalid certificate in the system store', async () => {
-    const rubbish = path.join(folder, 'rubbish.pem');
-    writeFileSync(rubbish, '-----BEGIN CERTIFICATE-----\nnot base64\n-----END CERTIFICATE-----\n');
-    const [url] = directly();
-    expect(await ask(url, { SSL_CERT_FILE: rubbish })).toMatch(/^NetworkError: The certificate of /);
-    expect(await ask(url, { SSL_CERT_FILE: rubbish, NODE_EXTRA_CA_CERTS: authority.file })).toBe(
-      'answer to POST',
-    );
-  });
 });
 
 describe('other certificate errors', () => {
@@ -159,15 +135,5 @@ describe('other certificate errors', () => {
     const message = await ask(`https://127.0.0.1:${ports.elsewhere}/`, trusting());
     expect(message).toContain(`The certificate of 127.0.0.1:${ports.elsewhere} was made for another host`);
     expect(message).toContain('ERR_TLS_CERT_ALTNAME_INVALID');
-  });
-
-  it('does not read the system store for other certificate errors and ignores other network errors', () => {
-    const failed = (code: string) =>
-      new TypeError('fetch failed', { cause: Object.assign(new Error(), { code }) });
-    expect(isUnknownAuthority(failed('CERT_HAS_EXPIRED'))).toBe(false);
-    expect(isUnknownAuthority(failed('SELF_SIGNED_CERT_IN_CHAIN'))).toBe(true);
-    for (const code of ['ECONNREFUSED', 'toString', 'ERR_TLS_HANDSHAKE_TIMEOUT'])
-      expect(certificateError(failed(code), 'host', {})).toBeNull();
-    expect(certificateError('thrown text', 'host', {})).toBeNull();
   });
 });

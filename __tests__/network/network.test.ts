@@ -1,14 +1,13 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import https from 'node:https';
-import { createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import tls from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { InputError, NetworkError, ProviderError } from '../../src/errors.ts';
 import { createFetch, networkWeaknesses } from '../../src/network/network.ts';
 import { type Authority, createAuthority } from '../support/fakes/certificates.ts';
-import { asking, providerAt, testKey, wires } from '../support/fakes/model/wires.ts';
+import { asking, providerAt, testKey, wireOf } from '../support/fakes/model/wires.ts';
 import { type ProxyOptions, type ProxyServer, startProxy } from '../support/fakes/proxy-server.ts';
 import { type RawRequest, startRawServer } from '../support/fakes/raw-server.ts';
 
@@ -102,13 +101,21 @@ describe('without a proxy', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 500]);
     expect(await answers[0]?.text()).toBe('said');
   });
+});
 
-  it('returns a redirect without following it', async () => {
-    const server = await plainServer((response) => response.writeHead(307, { location: '/there' }).end());
-    const answer = await createFetch({})(`${server.url}/here`, post());
-    expect([answer.status, answer.headers.get('location')]).toEqual([307, '/there']);
-    expect(server.requests.map(({ path }) => path)).toEqual(['/here']);
-  });
+it('a redirect is returned and never followed, with and without a proxy', async () => {
+  const server = await plainServer((response) =>
+    response.writeHead(307, { location: 'http://evil.test/' }).end(),
+  );
+  const proxy = await proxyWith({ hosts: { 'models.test:8080': server.url } });
+  const ways = [createFetch({})(`${server.url}/here`, post())];
+  ways.push(createFetch({ HTTP_PROXY: proxy.url })('http://models.test:8080/there', post()));
+  const answers = await Promise.all(ways);
+  expect(answers.map(({ status, headers }) => [status, headers.get('location')])).toEqual([
+    [307, 'http://evil.test/'],
+    [307, 'http://evil.test/'],
+  ]);
+  expect(server.requests).toHaveLength(2);
 });
 
 describe('https through a proxy', () => {
@@ -186,14 +193,6 @@ describe('https through a proxy', () => {
     expect(proxy.requests).toHaveLength(1);
   });
 
-  it('rejects a response body that ends early', async () => {
-    const { send } = await throughWith({}, (response) => {
-      response.writeHead(200, { 'content-length': '100' });
-      response.write('part', () => response.destroy());
-    });
-    await expect((await send(API, post())).text()).rejects.toThrow();
-  });
-
   it('decompresses responses, keeps repeated headers and accepts responses without a body', async () => {
     const { send } = await throughWith({}, (response, { path }) => {
       if (path.endsWith('204')) return void response.writeHead(204).end();
@@ -209,29 +208,12 @@ describe('https through a proxy', () => {
     expect([empty.status, await empty.text()]).toEqual([204, '']);
   });
 
-  it('returns a redirect without following it', async () => {
-    const { server, send } = await throughWith({}, (response) =>
-      response.writeHead(302, { location: 'https://evil.test/' }).end(),
-    );
-    expect((await send(API)).status).toBe(302);
-    expect(server.requests).toHaveLength(1);
-  });
-
   it('connects directly to a host in NO_PROXY', async () => {
     const server = await tlsServer(['127.0.0.1'], (response) => response.end('direct'));
     const proxy = await proxyWith({ hosts: {} });
     const send = createFetch({ HTTPS_PROXY: proxy.url, NO_PROXY: 'example.test,127.0.0.1' });
     expect(await (await send(`https://127.0.0.1:${server.port}/`)).text()).toBe('direct');
     expect(proxy.requests).toEqual([]);
-  });
-
-  it('tunnels to an IP address with its port and checks the certificate for the address', async () => {
-    const server = await tlsServer(['127.0.0.1'], (response) => response.end('ok'));
-    const target = `127.0.0.1:${server.port}`;
-    const proxy = await proxyWith({ hosts: { [target]: server.url } });
-    const send = createFetch({ https_proxy: proxy.url });
-    expect(await (await send(`https://${target}/`)).text()).toBe('ok');
-    expect(proxy.requests.map((request) => request.target)).toEqual([target]);
   });
 
   it('connects to a proxy over TLS', async () => {
@@ -259,28 +241,6 @@ describe('http through a proxy', () => {
       path: '/v1/x?y=1',
       headers: { host: 'models.test:8080', authorization: 'Bearer k' },
     });
-  });
-
-  it('closes an idle connection soon, because a middlebox may drop it silently', async () => {
-    const proxy = createServer((socket) => {
-      socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'));
-      socket.once('end', () => proxy.emit('let go'));
-    });
-    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-    const address = proxy.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
-    const letGo = once(proxy, 'let go');
-    const ask = createFetch({ HTTP_PROXY: `http://127.0.0.1:${port}` });
-    expect(await (await ask('http://plain.test/', { method: 'POST', body: '{}' })).text()).toBe('ok');
-    await letGo;
-    await new Promise((resolve) => proxy.close(resolve));
-  });
-
-  it('ignores the proxy of the other scheme', async () => {
-    const server = await plainServer((response) => response.end('direct'));
-    const proxy = await proxyWith({ hosts: {} });
-    expect(await (await createFetch({ HTTPS_PROXY: proxy.url })(server.url)).text()).toBe('direct');
-    expect(proxy.requests).toEqual([]);
   });
 });
 
@@ -330,13 +290,6 @@ describe('errors of a proxy', () => {
     expect([error.passing, error.message.includes('pass-word')]).toEqual([true, false]);
   });
 
-  it('reports a proxy that hangs up and does not retry', async () => {
-    const proxy = await proxyWith({ hosts: {}, hangUp: true });
-    const error = await failure(createFetch({ HTTPS_PROXY: proxy.url })(API, post()));
-    expect(error.message).toContain(`${proxy.host} (HTTPS_PROXY) cannot be reached (ECONNRESET)`);
-    expect(proxy.requests).toHaveLength(1);
-  });
-
   it('reports a proxy that does not speak TLS although its URL says https', async () => {
     const proxy = await proxyWith({ hosts: {} });
     const error = await failure(
@@ -352,6 +305,8 @@ describe('errors of a proxy', () => {
 });
 
 describe('a model behind a proxy', () => {
+  const wires = [wireOf('openai', 'streamed'), wireOf('anthropic', 'streamed')];
+
   it.each(wires)(
     '$name connects through the proxy and sends the key only inside the tunnel',
     async (wire) => {

@@ -1,6 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { describe, expect, it } from 'vitest';
-import { joinedMessage } from '../../src/providers/anthropic.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import type { ProviderSettings } from '../../src/providers/registry.ts';
 import { objectOf } from '../../src/providers/tool-calls.ts';
@@ -127,26 +126,6 @@ describe('a replay', () => {
       { role: 'user' },
     ]);
   });
-
-  it('keeps unsigned thinking of compatible servers', async () => {
-    const unsigned = { type: 'thinking', thinking: 'Hm.' };
-    const { provider, server } = await serving({ ...message, content: [unsigned, use] });
-    const first = await provider.complete(asking());
-    await provider.complete(asking({ messages: answered(asking().messages, first) }));
-    expect(sentBody(server, 1)['messages']).toContainEqual({ role: 'assistant', content: [unsigned, use] });
-  });
-
-  it('accepts an input that arrives complete in content_block_start', async () => {
-    const { provider } = await serving([
-      { type: 'message_start', message: { content: [] } },
-      { type: 'content_block_start', index: 0, content_block: use },
-      { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
-      { type: 'message_stop' },
-    ]);
-    expect((await provider.complete(asking())).message.toolCalls).toEqual([
-      { id: 'x', name: 'shell', rawArguments: '{"command":"ls"}', status: 'complete' },
-    ]);
-  });
 });
 
 describe('a request', () => {
@@ -172,6 +151,14 @@ describe('a request', () => {
     await limited.provider.complete(asking());
     const limits = [server, limited.server].map((each) => sentBody(each, 0)['max_tokens']);
     expect(limits).toEqual([expected, 7]);
+  });
+
+  it('forces a tool by its name, and only when asked', async () => {
+    const { provider, server } = await serving(message);
+    await provider.complete(asking());
+    await provider.complete(asking({ toolChoice: { tool: 'shell' } }));
+    const choices = [0, 1].map((n) => sentBody(server, n)['tool_choice']);
+    expect(choices).toEqual([undefined, { type: 'tool', name: 'shell' }]);
   });
 
   it('accepts a base URL that ends with /v1', async () => {
@@ -205,33 +192,5 @@ describe('an error inside a stream', () => {
     ]);
     await expect(provider.complete(asking())).rejects.toMatchObject({ failure: expected, status: null });
     expect(server.requests).toHaveLength(tries);
-  });
-});
-
-describe('joinedMessage', () => {
-  it('merges message_delta events and keeps the other fields', () => {
-    const { message } = joinedMessage([
-      {
-        type: 'message_start',
-        message: { id: 'm', stop_reason: null, usage: { input_tokens: 3, output_tokens: 1 } },
-      },
-      {
-        type: 'message_delta',
-        delta: { stop_reason: null },
-        usage: { input_tokens: null, output_tokens: 5 },
-      },
-      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 7 } },
-    ]);
-    const usage = { input_tokens: 3, output_tokens: 7 };
-    expect(message).toEqual({ id: 'm', stop_reason: 'end_turn', usage });
-  });
-
-  it('merges many deltas of a large message in linear time', () => {
-    const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, n]));
-    const { message } = joinedMessage([
-      { type: 'message_start', message: { ...many, usage: many } },
-      ...Array.from({ length: 2_000 }, () => ({ type: 'message_delta' })),
-    ]);
-    expect(message).toEqual({ ...many, usage: many });
   });
 });

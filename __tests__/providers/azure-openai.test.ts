@@ -23,7 +23,6 @@ describe('createAzureOpenAi', () => {
     ['', `${deployment}?api-version=2024-10-21`],
     ['/', `${deployment}?api-version=2024-10-21`],
     ['/openai', `${deployment}?api-version=2024-10-21`],
-    ['/openai/', `${deployment}?api-version=2024-10-21`],
     ['/?api-version=2025-04-01-preview', `${deployment}?api-version=2025-04-01-preview`],
     ['/gateway', `/gateway${deployment}?api-version=2024-10-21`],
     [
@@ -31,7 +30,6 @@ describe('createAzureOpenAi', () => {
       '/openai/deployments/own/chat/completions?api-version=2025-01-01-preview',
     ],
     ['/openai/v1', '/openai/v1/chat/completions'],
-    ['/openai/v1/', '/openai/v1/chat/completions'],
     ['/openai/v1?api-version=preview', '/openai/v1/chat/completions?api-version=preview'],
   ])('builds the endpoint for the base URL path %j', async (tail, path) => {
     expect((await requestTo(tail)).path).toBe(path);

@@ -1,7 +1,6 @@
-/** Scripted servers, which are closed after each test, and the failure of a request. */
+/** Scripted servers, which are closed after each test. */
 import type { ServerResponse } from 'node:http';
 import { afterEach, vi } from 'vitest';
-import { ProviderError } from '../../src/errors.ts';
 import { type RawRequest, type RawServer, startRawServer } from '../support/fakes/raw-server.ts';
 
 export const open: { close(): Promise<void> }[] = [];
@@ -17,18 +16,6 @@ export async function raw(
   const server = await startRawServer(answer);
   open.push(server);
   return server;
-}
-
-export async function failure(
-  work: Promise<unknown>,
-): Promise<{ failure: string; status: number | null; requestId: string | null; message: string }> {
-  const error = await work.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
-  if (!(error instanceof ProviderError)) throw new Error(`no ProviderError: ${String(error)}`);
-  const { failure: kind, status, requestId, message } = error;
-  return { failure: kind, status, requestId, message };
 }
 
 /** Makes retries immediate: the SDKs accept fractions of a second. */

@@ -58,33 +58,6 @@ describe('normalizeEvents', () => {
       { numRuns: 300 },
     );
   });
-
-  it('reads a line of many chunks in linear time', async () => {
-    const piece = new Uint8Array(1024).fill(0x78);
-    async function* pieces() {
-      yield new TextEncoder().encode('data: ');
-      for (let n = 0; n < 20_000; n += 1) yield piece;
-    }
-    const [text = ''] = await textsOf(ReadableStream.from(pieces()));
-    expect(text.length).toBe(20_000 * 1024);
-  });
-
-  it('fails after too many lines without a field', async () => {
-    await expect(dataOf(`${'x\n'.repeat(10_000)}data: a\n\n`)).resolves.toEqual(['a']);
-    await expect(dataOf('x\n'.repeat(10_001))).rejects.toThrow('not an event stream');
-  });
-
-  it('returns the events before a read error and then fails', async () => {
-    const error = new Error('cut');
-    async function* broken() {
-      yield new TextEncoder().encode('data: a\n\ndata: b');
-      throw error;
-    }
-    const data: string[] = [];
-    const work = textsOf(ReadableStream.from(broken()), data);
-    await expect(work).rejects.toBe(error);
-    expect(data).toEqual(['a']);
-  });
 });
 
 describe.each([
@@ -114,13 +87,6 @@ describe.each([
   ])('yields each event: %s', async (__, text, expected) => {
     const { events, announced } = await read([text]);
     expect([events, announced]).toEqual([expected, expected]);
-  });
-
-  it('reads an event of many chunks and a chunk of many events in linear time', async () => {
-    const pieces = Array.from({ length: 8_000 }, () => 'x'.repeat(1_000));
-    const many = 'data: {"a":1}\n\n'.repeat(20_000);
-    const { events } = await read(['data: "', ...pieces, '"\n\n', many]);
-    expect(events).toHaveLength(20_001);
   });
 });
 

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { objectOf } from '../../src/providers/tool-calls.ts';
-import type { Message } from '../../src/types.ts';
 import { asking, providerAt, wireOf } from '../support/fakes/model/wires.ts';
 import { sendJson } from '../support/fakes/raw-server.ts';
-import { serving, whole } from './chat-server.ts';
+import { whole } from './chat-server.ts';
 import { raw } from './conformance-server.ts';
 
 const answer = '{"choices":[{"message":{"content":"x"}}]}';
@@ -55,16 +54,6 @@ describe('a request', () => {
       failure: 'auth',
       status: 400,
       message: expect.stringContaining('the input api-key'),
-    });
-  });
-
-  it('omits an empty tool list and an empty system message', async () => {
-    const { provider, server } = await serving(answer);
-    const messages: readonly Message[] = [{ role: 'user', text: 'Go.' }];
-    await provider.complete(asking({ system: '', tools: [], messages }));
-    expect(JSON.parse(server.requests[0]?.raw ?? '{}')).toEqual({
-      model: 'asked',
-      messages: [{ role: 'user', content: 'Go.' }],
     });
   });
 });

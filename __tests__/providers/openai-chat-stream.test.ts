@@ -9,21 +9,6 @@ import { raw } from './conformance-server.ts';
 const event = (delta: JsonObject): JsonObject => ({ choices: [{ index: 0, delta }] });
 
 describe('joinedChat', () => {
-  it('concatenates text, appends to lists and keeps the last other value', () => {
-    const { message } = joinedChat([
-      event({ role: 'assistant', content: 'a', reasoning_details: [{ n: 1 }], mood: 'x', kind: ['old'] }),
-      event({ content: 'b', reasoning_details: [{ n: 2 }, { n: 3 }], mood: 'y', kind: 'word' }),
-      event({ content: null, reasoning_details: null, kind: ['new'] }),
-    ]);
-    expect(message).toEqual({
-      role: 'assistant',
-      content: 'ab',
-      reasoning_details: [{ n: 1 }, { n: 2 }, { n: 3 }],
-      mood: 'y',
-      kind: ['new'],
-    });
-  });
-
   it('matches chunks to calls by index, by id, or to the last call', () => {
     const piece = (fields: JsonObject, name: string, args: string) =>
       event({ tool_calls: [{ ...fields, function: { ...(name === '' ? {} : { name }), arguments: args } }] });
@@ -40,35 +25,6 @@ describe('joinedChat', () => {
       ['a', 'one', '{}'],
       ['b', 'two', '[]'],
       ['c', 'three', '<>!'],
-    ]);
-  });
-
-  it('is linear in the number of chunks, calls and list items', () => {
-    const count = 200_000;
-    const chunks = Array.from({ length: count }, (_, index) =>
-      event({
-        list: [index],
-        tool_calls: [{ index, id: `call_${index}`, function: { name: 'shell', arguments: '{}' } }],
-      }),
-    );
-    const { calls, message } = joinedChat(chunks);
-    expect(calls).toHaveLength(count);
-    expect(message['list']).toHaveLength(count);
-  });
-
-  it('merges many chunks into a call with many fields in linear time', () => {
-    const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, n]));
-    const piece = event({ tool_calls: [{ index: 0, function: { last: 1, arguments: ' ' } }] });
-    const { calls } = joinedChat([
-      event({ tool_calls: [{ index: 0, id: 'a', function: { name: 'x', ...many } }] }),
-      ...Array.from({ length: 4_000 }, () => piece),
-    ]);
-    expect(calls).toMatchObject([
-      {
-        name: 'x',
-        rawArguments: ' '.repeat(4_000),
-        native: { id: 'a', function: { ...many, name: 'x', last: 1 } },
-      },
     ]);
   });
 });
@@ -122,15 +78,6 @@ describe('a stream', () => {
         },
       ],
     });
-  });
-
-  it('does not join a field that every chunk repeats', async () => {
-    const { provider, server } = await serving([
-      chunk({ role: 'assistant', content: 'a', kind: 'k' }),
-      chunk({ role: 'assistant', content: 'b', kind: 'k' }, 'stop'),
-    ]);
-    const { sent } = await replay(provider, server);
-    expect(Array.isArray(sent) && sent[2]).toEqual({ role: 'assistant', content: 'ab', kind: 'k' });
   });
 
   it('treats a __proto__ key in a delta as data', async () => {

@@ -67,12 +67,4 @@ describe('a stream', () => {
     ]);
     expect((await provider.complete(asking())).message.text).toBe('Prose.');
   });
-
-  it('is retried when it ends without a final event', async () => {
-    const { provider, server } = await serving([[item(0, 'done', call)]]);
-    await expect(provider.complete(asking())).rejects.toMatchObject({
-      message: expect.stringContaining('broke off'),
-    });
-    expect(server.requests).toHaveLength(3);
-  });
 });

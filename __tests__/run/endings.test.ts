@@ -78,6 +78,38 @@ describe('the verdict of an ending', () => {
     expect(error).not.toContain('QUOTED');
   });
 
+  it('for max_turns names a missing property, and a call that was repeated', () => {
+    const lastIssues = [{ path: '', keyword: 'required', missing: 'summary' }];
+    const ending = { kind: 'exhausted', limit: 'turns', lastIssues, repeated: true } as const;
+    expect(verdictOf(ending, facts)).toMatchObject({
+      reason: 'max_turns',
+      exitCode: 53,
+      error:
+        'Stopped after 3 turns: the model repeated the same rejected call of structured_output. ' +
+        'The last call of structured_output was rejected at the root (required: summary). ' +
+        'Likely cause: the schema cannot be met, or its descriptions do not say what it wants.',
+    });
+    const excluded = verdictOf({ ...ending, lastIssues: [] }, { ...facts, structuredOutputExcluded: true });
+    expect(excluded.error).toMatch(
+      /^The run could not .*exclude-tools.* Stopped after 3 turns: the model repeated/u,
+    );
+  });
+
+  it.each([
+    [0, 6, 'Check that the server is up, and `base-url` if it is set.'],
+    [3, 240, 'Check that the server is up, and `base-url` if it is set.'],
+    [3, 6, 'Raise it, or give the agent a smaller task.'],
+  ])('for a timeout after %i turns names the host that gave no answer for %i s', (turns, seconds, advice) => {
+    const pending = { to: 'api.test:443', seconds };
+    const { error } = verdictOf(
+      { kind: 'exhausted', limit: 'time', lastIssues: [], pending },
+      { ...facts, turns },
+    );
+    expect(error).toContain(
+      `api.test:443 had given no answer to the last request for ${seconds} s. ${advice}`,
+    );
+  });
+
   it('for plain text contains the number of turns and a preview', () => {
     const { error } = verdictOf(
       { kind: 'plain_text', text: `a\n\n b ${'c'.repeat(300)}`, empty: false, truncated: true },

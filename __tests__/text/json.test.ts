@@ -27,26 +27,6 @@ describe('parseStrictJson', () => {
     );
   });
 
-  it('rejects what JSON.parse rejects, and otherwise only by its own four rules', () => {
-    const letters = fc.constantFrom(...'{}[]",:0123456789.eE+-\\u trfalsenul\n\t');
-    fc.assert(
-      fc.property(fc.string({ unit: letters, maxLength: 12 }), (text) => {
-        const parsed = parseStrictJson(text);
-        let native = true;
-        try {
-          JSON.parse(text);
-        } catch {
-          native = false;
-        }
-        // A text may break one of these rules before it breaks JSON's: then the first one is reported.
-        if (parsed.ok) expect(native).toBe(true);
-        else if (parsed.fault === 'syntax') expect(native).toBe(false);
-        if (!native) expect(parsed.ok).toBe(false);
-      }),
-      { numRuns: 3000 },
-    );
-  });
-
   it.each<[fault: string, line: number, column: number, texts: readonly string[]]>([
     ['syntax', 1, 1, ['', 'nul', 'NaN']],
     ['syntax', 1, 2, [' ', '{', '"\n"', '-']],
@@ -77,10 +57,6 @@ describe('parseStrictJson', () => {
     });
   });
 
-  it('accepts equal keys in different objects', () => {
-    expect(parseStrictJson('[{"a":{"a":1}},{"a":2}]').ok).toBe(true);
-  });
-
   it.each([
     ['{"a": 1,}', 'a comma before the closing }', 'line 1, column 9'],
     ['[1, 2, ]', 'a comma before the closing ]', 'line 1, column 8'],
@@ -97,14 +73,6 @@ describe('parseStrictJson', () => {
   ])('names the common mistake in %j', (text, what, place) => {
     expect(parseStrictJson(text)).toMatchObject({ ok: false, slip: { what }, place });
   });
-
-  it.each(['{"a": sk-canary}', '{"a": 01}', '{"a": "\\x"}', '{} {}', ']', '{"a": NaN}', 'not json'])(
-    'names no common mistake in %j',
-    (text) => {
-      const parsed = parseStrictJson(text);
-      expect(parsed.ok ? 'accepted' : parsed.slip).toBeNull();
-    },
-  );
 
   it('quotes nothing of a text that is not JSON', () => {
     const problem =
@@ -138,26 +106,12 @@ describe('parseStrictJson', () => {
   it.each(['[', '{"a":', '[{"a":'])('handles a million levels of %j', (open) => {
     expect(problemOf(open.repeat(1_000_000))).toMatch(/^depth/);
   });
-
-  it('parses megabytes of one string, one number and many keys', () => {
-    expect(parseStrictJson(JSON.stringify('x'.repeat(4_000_000))).ok).toBe(true);
-    expect(problemOf('9'.repeat(1_000_000))).toBe('number at line 1, column 1');
-    expect(
-      parseStrictJson(`{${Array.from({ length: 100_000 }, (_, i) => `"k${i}":${i}`).join(',')}}`).ok,
-    ).toBe(true);
-  });
 });
 
 describe('isDeeperThan', () => {
   it('counts levels of arrays and objects', () => {
     expect([isDeeperThan(1, 0), isDeeperThan([], 0)]).toEqual([false, true]);
     expect([isDeeperThan({ a: [1] }, 2), isDeeperThan({ a: [{}] }, 2)]).toEqual([false, true]);
-  });
-
-  it('handles any depth', () => {
-    let deep: Json = [];
-    for (let i = 0; i < 100_000; i += 1) deep = [deep];
-    expect(isDeeperThan(deep, JSON_TEXT.depth)).toBe(true);
   });
 });
 
@@ -174,14 +128,6 @@ describe('indentedJson', () => {
     expect(indentedJson(JSON.parse('{"__proto__":{"a":[[],{}]}}'), 100)).toBe(
       '{\n  "__proto__": {\n    "a": [\n      [],\n      {}\n    ]\n  }\n}',
     );
-  });
-
-  it('is null for values above the maximum string length, at any depth', () => {
-    const wide: Json = JSON.parse(`${'['.repeat(499)}${'1,'.repeat(300_000)}1${']'.repeat(499)}`);
-    expect(indentedJson(wide, 256 * 1024)).toBeNull();
-    let deep: Json = [];
-    for (let i = 0; i < 100_000; i += 1) deep = [deep];
-    expect(indentedJson(deep, 256 * 1024)).toBeNull();
   });
 });
 
@@ -217,13 +163,5 @@ describe('parseJsonWithInexact', () => {
     const many = (count: number) => `[${Array.from({ length: count }, () => '1e999').join()}]`;
     expect(parseJsonWithInexact(many(10_000)).ok).toBe(true);
     expect(parseJsonWithInexact(many(10_001))).toMatchObject({ ok: false, fault: 'number' });
-  });
-
-  it('lists no number that JSON.stringify wrote', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), (value) => {
-        expect(parseJsonWithInexact(JSON.stringify(value))).toMatchObject({ ok: true, inexact: [] });
-      }),
-    );
   });
 });

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { truncate } from '../../src/text/messages.ts';
-import { breakCommands, cleanText, inertLine, sanitize, singleLine } from '../../src/text/sanitize.ts';
+import { breakCommands, cleanText, inertLine, sanitize } from '../../src/text/sanitize.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 
 describe('cleanText', () => {
@@ -36,17 +35,6 @@ describe('cleanText', () => {
 
 it('inertLine breaks workflow commands, also those with an invisible character inside', () => {
   expect(inertLine(' :\u200b:error::a\n#\u00ad#[add-mask]b', 100)).toBe(': :error: :a ## [add-mask]b');
-});
-
-describe('singleLine', () => {
-  it('collapses whitespace and truncates without splitting a surrogate pair', () => {
-    expect([
-      singleLine(' a \n\t b ', 10),
-      singleLine('abcdef', 4),
-      truncate('a🎉b', 3),
-      truncate('abc', 3),
-    ]).toEqual(['a b', 'abc…', 'a…', 'abc']);
-  });
 });
 
 describe('breakCommands', () => {

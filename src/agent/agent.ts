@@ -10,7 +10,7 @@ import { truncate } from '../text/messages.ts';
 import { NO_USAGE } from '../text/usage.ts';
 import { race } from '../text/wait.ts';
 import { STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
-import type { Limit, Message, Outcome, RedactedIssue, ToolResult } from '../types.ts';
+import type { Limit, Message, Outcome, PendingRequest, RedactedIssue, ToolResult } from '../types.ts';
 import { outcomeOf, redactMessage, runBatch } from './batch.ts';
 import { type Budget, createBudget, type Limits, type Price } from './budget.ts';
 import { DROPPED, FORCED_ASK } from './prompt.ts';
@@ -67,7 +67,7 @@ export function createRecord(): AgentRecord {
  */
 export async function runAgent(options: AgentOptions, record: AgentRecord): Promise<Outcome> {
   const { signal } = options;
-  const memory: Memory = { lastIssues: [], lastText: '' };
+  const memory: Memory = { lastIssues: [], lastText: '', askedAt: null };
   try {
     return await loop(options, record, memory);
   } catch (error) {
@@ -79,7 +79,7 @@ export async function runAgent(options: AgentOptions, record: AgentRecord): Prom
       if (held !== null) return held;
     }
     if (!signal.aborted) throw error;
-    if (isRunStop(signal.reason)) return stopped(signal.reason, memory.lastIssues);
+    if (isRunStop(signal.reason)) return stopped(signal.reason, memory.lastIssues, pending(options, memory));
     throw signal.reason;
   }
 }
@@ -89,7 +89,12 @@ interface Memory {
   lastIssues: readonly RedactedIssue[];
   /** The last non-empty text of the model: an empty answer must not hide an earlier explanation. */
   lastText: string;
+  /** When the request that has no answer yet was sent; null if none is pending. */
+  askedAt: number | null;
 }
+
+/** How many turns in a row may end with the same refused call of `structured_output`. */
+const maxRepeats = 3;
 
 async function loop(options: AgentOptions, record: AgentRecord, memory: Memory): Promise<Outcome> {
   const { provider, toolbox, emit } = options;
@@ -98,6 +103,7 @@ async function loop(options: AgentOptions, record: AgentRecord, memory: Memory):
   const ask = createAsk(options, messages);
   let askable = options.forceOutput && toolbox.has(STRUCTURED_OUTPUT_NAME);
   let forced = false;
+  let [refused, repeats] = ['', 0];
   const { sessionId, prompt } = options;
   const { model, name } = provider;
   emit({ type: 'run_started', model, provider: name, prompt, sessionId, tools: toolbox.names });
@@ -105,7 +111,9 @@ async function loop(options: AgentOptions, record: AgentRecord, memory: Memory):
   for (;;) {
     const limit = budget.exhausted();
     if (limit !== null) return outcomeAtLimit(limit, options, memory);
+    memory.askedAt = options.now();
     const { turn, completion, calls } = await complete(ask, forced, budget, options, record);
+    memory.askedAt = null;
     await observeResults(messages, options);
     const { message, stopReason } = completion;
     if (stopReason === 'refusal') return { kind: 'refused', text: message.text };
@@ -121,6 +129,11 @@ async function loop(options: AgentOptions, record: AgentRecord, memory: Memory):
       if (batch.ended !== null) return batch.ended;
       if (batch.rejections > 0) memory.lastIssues = batch.lastIssues;
       messages.push({ role: 'tool', results: batch.results });
+      if (batch.refused !== null) {
+        repeats = batch.refused !== '' && batch.refused === refused ? repeats + 1 : 1;
+        refused = batch.refused;
+        if (repeats === maxRepeats) return outcomeAtLimit('turns', options, memory, true);
+      }
       forced = false;
       continue;
     }
@@ -140,10 +153,18 @@ async function outcomeAtLimit(
   limit: Exclude<Limit, 'time'>,
   options: AgentOptions,
   { lastIssues }: Memory,
+  repeated = false,
 ): Promise<Outcome> {
   const decision = limit === 'turns' ? await giveUp(options, lastIssues) : null;
   if (decision !== null) return outcomeOf(decision);
-  return (await takeHeld(options, lastIssues)) ?? { kind: 'exhausted', limit, lastIssues };
+  const held = await takeHeld(options, lastIssues);
+  return held ?? { kind: 'exhausted', limit, lastIssues, ...(repeated ? { repeated } : {}) };
+}
+
+/** Returns the request that has no answer; undefined if there is none. */
+function pending({ provider, now }: AgentOptions, { askedAt }: Memory): PendingRequest | undefined {
+  if (askedAt === null) return undefined;
+  return { to: provider.host ?? provider.model, seconds: Math.round((now() - askedAt) / 1_000) };
 }
 
 /** Returns what becomes of a payload that was sent back; null if none was. */
@@ -293,10 +314,18 @@ function droppedNotice({ dropped, characters }: Shortened, model: string): strin
 }
 
 /** Returns the outcome of a run that was stopped from outside. */
-export function stopped(stop: RunStop, lastIssues: readonly RedactedIssue[]): Outcome {
-  return stop.stop === 'timeout'
-    ? { kind: 'exhausted', limit: 'time', lastIssues }
-    : { kind: 'cancelled', signal: stop.signal };
+export function stopped(
+  stop: RunStop,
+  lastIssues: readonly RedactedIssue[],
+  request?: PendingRequest,
+): Outcome {
+  if (stop.stop === 'signal') return { kind: 'cancelled', signal: stop.signal };
+  return {
+    kind: 'exhausted',
+    limit: 'time',
+    lastIssues,
+    ...(request === undefined ? {} : { pending: request }),
+  };
 }
 
 /** Whether the reason of an abort is a stop from outside rather than an error. */

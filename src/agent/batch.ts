@@ -2,6 +2,7 @@
 import type { Check, Contract } from '../contract/contract.ts';
 import type { Decision, EvidenceReview, FinalDecision, Submission } from '../evidence/review.ts';
 import type { CallDecision, CallRecord, CallRef, RunEvent, Totals } from '../reporters/report-types.ts';
+import { listIssues } from '../text/messages.ts';
 import { race } from '../text/wait.ts';
 import { STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
 import type { AssistantMessage, Outcome, RedactedIssue, ToolCall, ToolResult } from '../types.ts';
@@ -41,6 +42,11 @@ export interface Batch {
   readonly rejections: number;
   /** The redacted issues of the last rejection; empty if there was none. */
   readonly lastIssues: readonly RedactedIssue[];
+  /**
+   * What was refused, as one text: the arguments of the `structured_output` calls and what was wrong with them. null
+   * without such a call; empty if evidence sent one back, which is not the model's mistake.
+   */
+  readonly refused: string | null;
 }
 
 /**
@@ -72,7 +78,8 @@ async function execute(calls: readonly ToolCall[], world: BatchWorld): Promise<B
     const result = { callId: call.id, ...answer };
     results.push(settle(ref, result, answer.isError ? 'error' : 'ok', world.now() - started, result, world));
   }
-  return collect(results, null, []);
+  const unknown = calls.filter(({ name }) => name === STRUCTURED_OUTPUT_NAME);
+  return collect(results, null, [], refusedText(unknown.map(({ rawArguments }) => [rawArguments])));
 }
 
 /** What became of a call of `structured_output`, and how long its validation took. */
@@ -108,7 +115,12 @@ async function judge(calls: readonly ToolCall[], world: BatchWorld): Promise<Bat
     if (!check.ok) return [check.redacted];
     return decision?.kind === 'rejected' ? [decision.issues] : [];
   });
-  return collect(settled, ended, rejected);
+  const isSentBack = [...checked.values()].some(({ check }) => check.ok);
+  const refused = [...checked].map(([call, { check }]) => [
+    call.rawArguments,
+    check.ok ? null : check.redacted,
+  ]);
+  return collect(settled, ended, rejected, isSentBack ? '' : refusedText(refused));
 }
 
 async function decide(
@@ -185,13 +197,21 @@ function collect(
   results: readonly ToolResult[],
   ended: Batch['ended'],
   rejected: readonly (readonly RedactedIssue[])[],
+  refused: Batch['refused'],
 ): Batch {
   return {
     ended,
     results,
     rejections: rejected.length,
     lastIssues: rejected.at(-1) ?? [],
+    refused,
   };
+}
+
+/** Returns one text for refused calls; a call that is in the turn twice counts once. */
+function refusedText(refused: readonly unknown[]): string | null {
+  const texts = new Set(refused.map((each) => JSON.stringify(each)));
+  return texts.size === 0 ? null : [...texts].join('\n');
 }
 
 function refer(call: ToolCall, toolbox: Toolbox): CallRef {
@@ -221,8 +241,7 @@ export function redactMessage(
   return { role: 'assistant', text: message.text, toolCalls, native: null };
 }
 
-/** Formats a rejection for records: redacted instance paths and keywords, no values. */
+/** Formats a rejection for records: redacted instance paths, keywords and missing properties, no values. */
 export function redactIssues(issues: readonly RedactedIssue[]): string {
-  const parts = issues.map((issue) => `${issue.path === '' ? 'the root' : issue.path} (${issue.keyword})`);
-  return `Rejected: ${parts.join(', ')}`;
+  return `Rejected: ${listIssues(issues)}`;
 }

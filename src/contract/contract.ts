@@ -121,9 +121,10 @@ function acceptRepaired(
 }
 
 function rejection(issues: readonly Issue[], value: Json, declared: ReadonlySet<string>): Check {
-  const redacted = issues.map(({ path, keyword }) => ({
+  const redacted = issues.map(({ path, keyword, missing }) => ({
     path: redactPath(pathIn(value, path), declared),
     keyword,
+    ...(missing === undefined ? {} : { missing }),
   }));
   return { ok: false, issues, redacted };
 }

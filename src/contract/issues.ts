@@ -17,7 +17,13 @@ export function issuesOf(errors: readonly ErrorObject[]): readonly Issue[] {
   let listed = 0;
   // Stops early: a large payload can have errors at a hundred thousand paths.
   for (const error of ordered) {
-    const issue = { path: error.instancePath, keyword: error.keyword, message: `${messageOf(error)}.` };
+    const missing: unknown = error.params['missingProperty'];
+    const issue = {
+      path: error.instancePath,
+      keyword: error.keyword,
+      message: `${messageOf(error)}.`,
+      ...(typeof missing === 'string' ? { missing } : {}),
+    };
     const identity = JSON.stringify(issue);
     if (!found.has(identity) && found.size === LISTED.several) break;
     if (!found.has(identity)) found.set(identity, issue);

@@ -55,6 +55,7 @@ export function createAnthropic(settings: AdapterSettings): Provider {
   return {
     name,
     model,
+    host: settings.failureContext.host,
     complete: async (request) => {
       const body = anthropicRequest(settings, request);
       const forced = request.toolChoice !== 'auto';

@@ -36,6 +36,8 @@ export interface FailureContext {
   readonly hasDefaultHost: boolean;
   /** Whether the request forced a tool choice. */
   readonly forced: boolean;
+  /** What was requested; null if nothing was sent. */
+  readonly url?: URL | null;
 }
 
 const adviseShorter = ({ name }: Naming): string =>
@@ -67,8 +69,7 @@ export function providerError(failure: ApiFailure, context: FailureContext): Pro
 export function silenceError({ host, model }: FailureContext, idleMs: number): ProviderError {
   return new ProviderError(
     'error',
-    ({ setting }) =>
-      `The stream of ${host} for ${model} went silent: nothing came for ${idleMs / 1000} s, in every try. Run again later, or set \`${setting('stream', 'off')}\` for a model that thinks longer without a sign of life.`,
+    `The stream of ${host} for ${model} went silent: nothing came for ${idleMs / 1000} s, in every try. Check that the server is up, or run again later.`,
   );
 }
 
@@ -142,15 +143,17 @@ function describeRateLimit(failure: ApiFailure, context: FailureContext): string
 function advise(
   status: number,
   failure: ApiFailure,
-  { chatHint }: FailureContext,
+  context: FailureContext,
   { name, setting }: Naming,
 ): string {
   if (status === 404 || status === 405 || status === 410) {
-    const hint = chatHint
+    const hint = context.chatHint
       ? ` A server that speaks chat completions only needs \`${setting('provider', 'openai-compatible')}\`.`
       : '';
     const what = status === 410 ? 'Model or service retired, for good' : 'Model or endpoint not found';
-    return ` ${what}: check \`${name('model')}\` and \`${name('base-url')}\`.${hint}`;
+    const asked = context.url ? ` at ${context.url.origin}${context.url.pathname}` : '';
+    const version = lacksVersion(context) ? `, which has no /v1 at its end` : '';
+    return ` ${what}${asked}: check \`${name('model')}\` and \`${name('base-url')}\`${version}.${hint}`;
   }
   if (status >= 300 && status < 400) return ` Redirects are not followed: check \`${name('base-url')}\`.`;
   if (status === 200)
@@ -161,16 +164,21 @@ function advise(
   return status >= 500 ? ' Every retry failed: run again later.' : '';
 }
 
+/** Whether a `base-url` has no version, which nearly all servers want; Azure's paths have none. */
+function lacksVersion({ url, hasDefaultHost }: FailureContext): boolean {
+  return url != null && !hasDefaultHost && !/\/(?:v\d|deployments\/)/.test(url.pathname);
+}
+
 function describeConnectionFailure(
   failure: ApiFailure,
   context: FailureContext,
-  { entry, name, setting }: Naming,
+  { entry, name }: Naming,
 ): string {
   const lost = networkError(failure.cause);
   if (lost !== null) return `No connection to ${context.host}. ${messageFor(lost, entry)}`;
   const code = causeCode(failure.cause);
   if (isTooLate(failure.cause))
-    return `${context.host} gave no answer for ${context.model} within the time limit of one request. Set \`${setting('stream', 'on')}\`, so that it shows signs of life, or give the model less to do.`;
+    return `${context.host} gave no answer for ${context.model} for 300 s. Check that the server is up, and \`${name('base-url')}\`.`;
   const where = `No connection to ${context.host}${code === null ? '' : ` (${code})`}.`;
   if (code !== null && certificateCodes.has(code)) {
     return `${where} Its certificate is not trusted: name your authority's file in NODE_EXTRA_CA_CERTS.`;

@@ -34,6 +34,7 @@ export function createOpenAiChat(
   return {
     name,
     model,
+    host: settings.failureContext.host,
     complete: async (request) => {
       const body = bodyOf(request);
       const errors = createSdkErrors();

@@ -54,6 +54,7 @@ export function createOpenAiResponses(settings: AdapterSettings): Provider {
   return {
     name,
     model,
+    host: settings.failureContext.host,
     complete: async (request) => {
       const answer = await retryRequest(request, settings.retryPauseMs, (signal) =>
         tried({ ...request, signal }),

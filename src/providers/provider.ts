@@ -35,6 +35,8 @@ export interface Provider {
   /** The name of its row in the registry. */
   readonly name: string;
   readonly model: string;
+  /** Host and port of the endpoint; absent if nothing is sent. */
+  readonly host?: string;
   /**
    * Requests one completion, including retries.
    * @throws ProviderError if the API returns none; the signal's reason if it was aborted; ReplayError by a replay.

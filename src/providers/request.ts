@@ -26,8 +26,11 @@ import {
   type TransportOptions,
 } from './transport.ts';
 
-/** Maximum number of retries of one request, made by the SDK if there is no response or its status calls for it. */
-export const maxRetries = 3;
+/**
+ * Maximum number of retries of one request, made by the SDK if there is no response or its status calls for it: about a
+ * minute, because the SDK's pauses grow to 8 s.
+ */
+export const maxRetries = 10;
 
 /** How often a whole request is sent if its response breaks off. */
 export const maxRequests = 3;
@@ -152,6 +155,7 @@ export async function sendRequest(
   const failed: FailedTry[] = [];
   const texts: string[] = [];
   const silence = silenceError(api.context, idleTimeoutMs);
+  let url: URL | null = null;
   const transport: TransportOptions = {
     idleMs: idleTimeoutMs,
     isStream: stream,
@@ -162,6 +166,9 @@ export async function sendRequest(
       notify(`${retrySentence(each, api.context)}: try ${failed.length + 1} of ${maxRetries + 1} follows`);
     },
     onEventText: (text) => texts.push(text),
+    onRequest(sent) {
+      url = sent;
+    },
   };
   try {
     const call = api.send({ signal, timeout: noTimeout, maxRetries, fetchOptions: { transport } });
@@ -179,7 +186,7 @@ export async function sendRequest(
     // The SDKs do not keep the cause of a connection that timed out.
     const cause = known.error.cause ?? failed.at(-1)?.cause;
     const failure = { ...readSdkError(known.error, known.lost), cause };
-    return { ok: false, again: false, error: providerError(failure, api.context) };
+    return { ok: false, again: false, error: providerError(failure, { ...api.context, url }) };
   }
 }
 

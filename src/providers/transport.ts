@@ -41,6 +41,8 @@ export interface TransportOptions {
   /** The error with which reading the response fails after such a silence. */
   readonly silence: ProviderError;
   readonly onFailedTry: (failed: FailedTry) => void;
+  /** Called with the URL of each attempt. */
+  readonly onRequest: (url: URL) => void;
   /** Called with the data of each event of a stream before the SDK reads it, once for each event that it yields. */
   readonly onEventText: (text: string) => void;
 }
@@ -67,7 +69,9 @@ export function createTransport(
       headers: { accept: 'application/json', 'content-type': 'application/json', ...headers },
       redirect: 'manual',
     };
-    const { host } = new URL(input instanceof Request ? input.url : input);
+    const url = new URL(input instanceof Request ? input.url : input);
+    const { host } = url;
+    transport?.onRequest(url);
     try {
       const response = await fetchWithIdleTimeout(
         (signal) => send(input, { ...options, signal }),

@@ -11,9 +11,9 @@ import {
   SandboxError,
 } from '../errors.ts';
 import { WIRE } from '../text/limits.ts';
-import { truncate } from '../text/messages.ts';
+import { listIssues, truncate } from '../text/messages.ts';
 import { type Entry, namingFor } from '../text/naming.ts';
-import type { GateResult, Issue, Limit, Outcome, Reason, RedactedIssue, Subtype, Verdict } from '../types.ts';
+import type { GateResult, Issue, Limit, Outcome, Reason, Subtype, Verdict } from '../types.ts';
 
 /** What ended a run: an outcome of the loop, a thrown error, or a check while finishing. */
 export type Ending =
@@ -97,7 +97,7 @@ export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
           'Rephrase the prompt, or try another model.',
       );
     case 'exhausted':
-      return exhausted(ending.limit, ending.lastIssues, facts);
+      return exhausted(ending, facts);
     case 'unchecked':
       return failed(
         'cancelled',
@@ -163,14 +163,29 @@ const LIMITS: Readonly<Record<Limit, { readonly reason: Reason; readonly input: 
   cost: { reason: 'max_cost', input: 'max-cost-usd' },
 };
 
-function exhausted(limit: Limit, issues: readonly RedactedIssue[], facts: VerdictFacts): Verdict {
+function exhausted(ending: Extract<Outcome, { kind: 'exhausted' }>, facts: VerdictFacts): Verdict {
+  const { limit, lastIssues, repeated = false, pending } = ending;
   const { reason, input } = LIMITS[limit];
   const { name } = namingFor(facts.entry);
   const last =
-    issues.length === 0 ? '' : ` The last call of structured_output was rejected at ${places(issues)}.`;
+    lastIssues.length === 0
+      ? ''
+      : ` The last call of structured_output was rejected at ${listIssues(lastIssues)}.`;
   const reached = limit === 'turns' ? facts.limits.turns : `${facts.limits[limit]} (${name(input)})`;
-  const stopped = `Stopped after ${turns(facts.turns)}: the limit of ${reached} is reached.`;
+  const stopped = repeated
+    ? `Stopped after ${turns(facts.turns)}: the model repeated the same rejected call of structured_output.`
+    : `Stopped after ${turns(facts.turns)}: the limit of ${reached} is reached.`;
   if (facts.structuredOutputExcluded === true) return failed(reason, `${excluded(facts)} ${stopped}`);
+  if (repeated) {
+    const cause = 'Likely cause: the schema cannot be met, or its descriptions do not say what it wants.';
+    return failed(reason, `${stopped}${last} ${cause}`);
+  }
+  if (pending !== undefined) {
+    const silence = ` ${pending.to} had given no answer to the last request for ${pending.seconds} s.`;
+    const isStuck = facts.turns === 0 || pending.seconds >= 60;
+    const check = `Check that the server is up, and \`${name('base-url')}\` if it is set.`;
+    return failed(reason, `${stopped}${silence}${last} ${isStuck ? check : MORE}`);
+  }
   if (limit !== 'turns') return failed(reason, `${stopped}${last} ${MORE}`);
   return failed(
     reason,
@@ -229,11 +244,4 @@ function say(issues: readonly Issue[]): string {
     return `${path === '' ? '' : `${path}${gap}`}${message.replace(/\.$/u, '')}`;
   });
   return clauses.join('; ');
-}
-
-/** Lists the paths and keywords of a rejection, without its messages, which may quote the rejected payload. */
-function places(issues: readonly RedactedIssue[]): string {
-  return issues
-    .map((issue) => `${issue.path === '' ? 'the root' : issue.path} (${issue.keyword})`)
-    .join(', ');
 }

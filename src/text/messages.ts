@@ -1,5 +1,6 @@
 /** Helpers for messages: quoting and truncating text, counts with their nouns, alternatives, spelling suggestions. */
 
+import type { RedactedIssue } from '../types.ts';
 import { DISPLAY } from './limits.ts';
 
 /** Truncates a text to at most `max` UTF-16 code units including an ellipsis, without splitting a surrogate pair. */
@@ -55,4 +56,13 @@ function distance(from: string, to: string): number {
     row = next;
   }
   return row.at(-1) ?? 0;
+}
+
+/** Lists a rejection by path, keyword and missing property, without its messages, which may quote the payload. */
+export function listIssues(issues: readonly RedactedIssue[]): string {
+  const parts = issues.map(({ path, keyword, missing }) => {
+    const what = missing === undefined ? keyword : `${keyword}: ${truncate(missing, DISPLAY.value)}`;
+    return `${path === '' ? 'the root' : path} (${what})`;
+  });
+  return parts.join(', ');
 }

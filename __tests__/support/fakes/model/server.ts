@@ -7,7 +7,7 @@
  * JSON are lost) and knows no cached tokens; `raw-server.ts` is for those.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type ChatCompletionRequest,
   type ChatMessage,
@@ -64,7 +64,7 @@ export interface Reply {
     readonly code?: string;
     readonly param?: string;
   };
-  /** Seconds of the `Retry-After` header of a 429; the emulator's own default is 1. */
+  /** Seconds of the `Retry-After` header of a 429. Without it an error asks to be tried again at once. */
   readonly retryAfter?: number;
 }
 
@@ -124,7 +124,10 @@ export async function startModel(script: Script, options: ModelOptions = {}): Pr
   const answer = async (request: ChatCompletionRequest): Promise<FixtureResponse> => {
     const entry = current.getStore()?.entry() ?? null;
     const asked = modelRequest(request, entry);
-    return fixtureResponse(await reply(asked, index++), asked);
+    const given = await reply(asked, index++);
+    if (given.error !== undefined && given.retryAfter === undefined)
+      current.getStore()?.response.setHeader('retry-after-ms', '1');
+    return fixtureResponse(given, asked);
   };
   const emulator = await createServer([{ match: {}, response: answer }], {
     port: 0,
@@ -133,8 +136,8 @@ export async function startModel(script: Script, options: ModelOptions = {}): Pr
     journalMaxEntries: 1,
     ...options,
   });
-  emulator.server.prependListener('request', (message: IncomingMessage) => {
-    current.enterWith(tapBody(message, (entry) => requests.push(entry)));
+  emulator.server.prependListener('request', (message: IncomingMessage, response: ServerResponse) => {
+    current.enterWith({ ...tapBody(message, (entry) => requests.push(entry)), response });
   });
   return {
     url: emulator.url,
@@ -150,10 +153,11 @@ export async function startModel(script: Script, options: ModelOptions = {}): Pr
 /** A request under way whose body is read along with the emulator. */
 interface Tap {
   entry(): JournalEntry | null;
+  readonly response: ServerResponse;
 }
 
 /** Copies a body as it is parsed off the socket, so that the emulator still reads it whole. */
-function tapBody(message: IncomingMessage, done: (entry: JournalEntry) => void): Tap {
+function tapBody(message: IncomingMessage, done: (entry: JournalEntry) => void): Pick<Tap, 'entry'> {
   const chunks: Buffer[] = [];
   let entry: JournalEntry | null = null;
   const push = message.push.bind(message);

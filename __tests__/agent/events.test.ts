@@ -1,0 +1,121 @@
+/** What the events of a run, from which log and transcript are made, hold of the model's words. */
+import { describe, expect, it } from 'vitest';
+import { REDACTED_ARGUMENTS, redactIssues, redactMessage } from '../../src/agent/batch.ts';
+import { call, type Script, submit } from '../support/fakes/model/scripted-provider.ts';
+import { type AgentRunOptions, runScripted } from '../support/worlds/agent-run.ts';
+
+const canary = 'CANARY-7f3a';
+const files = { 'a.txt': 'hello\n' };
+const look = call('read_file', { path: 'a.txt' });
+const good = submit({ passed: true, summary: canary });
+
+describe('events', () => {
+  it.each<[string, Script, AgentRunOptions]>([
+    [
+      'P3 carry no arguments of structured_output, valid or not, and keep those of other calls',
+      [
+        { calls: [look] },
+        { calls: [submit({ passed: canary, [canary]: 1 }), call('shell', { command: 'true' })] },
+        { calls: [good] },
+      ],
+      {},
+    ],
+    [
+      'P3 carry no arguments of tools that were not offered',
+      [
+        {
+          calls: ['StructuredOutput', 'functions.structured_output', 'json', 'shell'].map((name) =>
+            call(name, { summary: canary, command: canary }),
+          ),
+        },
+        {
+          calls: [{ name: 'StructuredOutput', rawArguments: `{"summary":"${canary}`, status: 'malformed' }],
+        },
+        { calls: [look] },
+        { calls: [good] },
+      ],
+      { exclude: ['shell'] },
+    ],
+    [
+      'P3 carry no arguments of an excluded structured_output',
+      [{ calls: [good, look] }, {}],
+      { exclude: ['structured_output'] },
+    ],
+  ])('%s', async (_, script, options) => {
+    const run = await runScripted(script, { files, ...options });
+    const recorded = JSON.stringify(run.events);
+    expect(recorded).not.toContain(canary);
+    expect(recorded).toContain('these arguments are not recorded');
+    expect(recorded).toContain('{\\"path\\":\\"a.txt\\"}');
+    // The model's own message is sent back to it unchanged.
+    expect(JSON.stringify(run.provider.requests.at(-1)?.messages)).toContain(canary);
+  });
+
+  it('P3 have * for a rejected key that the schema does not declare', async () => {
+    const email = 'alice@example.com';
+    const schema = {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      properties: {
+        scores: { additionalProperties: { type: 'object', properties: { points: { type: 'number' } } } },
+        list: { type: 'array', items: { type: 'object', additionalProperties: { type: 'number' } } },
+        closed: {
+          type: 'object',
+          properties: { a: {} },
+          required: ['a'],
+          additionalProperties: false,
+          propertyNames: { maxLength: 3 },
+        },
+        open: { unevaluatedProperties: false },
+      },
+    };
+    const payload = {
+      scores: { [email]: { points: 'x' } },
+      list: [{}, { [email]: 'x' }],
+      closed: { [email]: 1 },
+      open: { [email]: 1 },
+    };
+    const run = await runScripted([{ calls: [submit(payload)] }, { calls: [submit({})] }], { schema });
+    const recorded = JSON.stringify([run.events, run.outcome, run.record]);
+    expect(recorded).not.toContain('alice');
+    for (const issue of [
+      '/scores/*/points (type)',
+      '/list/1/* (type)',
+      '/closed (required: a)',
+      '/closed (additionalProperties)',
+      '/closed (propertyNames)',
+      '/open (unevaluatedProperties)',
+    ])
+      expect(recorded).toContain(issue);
+    expect(JSON.stringify(run.provider.requests[1]?.messages)).toContain(`/scores/${email}/points`);
+  });
+
+  it('P7 have at most 2 MiB of prose in each turn', async () => {
+    const run = await runScripted([{ text: 'x'.repeat(3 * 1024 ** 2) }, {}]);
+    const texts = run.events.flatMap((event) =>
+      event.type === 'turn_completed' ? [event.message.text.length] : [],
+    );
+    expect(texts).toEqual([2 * 1024 ** 2, 0]);
+    expect(run.outcome).toMatchObject({ text: `${'x'.repeat(2 * 1024 ** 2 - 1)}…` });
+  });
+
+  it('of a message have no native form, and other calls unchanged', () => {
+    const other = { id: 'b', name: 'shell', rawArguments: '{"command":"true"}', status: 'complete' } as const;
+    const cut = { id: 'a', name: 'structured_output', rawArguments: '{"pas', status: 'truncated' } as const;
+    const said = { role: 'assistant', text: 'prose', toolCalls: [cut, other], native: { a: 1 } } as const;
+    expect(redactMessage(said, (name) => name !== 'json')).toEqual({
+      ...said,
+      toolCalls: [{ ...cut, rawArguments: REDACTED_ARGUMENTS }, other],
+      native: null,
+    });
+    expect(JSON.parse(REDACTED_ARGUMENTS)).toBeTypeOf('object');
+  });
+
+  it('of a rejection have paths, keywords and missing properties, but no messages', () => {
+    const issues = [
+      { path: '', keyword: 'required', message: 'SECRET', missing: 'summary' },
+      { path: '/a/0', keyword: 'type', message: 'SECRET' },
+    ];
+    expect(redactIssues(issues)).toBe('Rejected: the root (required: summary), /a/0 (type)');
+  });
+});
