@@ -167,7 +167,7 @@ export function readFlags(
     const near = suggest(as.replace(/^-+/u, ''), names);
     const listed = (near.length === 0 ? names : near).map((name) => `--${name}`).join(', ');
     const fix = near.length === 0 ? `Its flags are ${listed}.` : `Did you mean ${listed}?`;
-    return new InputError(null, `structured-agent ${command} has no flag ${quote(as, DISPLAY.name)}. ${fix}`);
+    return new InputError(null, `${command} has no flag ${quote(as, DISPLAY.name)}. ${fix}`);
   });
   throwProblems([...problems, ...findRepeated(flags)]);
   const list = (name: string) => flags.filter(({ flag }) => flag.name === name).map(({ value }) => value);
