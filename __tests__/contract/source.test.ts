@@ -19,8 +19,8 @@ const files: Files = {
 };
 const object = { schema: { type: 'object' }, preset: null, warnings: [] };
 const schemaOf = (raw: string | undefined) => parseSchemaArgument(raw, files);
-const verdict = presets.get('verdict') ?? null;
-const gateOf = (raw: string | undefined, preset = verdict) => parseGateArgument(raw, preset, files);
+const AUTO = { kind: 'property', name: 'passed' } as const;
+const gateOf = (raw: string | undefined, auto: GateRequest = AUTO) => parseGateArgument(raw, auto, files);
 const refusal = async (given: Promise<unknown>) => {
   const error: unknown = await given.then(
     (value) => ({ accepted: value }),

@@ -66,7 +66,7 @@ function harmOf({ expect: expected }: AttackRow, seen: Observation): readonly st
     if (typeof text === 'string' && !result.includes(text)) harm.push(`lacks ${text} in ${result}`);
   const { max_ms: maxMs, max_out: maxOut, not_match: unwanted } = expected;
   if (typeof unwanted === 'string' && result.includes(unwanted)) harm.push(`says ${unwanted}`);
-  if (typeof maxMs === 'number' && seen.elapsedMs >= loaded(maxMs)) harm.push(`takes ${seen.elapsedMs} ms`);
+  if (typeof maxMs === 'number' && seen.elapsedMs >= 4 * maxMs) harm.push(`takes ${seen.elapsedMs} ms`);
   if (typeof maxOut === 'number' && result.length >= maxOut) harm.push(`prints ${result.length} characters`);
   return harm;
 }

@@ -79,11 +79,9 @@ describe('readEnvelopes', () => {
   });
 
   it('returns the run that an envelope describes', async () => {
-    const from = { run_id: '41', run_attempt: 2, session_id: 's' };
-    const reuse = { key: 'a'.repeat(64), tree: 'b'.repeat(40), change: null, from };
     const findings = [{ path: 'packages/api/src/sum.js' }];
     const evidence = { context: 'truncated', toolCalls: 3, findings } as const;
-    const report = sampleReport({ leg: 'api', vote: '2', reuse, evidence, replayed: true });
+    const report = sampleReport({ leg: 'api', vote: '2', evidence, replayed: true });
     put(
       'verdict-api/result.json',
       envelope(report, (text) => text),
@@ -368,7 +366,7 @@ describe('an envelope with contradicting fields', () => {
   const tooMuch: Evidence = {
     context: 'none',
     toolCalls: 1,
-    coverage: { ...unseenCoverage, lines: { changed: 1, shown: 2 } },
+    coverage: { ...unseenCoverage, files: { ...unseenCoverage.files, shown: 44 } },
     findings: [],
   };
   const gate = (status: string, ...issues: JsonObject[]) => ({ gate: { status, issues } });

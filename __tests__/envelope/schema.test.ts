@@ -139,7 +139,6 @@ describe('the schema of the envelope', () => {
       made({
         subject: null,
         replayed: true,
-        reuse: { key: 'a'.repeat(64), tree: 'b'.repeat(40), change: null, from },
       }),
       made({ repaired: { kind: 'unwrapped', key: 'input' }, gate: { status: 'none', issues: [] } }),
       { ...accepted, signature: `hmac-sha256:${'0'.repeat(64)}` },

@@ -45,7 +45,7 @@ const change = { files: parseDiff(text), incomplete: null, marked: new Map() };
 const all = ['b c.ts', 'src/a.ts', 'src/gone.ts', 'src/new.ts'];
 
 function shownBy(results: readonly SeenResult[], workingDirectory = root): readonly string[] {
-  const meter = createCoverageMeter(change, { root, workingDirectory, subjectPaths: [] });
+  const meter = createCoverageMeter(change, { root, workingDirectory, subject: '' });
   for (const result of results) meter.observe(result);
   const unseen = meter.unseen();
   return all.filter((name) => !unseen.includes(name));

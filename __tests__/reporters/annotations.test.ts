@@ -12,7 +12,7 @@ import { workspaces } from './workspace-world.ts';
 
 const make = workspaces();
 
-function open(mode: 'findings' | 'none' = 'findings') {
+function open() {
   const workspace = make();
   workspace.checkout('sub', 'https://github.com/octo/demo');
   workspace.write('sub/src/a.js', 'one\ntwo\nthree\n');
@@ -22,7 +22,7 @@ function open(mode: 'findings' | 'none' = 'findings') {
     workingDirectory: 'sub',
     repositories: ['octo/demo'],
   });
-  const reporter = createAnnotations({ log, mode, locate, elsewhere: 'the job summary' });
+  const reporter = createAnnotations({ log, locate, elsewhere: 'the job summary' });
   return {
     workspace,
     log,
@@ -124,11 +124,10 @@ describe('annotations', () => {
     expect(parseLog(text())).toHaveLength(5);
   });
 
-  it('are not created for an unpublished payload, or when disabled', async () => {
+  it('are not created for an unpublished payload', async () => {
     const { reporter, text } = open();
     await reporter.report?.(sampleReport(unpublished('no')), new AbortController().signal);
     expect(text()).toBe('');
-    expect(await open('none').annotate({ findings: [FINDING] })).toEqual([]);
   });
 
   it('are the only workflow commands, for any payload', async () => {

@@ -25,13 +25,9 @@ describe('envelope', () => {
     expect(envelope(sampleReport({ replayed: false }), same)).not.toHaveProperty('replayed');
   });
 
-  it('contains the leg, the vote and the run whose payload is reused', () => {
-    const from = { run_id: '41', run_attempt: 2, session_id: 's' };
-    const reuse = { key: 'a'.repeat(64), tree: 'b'.repeat(40), change: null, from };
-    const toEnvelope = (changes: Partial<Report>) => envelope(sampleReport(changes), same);
-    expect(toEnvelope({ leg: 'api', vote: '2', reuse })).toMatchObject({ leg: 'api', vote: '2', reuse });
-    expect(toEnvelope({ reuse: { ...reuse, from: null } })['reuse']).toEqual({ ...reuse, from: null });
-    expect(toEnvelope({})).not.toHaveProperty('merged');
+  it('contains the leg and the vote', () => {
+    expect(envelope(sampleReport({ leg: 'api', vote: '2' }), same)).toMatchObject({ leg: 'api', vote: '2' });
+    expect(envelope(sampleReport(), same)).not.toHaveProperty('merged');
   });
 
   it('replaces unpaired surrogates with U+FFFD everywhere except in the payload', () => {
@@ -64,7 +60,7 @@ describe('writeResultFile', () => {
   it('P5 writes the whole envelope on one line at any size', () => {
     const report = sampleReport({
       payload: { text: 'x\u2028\n'.repeat(1024 * 1024) },
-      resultFile: path.join(folder, 'result.json'),
+      results: folder,
     });
     writeResultFile(report, secrets);
     const text = readFileSync(path.join(folder, 'result.json'), 'utf8');
@@ -74,11 +70,11 @@ describe('writeResultFile', () => {
 
   it('signs the envelope after masking secrets and replacing unpaired surrogates, signature last', () => {
     const key = 'k'.repeat(32);
-    const file = path.join(folder, 'signed.json');
+    const file = path.join(folder, 'result.json');
     const report = sampleReport({
       ...unpublished('Key sk-canary is cut \ud83d'),
       leg: 'api',
-      resultFile: file,
+      results: folder,
     });
     writeResultFile(report, secrets, (written) => signEnvelope(written, key));
     const parsed = parseStrictJson(readFileSync(file, 'utf8'));
@@ -90,22 +86,23 @@ describe('writeResultFile', () => {
   });
 
   it('writes no file when signing fails', () => {
-    const report = sampleReport({ resultFile: path.join(folder, 'unsigned.json') });
+    const empty = path.join(folder, 'empty');
+    mkdirSync(empty);
+    const report = sampleReport({ results: empty });
     const sign = () => {
       throw new Error('no key');
     };
     expect(() => writeResultFile(report, secrets, sign)).toThrow(InputError);
-    expect(readdirSync(folder)).not.toContain('unsigned.json');
+    expect(readdirSync(empty)).toEqual([]);
   });
 
   it('throws an InputError and writes nothing when the agent replaced a directory with a link', () => {
     const hooks = path.join(folder, 'hooks');
     mkdirSync(hooks);
     symlinkSync(hooks, path.join(folder, 'out'));
-    const write = () =>
-      writeResultFile(sampleReport({ resultFile: path.join(folder, 'out', 'pre-commit') }), secrets);
+    const write = () => writeResultFile(sampleReport({ results: path.join(folder, 'out') }), secrets);
     expect(write).toThrow(InputError);
-    expect(write).toThrow(/^result-file ".*pre-commit" cannot be written: .*symbolic link/);
+    expect(write).toThrow(/^The result file ".*result.json" cannot be written: .*symbolic link/);
     expect(readdirSync(hooks)).toEqual([]);
   });
 });

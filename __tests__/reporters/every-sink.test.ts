@@ -227,11 +227,7 @@ const sinks: readonly (readonly [string, Sink])[] = [
   [
     'the annotations of what was looked up',
     logged((log, text) =>
-      hear(
-        createAnnotations({ log, mode: 'findings', locate: locateQuoted(text), elsewhere: 'x' }),
-        '',
-        quoted(text),
-      ),
+      hear(createAnnotations({ log, locate: locateQuoted(text), elsewhere: 'x' }), '', quoted(text)),
     ),
   ],
   [
@@ -249,7 +245,7 @@ const sinks: readonly (readonly [string, Sink])[] = [
   ['the live log', logged((log, text) => hear(createLiveLog({ log, level: 'full' }), text))],
   [
     'the annotations of findings',
-    logged((log, text) => hear(createAnnotations({ log, mode: 'findings', locate, elsewhere: 'x' }), text)),
+    logged((log, text) => hear(createAnnotations({ log, locate, elsewhere: 'x' }), text)),
   ],
   ['the transcript', written((file) => createTranscript({ file, secrets }), parsed)],
   [

@@ -21,12 +21,10 @@ it('formats counts and costs', () => {
 it.each([
   [{ changedFiles: 10 }, 'the agent changed 10 files in its scratch layer; your checkout is as it was'],
   [{ changedFiles: 1, isolation: 'none' }, 'the agent changed 1 file in its copy'],
-  [{ changedFiles: 2, workspaceAccess: 'in-place' }, 'the agent changed 2 files in your checkout'],
-  [{ changedFiles: 2, workspaceAccess: undefined }, 'the agent changed 2 files'],
   [{ changedFiles: 0 }, null],
   [{ changedFiles: null }, null],
 ] as const)('describes changed files for %o', (changes, text) => {
-  expect(changedFilesText({ workspaceAccess: 'scratch', isolation: 'bwrap', ...changes })).toBe(text);
+  expect(changedFilesText({ isolation: 'bwrap', ...changes })).toBe(text);
 });
 
 describe('floorShare', () => {

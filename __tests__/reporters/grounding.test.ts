@@ -126,7 +126,7 @@ it('annotates proven places first, and says of other findings that they are not 
   const { log, text } = captureLog(secrets);
   const payload = payloadOf(row({ message: 'Perhaps.' }), row({ message: 'Surely.' }));
   const evidence = checked({ ...exact, line: 3, grounding: 'unproven' }, exact);
-  const reporter = createAnnotations({ log, mode: 'findings', locate, elsewhere: 'the job summary' });
+  const reporter = createAnnotations({ log, locate, elsewhere: 'the job summary' });
   await reporter.report?.(sampleReport({ payload, evidence }), new AbortController().signal);
   const lines = text().trimEnd().split('\n');
   expect(lines).toHaveLength(2);

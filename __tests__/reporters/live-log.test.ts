@@ -77,7 +77,7 @@ describe('the verdict at the end of the log', () => {
   it('escapes and masks a hostile error message and names only existing files', async () => {
     const report = sampleReport({
       ...unpublished('It said: "a\n::set-output name=x::y ##[error]z sk-canary-1"'),
-      resultFile: null,
+      results: null,
       patchFile: '/tmp/changes.patch',
     });
     const text = await logRun('summary', report);

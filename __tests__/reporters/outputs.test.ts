@@ -294,24 +294,3 @@ describe('the outputs of a merge', () => {
     ]);
   });
 });
-
-describe('run-model of a merge', () => {
-  it('omits model names with characters that are special in a shell', () => {
-    const models = ['claude-sonnet-4-5', '$(id)', 'a b', 'x\n::error::y', 'openai/gpt-5:free', ''];
-    const { outputs } = stepOutputs(sampleMergedReport(sampleMerged({ models })));
-    expect(outputs.get('run-model')).toBe('claude-sonnet-4-5, openai/gpt-5:free');
-  });
-});
-
-describe('run-reused', () => {
-  it('is true only when the payload of an earlier run is reused', () => {
-    const from = { run_id: '41', run_attempt: 1, session_id: 's' };
-    const reused = (reuse: Report['reuse']) =>
-      stepOutputs(sampleReport({ reuse: reuse ?? null })).outputs.get('run-reused');
-    expect([
-      reused(null),
-      reused({ key: 'a', tree: 'b', change: null, from: null }),
-      reused({ key: 'a', tree: 'b', change: null, from }),
-    ]).toEqual(['false', 'false', 'true']);
-  });
-});

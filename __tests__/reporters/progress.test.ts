@@ -135,7 +135,7 @@ describe('hostile text', () => {
     const { progress, emit, text } = open({ live });
     for (const event of events) emit([event]);
     progress.warn(evil);
-    await progress.conclude(sampleReport({ ...unpublished(evil), model: evil, resultFile: evil }));
+    await progress.conclude(sampleReport({ ...unpublished(evil), model: evil, results: evil }));
     progress.fail(evil);
     const rest = text()
       .replaceAll('\r\x1b[2K', '')

@@ -19,7 +19,7 @@ import {
   sampleVote,
 } from '../merge/sample-merged.ts';
 import { sampleCoverage, unseenCoverage } from './sample-coverage.ts';
-import { sampleReport, sampleReusedReport, unpublished } from './sample-report.ts';
+import { sampleReport, unpublished } from './sample-report.ts';
 
 /** A hostile text with markup, commands and control characters. */
 const EVIL =
@@ -239,19 +239,6 @@ const mergeReports: Readonly<Record<string, Report>> = {
     'verdicts: the folder `verdicts` holds no envelope. Upload run-result-file of each leg, and download them all before the merge.',
     { reason: 'config', subtype: 'error_config', exitCode: 52 },
   ),
-  reused: sampleReusedReport(
-    {
-      turns: [],
-      turnCount: 0,
-      usage: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 },
-      costUsd: 0,
-      isolation: 'none',
-      changedFiles: null,
-      durationMs: 120,
-    },
-    '41',
-    2,
-  ),
 };
 
 const PASSED: GateResult = {
@@ -436,19 +423,6 @@ const coverageReports: Readonly<Record<string, Report>> = {
     }),
   ),
 };
-
-/** Returns the sentence of a run whose payload met its gate with a coverage below all files, and that has no turn left. */
-async function refusedFor(coverage: Coverage): Promise<string> {
-  const review = createReview({
-    ...{ minCoverage: 'auto', autoShare: 1, hasComplete: false, grounding: 'off', isRed: () => false },
-    meter: { observe: () => undefined, measure: () => coverage },
-    ground: async () => [],
-    naming: namingFor('action'),
-  });
-  const decision = await review.review({ payload: { passed: true }, repaired: null }, true);
-  if (decision.kind !== 'ended') throw new Error('It was taken.');
-  return decision.text;
-}
 
 function covered(coverage: Coverage): Report {
   return sampleReport({

@@ -287,7 +287,7 @@ describe('the evidence of findings', () => {
     const report = sampleReport({ payload, evidence: { context: 'none', toolCalls: 1, findings } });
     const { log, text } = captureLog();
     const { signal } = new AbortController();
-    await createAnnotations({ log, mode: 'findings', locate, elsewhere: 'x' }).report?.(report, signal);
+    await createAnnotations({ log, locate, elsewhere: 'x' }).report?.(report, signal);
     const file = path.join(root, 'out.sarif');
     const facts = { version: '0', informationUri: null, category: 'c', serverUrl: null };
     const sarif = createSarif({ file, locate, secrets, notify: () => undefined, ...facts });

@@ -108,7 +108,7 @@ describe('coverageSentence', () => {
           changed: 3,
           required: 0,
           shown: 0,
-          notRequired: [{ path: 'x', why: 'not_in_subject_paths' }],
+          notRequired: [{ path: 'x', why: 'outside_working_directory' }],
         },
       }),
       'No changed file had to be shown to the model, 3 files need not be (files outside subject-paths).',

@@ -115,40 +115,37 @@ it('a changed file that is now behind a link is not looked into', async () => {
   expect(judged.report.evidence?.findings).toMatchObject([{ grounding: 'unproven' }]);
 });
 
-describe.runIf(HAS_BWRAP).each(['read-only', 'scratch', 'in-place'])(
-  'what the agent writes proves nothing, workspace-access: %s',
-  (access) => {
-    const OWN = 'const invented = "by the agent";';
-    const OTHER = 'export const other = "in another file";';
-    const LEFT = 'export const left = "as it was";';
+describe.runIf(HAS_BWRAP)('what the agent writes proves nothing', () => {
+  const OWN = 'const invented = "by the agent";';
+  const OTHER = 'export const other = "in another file";';
+  const LEFT = 'export const left = "as it was";';
 
-    it.each([
-      ['a new file', `echo '${OWN}' >new.ts`, 'new.ts', OWN],
-      ['a changed file', `echo '${OWN}' >>a.ts`, 'a.ts', OWN],
-      ['a file whose times are set back', `echo '${OWN}' >a.ts; touch -d 2001-01-01 a.ts`, 'a.ts', OWN],
-      ['another file of that name', 'mv -f b.ts a.ts', 'a.ts', OTHER],
-      ['a link to another file', 'ln -sf b.ts a.ts', 'a.ts', OTHER],
-      ['a second name of another file', 'ln -f b.ts a.ts', 'a.ts', OTHER],
-      ['a temporary file', `echo '${OWN}' >/tmp/t.ts`, '/tmp/t.ts', OWN],
-      ['a pipe', 'rm a.ts; mkfifo a.ts', 'a.ts', OWN],
-      ['a huge sparse file', 'truncate -s 1T a.ts', 'a.ts', OWN],
-    ])('%s', async (_, line, name, quote) => {
-      const files = { 'left.ts': `${LEFT}\n`, 'a.ts': `${SHOWN}\n`, 'b.ts': `${OTHER}\n` };
-      commitChange(workspace(), {}, files);
-      const findings = [
-        { ...about, path: name, quote },
-        { ...about, path: 'left.ts', quote: LEFT },
-      ];
-      const { report } = await judge(
-        [command(line), submit('verdict', { findings })],
-        { sandbox: 'required', grounding: 'mark', 'workspace-access': access },
-        { locate: locator() },
-      );
-      const [found, left] = report.evidence?.findings ?? [];
-      expect(left?.grounding).toBe('exact');
-      // A link and a second name lead to the other file itself, which the agent has not written.
-      const isThere = found?.grounding === 'exact' && found.path !== name;
-      expect(isThere ? 'there' : found?.grounding).toMatch(/^(?:there|unproven)$/u);
-    });
-  },
-);
+  it.each([
+    ['a new file', `echo '${OWN}' >new.ts`, 'new.ts', OWN],
+    ['a changed file', `echo '${OWN}' >>a.ts`, 'a.ts', OWN],
+    ['a file whose times are set back', `echo '${OWN}' >a.ts; touch -d 2001-01-01 a.ts`, 'a.ts', OWN],
+    ['another file of that name', 'mv -f b.ts a.ts', 'a.ts', OTHER],
+    ['a link to another file', 'ln -sf b.ts a.ts', 'a.ts', OTHER],
+    ['a second name of another file', 'ln -f b.ts a.ts', 'a.ts', OTHER],
+    ['a temporary file', `echo '${OWN}' >/tmp/t.ts`, '/tmp/t.ts', OWN],
+    ['a pipe', 'rm a.ts; mkfifo a.ts', 'a.ts', OWN],
+    ['a huge sparse file', 'truncate -s 1T a.ts', 'a.ts', OWN],
+  ])('%s', async (_, line, name, quote) => {
+    const files = { 'left.ts': `${LEFT}\n`, 'a.ts': `${SHOWN}\n`, 'b.ts': `${OTHER}\n` };
+    commitChange(workspace(), {}, files);
+    const findings = [
+      { ...about, path: name, quote },
+      { ...about, path: 'left.ts', quote: LEFT },
+    ];
+    const { report } = await judge(
+      [command(line), submit('verdict', { findings })],
+      { sandbox: 'required', grounding: 'mark' },
+      { locate: locator() },
+    );
+    const [found, left] = report.evidence?.findings ?? [];
+    expect(left?.grounding).toBe('exact');
+    // A link and a second name lead to the other file itself, which the agent has not written.
+    const isThere = found?.grounding === 'exact' && found.path !== name;
+    expect(isThere ? 'there' : found?.grounding).toMatch(/^(?:there|unproven)$/u);
+  });
+});

@@ -12,7 +12,7 @@ const kinds = [
   'binary',
   'generated',
   'vendored',
-  'not_in_subject_paths',
+  'outside_working_directory',
 ] as const satisfies readonly NotRequired[];
 const path = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 });
 const unseenFile = fc

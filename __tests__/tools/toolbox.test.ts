@@ -21,10 +21,7 @@ function toolbox(options: Partial<ToolboxOptions> = {}) {
     sandbox,
     tools: ['read_file', 'edit', 'shell'],
     exclude: [],
-    access: 'in-place',
     shellOffered: true,
-    maxToolOutputBytes: 25_600,
-    shellTimeoutSeconds: 20,
     structuredOutput: structuredOutputSpec({ type: 'object' }),
     ...options,
   });
@@ -57,11 +54,8 @@ describe('the offered tools', () => {
     });
   });
 
-  it('exclude edit on a read-only workspace and shell when auto found no sandbox', () => {
-    expect(toolbox({ access: 'read-only', shellOffered: false }).names).toEqual([
-      'read_file',
-      'structured_output',
-    ]);
+  it('exclude the shell if auto found no sandbox', () => {
+    expect(toolbox({ shellOffered: false }).names).toEqual(['read_file', 'edit', 'structured_output']);
   });
 
   it('S1 include structured_output with the schema and a description of how to call it', () => {

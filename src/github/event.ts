@@ -91,7 +91,9 @@ function readPayload(eventPath: string | undefined): unknown {
 /** Whether the event is about a pull request from a fork. Such runs get no secrets. */
 export function isFromFork({ name, repository, payload }: EventFacts): boolean {
   const head = textAt(payload, 'pull_request', 'head', 'repo', 'full_name');
-  return name.startsWith('pull_request') && name !== 'pull_request_target' && head !== '' && head !== repository;
+  return (
+    name.startsWith('pull_request') && name !== 'pull_request_target' && head !== '' && head !== repository
+  );
 }
 
 /** Returns the commit that the event names as its head; empty if it names none. */

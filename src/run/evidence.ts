@@ -102,10 +102,7 @@ function readClaims(payload: JsonObject, locate: Locate | null): readonly Claim[
 }
 
 /** Opens the files as they were before the agent: in the checkout, without what it wrote there. */
-function openSources(
-  claims: readonly Claim[],
-  { root, config, state }: EvidenceOptions,
-): SourceTexts {
+function openSources(claims: readonly Claim[], { root, config, state }: EvidenceOptions): SourceTexts {
   const known = new Set(claims.map((claim) => claim.path));
   for (const file of state.change?.files ?? []) known.add(file.path);
   const home = realOrNull(root.here) ?? root.here;

@@ -58,10 +58,10 @@ describe('the page', () => {
       evidence: {
         context: 'complete',
         toolCalls: 1,
-        grounding: { ...NOTHING_CHECKED, exact: 1, ungrounded: 1 },
+        grounding: { ...NOTHING_CHECKED, exact: 1, unproven: 1 },
         findings: [
           { path: 'src/cart.js', line: 40, grounding: 'exact' },
-          { path: 'src/sum.js', line: 3, grounding: 'ungrounded' },
+          { path: 'src/sum.js', line: 3, grounding: 'unproven' },
         ],
       },
     });

@@ -1,9 +1,9 @@
 /** Renders a run as one static page: the verdict, the findings, and the conversation turn by turn. */
 import { createHash } from 'node:crypto';
 import { readEvidence } from '../../envelope/view.ts';
-import { type Finding, readGroundedFindings } from '../../reporters/findings.ts';
+import { type Finding, isDoubted, readGroundedFindings } from '../../reporters/findings.ts';
 import { dollars, duration } from '../../reporters/format.ts';
-import { doubtOf, groundFindings, groundingSentence } from '../../reporters/grounding.ts';
+import { groundFindings, groundingSentence } from '../../reporters/grounding.ts';
 import { coverageSentence, REPLAY_MARK } from '../../reporters/verdict-text.ts';
 import { readCoverage } from '../../text/coverage.ts';
 import { indentedJson, isObject, parseOrUndefined } from '../../text/json.ts';
@@ -136,9 +136,8 @@ ${rows.length === 0 ? '' : html`<h2>${counted(rows.length, 'finding')}</h2><ul>$
 
 function findingRow({ severity, place, title, message, evidence }: Finding, show: Show): Html {
   const where = place === null ? '' : listed([place.path, place.line === null ? null : `line ${place.line}`]);
-  const doubt = evidence === undefined ? null : doubtOf(evidence);
   return html`<span class="tag ${severity}">${severity}</span> <code>${show(where)}</code> <b>${show(title ?? '')}</b>
-<p class="text">${show(message)}</p>${doubt === null ? '' : html`<p class="dim">not proven: ${doubt}</p>`}`;
+<p class="text">${show(message)}</p>${isDoubted(evidence) ? html`<p class="dim">not proven</p>` : ''}`;
 }
 
 /** Shows the lines of a transcript that are known events, and skips the others. */

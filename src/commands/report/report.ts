@@ -8,7 +8,7 @@ import { readText } from '../../text/json-fields.ts';
 import { DISPLAY } from '../../text/limits.ts';
 import { quote } from '../../text/messages.ts';
 import { inertLine } from '../../text/sanitize.ts';
-import { readFlags } from '../parse-flags.ts';
+import { readFlags } from '../flags.ts';
 import { renderReportPage } from './page.ts';
 
 export interface ReportIo {

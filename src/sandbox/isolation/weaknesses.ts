@@ -33,9 +33,7 @@ export function describeOptions(
       "sandbox: off. The agent's commands run as the step itself: they can read its keys and change the checkout. For trusted repositories only.",
     );
   } else if (options.mode === 'auto' && !isIsolated) {
-    list.push(
-      `sandbox: auto found no sandbox, so the agent has no shell. ${broken?.message ?? ''}`.trim(),
-    );
+    list.push(`sandbox: auto found no sandbox, so the agent has no shell. ${broken?.message ?? ''}`.trim());
   }
   if (options.shellNetwork) {
     list.push('shell-network: on. What the agent reads it can send anywhere.');
