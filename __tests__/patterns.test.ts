@@ -18,12 +18,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
 const BUILT: Readonly<Record<string, RegExp>> = {
   "text/encodings.ts new RegExp(`${CONTROL_SEQUENCE.source}|${TITLE_SEQUENCE.source}`, 'g')":
     /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c\x9d\n\r]*(?:\x07|\x1b\\|\x9c)/g,
-  "replay/replay.ts new RegExp(`(?<!(?<!\\\\\\\\)[\\\\w.~/-])${escaped}(?![\\\\w.-])`, 'gu')":
-    /(?<!(?<!\\)[\w.~/-])\/some\/folder(?![\w.-])/gu,
-  "replay/recording.ts line.match('created', /^\\d{4}-\\d\\d-\\d\\dT[\\d:.]{5,12}Z$/u, 'that is no time')":
-    /^\d{4}-\d\d-\d\dT[\d:.]{5,12}Z$/u,
-  "replay/recording.ts line.match('version', /^[\\w.+-]{1,50}$/u, 'that is none')": /^[\w.+-]{1,50}$/u,
-  "replay/recording.ts line.match('working_directory', /^.{0,4096}$/su, 'that is too long')": /^.{0,4096}$/su,
+  "replay/replay.ts new RegExp(`${escaped}(?![\\\\w.-])`, 'gu')": /\/some\/folder(?![\w.-])/gu,
 };
 
 const LENGTH = 32 * 1024;

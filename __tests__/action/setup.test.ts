@@ -152,16 +152,11 @@ describe('readMergeSetup', () => {
     return { folders, setup: await readMergeSetup(variables, findRunnerFiles(variables), folders) };
   }
 
-  it('resolves its files as a run does, without a transcript or a page', async () => {
-    const { setup } = await setUpMerge({ 'INPUT_RESULT-FILE': 'out/r.json', 'INPUT_SARIF-FILE': 's.sarif' });
-    expect(setup).toMatchObject({
-      resultFile: at('workspace', 'out', 'r.json'),
-      sarifFile: at('workspace', 's.sarif'),
-      transcriptFile: null,
-      reportFile: null,
-    });
-    expect(setup.problems).toEqual([]);
-    expect(setup.config).toMatchObject({ verdicts: 'verdicts', expect: { names: ['api', 'web'] } });
+  it('writes its result to the results folder, without a transcript or a page', async () => {
+    const { folders, setup } = await setUpMerge({});
+    const resultFile = path.join(folders.results, 'result.json');
+    expect(setup).toMatchObject({ resultFile, transcriptFile: null, reportFile: null, problems: [] });
+    expect(setup.config).toMatchObject({ verdicts: 'verdicts', expect: ['api', 'web'] });
   });
 
   it('reads the gate from the checkout, and has no leg or vote of its own', async () => {
@@ -171,13 +166,8 @@ describe('readMergeSetup', () => {
   });
 
   it.each<[string, Readonly<Record<string, string>>, RegExp]>([
-    ['an invalid input', { INPUT_RULE: 'most' }, /^rule/u],
+    ['an invalid input', { INPUT_VOTES: 'most' }, /^votes/u],
     ['a missing file for outputs', { GITHUB_OUTPUT: '' }, /GITHUB_OUTPUT/u],
-    [
-      'one file for two purposes',
-      { 'INPUT_RESULT-FILE': 'r', 'INPUT_SARIF-FILE': 'r' },
-      /result-file and sarif-file name the same file/u,
-    ],
   ])(
     'keeps %s as an input error for the merge to report, and uses the default result file',
     async (_, more, says) => {

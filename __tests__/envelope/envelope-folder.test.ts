@@ -6,17 +6,16 @@ import { folder, isRoot, made, put, read } from './folder-world.ts';
 
 describe('the folder of envelopes', () => {
   const refused = async (at: string) => {
-    const error: unknown = await read(null, { at, whenMissing: 'refuse' }).catch((reason: unknown) => reason);
+    const error: unknown = await read(null, at).catch((reason: unknown) => reason);
     return error instanceof InputError ? [error.input, error.message] : error;
   };
 
-  it('when missing is an input error or empty, as the caller chooses', async () => {
+  it('when missing is an input error, and can be empty', async () => {
     const at = path.join(folder, 'no\nsuch');
     expect(await refused(at)).toEqual([
       'verdicts',
       `verdicts: the folder ${JSON.stringify(at)} does not exist. Name the folder into which actions/download-artifact put the envelopes.`,
     ]);
-    expect(await read(null, { at, whenMissing: 'empty' })).toEqual([]);
     expect(await read()).toEqual([]);
   });
 
@@ -24,7 +23,7 @@ describe('the folder of envelopes', () => {
     put('file.json', made());
     expect(await refused(path.join(folder, 'file.json'))).toMatchObject([
       'verdicts',
-      expect.stringContaining('is no folder'),
+      expect.stringContaining('is not a folder'),
     ]);
   });
 

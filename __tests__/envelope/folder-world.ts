@@ -29,12 +29,10 @@ export function put(file: string, content: JsonObject | string | Buffer): void {
 
 export async function read(
   signingKey: string | null = null,
-  more: { at?: string; whenMissing?: 'refuse' | 'empty' } = {},
+  at: string = folder,
 ): Promise<readonly EnvelopeFile[]> {
-  const { at = folder, whenMissing = 'refuse' } = more;
   const files: EnvelopeFile[] = [];
-  for await (const file of readEnvelopes(at, { input: 'verdicts', signingKey, whenMissing }))
-    files.push(file);
+  for await (const file of readEnvelopes(at, signingKey)) files.push(file);
   return files;
 }
 

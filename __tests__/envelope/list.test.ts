@@ -19,8 +19,8 @@ describe('listCandidates', () => {
       { file: 'a/b/x.json', regular: true },
       { file: 'a/y.json', regular: true },
     ];
-    expect(listCandidates(folder, 'verdicts')).toEqual(found);
-    expect(listCandidates(folder, 'verdicts', { depth: 2, files: 2, entries: 6 })).toEqual(found);
+    expect(listCandidates(folder)).toEqual(found);
+    expect(listCandidates(folder, { depth: 2, files: 2, entries: 6 })).toEqual(found);
   });
 
   it.each([
@@ -31,12 +31,8 @@ describe('listCandidates', () => {
     ],
     [{ ...roomy, entries: 5 }, /holds more than 100 JSON files, or 5 in all/u],
   ])('throws for a folder beyond %j', (limits, why) => {
-    const list = () => listCandidates(folder, 'verdicts', limits);
+    const list = () => listCandidates(folder, limits);
     expect(list).toThrow(InputError);
     expect(list).toThrow(why);
-  });
-
-  it('returns null for a missing folder', () => {
-    expect(listCandidates(path.join(folder, 'none'), 'verdicts')).toBeNull();
   });
 });

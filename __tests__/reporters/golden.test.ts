@@ -14,7 +14,7 @@ const isShort = ([name]: (typeof samples)[number]) => !name.includes('many');
 /** The comment is made of the same parts as the summary: it is compared for a few. */
 const commented = samplesOf(
   ...['accepted', 'gate-not-met', 'plain-text', 'config-error', 'merge-undecided', 'reused'],
-  ...['coverage-unseen', 'coverage-hostile', 'merge-unseen', 'grounded'],
+  ...['coverage-unseen', 'coverage-hostile', 'grounded'],
 );
 /** The last lines of the log. */
 const logged = samplesOf(
@@ -28,7 +28,7 @@ const logged = samplesOf(
     'config-error',
     'hostile',
   ],
-  ...['reused', 'merge-failure', 'merge-undecided', 'merge-nothing', 'merge-unseen'],
+  ...['reused', 'merge-failure', 'merge-undecided', 'merge-nothing'],
   ...['coverage-all-shown', 'coverage-unseen', 'coverage-unknown', 'coverage-partial'],
   ...['coverage-hostile', 'coverage-unread', 'grounded', 'ungrounded'],
 );
@@ -38,9 +38,7 @@ const enveloped = samplesOf(
   'gate-not-met',
   'plain-text',
   'reused',
-  'merge-weighted',
   'merge-undecided',
-  'merge-unseen',
   'coverage-unseen',
   'coverage-unread',
   'grounded',

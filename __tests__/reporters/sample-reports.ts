@@ -8,7 +8,7 @@ import {
   type ProviderFailure,
   SandboxError,
 } from '../../src/errors.ts';
-import type { Merged, MergedLeg, MergedVote, Outcome, VoteEvidence } from '../../src/merge/types.ts';
+import type { Merged, MergedLeg, MergedVote, Outcome } from '../../src/merge/types.ts';
 import { providerError } from '../../src/providers/errors.ts';
 import { commentBody } from '../../src/reporters/comment.ts';
 import { asWritten } from '../../src/reporters/links.ts';
@@ -192,12 +192,7 @@ const CUT_OFF = {
   costUsd: 0.31,
   model: 'claude-sonnet-4-5',
   attempt: 1,
-  url: 'https://github.com/octo/demo/actions/runs/42/attempts/1',
 } as const satisfies Partial<MergedVote>;
-
-/** Findings as a merge lists them. */
-const UNSIGNED = 'it is not signed';
-const NO_ENVELOPE = 'it is no envelope of this action: see /type (const)';
 
 function three(name: string, outcome: Outcome, ...outcomes: readonly Outcome[]): MergedLeg {
   return sampleLeg(
@@ -220,8 +215,7 @@ const many = Array.from({ length: 256 }, (_, at) => {
   return three(name, 'pass', 'pass', 'pass', at % 6 === 0 ? 'fail' : 'pass');
 });
 
-const evilVote = (outcome: Outcome) =>
-  sampleVote(outcome, { vote: EVIL, why: EVIL, model: EVIL, url: `javascript:${EVIL}`, reused: true });
+const evilVote = (outcome: Outcome) => sampleVote(outcome, { vote: EVIL, why: EVIL, model: EVIL });
 
 /** A merge all of whose texts are hostile. */
 function evilMerge(outcome: Outcome): Merged {
@@ -232,11 +226,8 @@ function evilMerge(outcome: Outcome): Merged {
   return sampleMerged({
     outcome,
     legs,
-    rule: EVIL,
-    votes: EVIL,
-    summary: EVIL,
+    votes: 'majority of 2',
     models: [EVIL],
-    refused: [{ file: EVIL, why: EVIL }],
     findings: [
       {
         severity: 'error',
@@ -249,39 +240,14 @@ function evilMerge(outcome: Outcome): Merged {
         legs: [EVIL, `${EVIL}2`],
         votes: 3,
         outvoted: false,
+        doubted: false,
       },
     ],
   });
 }
 
-function shown(files: number, required: number, status: Coverage['status'] = 'measured'): VoteEvidence {
-  const coverage = {
-    status,
-    files: { required, shown: files },
-    lines: { changed: 100 * required, shown: 100 * files },
-  };
-  return { context: 'complete', toolCalls: 4, coverage };
-}
-
 const mergeReports: Readonly<Record<string, Report>> = {
-  'merge-success': merge(nine, { findings: [] }),
-  'merge-failure': merge([
-    ...nine.slice(0, 2),
-    sampleLeg('billing', 'fail'),
-    ...nine.slice(3, 7),
-    sampleLeg('ui', 'abstain', [sampleVote('abstain', CUT_OFF)]),
-    ...nine.slice(8),
-  ]),
-  'merge-undecided': merge(
-    [
-      three('api', 'pass', 'pass', 'pass', 'fail'),
-      three('billing', 'pass', 'pass', 'pass', 'pass'),
-      three('web', 'abstain', 'pass', 'fail', 'abstain'),
-      three('worker', 'abstain', 'abstain', 'abstain', 'abstain'),
-    ],
-    { votes: 'majority of 3' },
-  ),
-  'merge-outvoted': merge(
+  'merge-success': merge(
     [
       three('api', 'pass', 'pass', 'pass', 'fail'),
       three('billing', 'pass', 'pass', 'pass', 'pass'),
@@ -292,22 +258,26 @@ const mergeReports: Readonly<Record<string, Report>> = {
       findings: sampleMerged().findings.map((finding, at) =>
         at === 0
           ? { ...finding, legs: ['api', 'web'], votes: 2, outvoted: true }
-          : { ...finding, legs: ['billing'] },
+          : { ...finding, legs: ['billing'], doubted: true },
       ),
     },
   ),
-  'merge-doubted': merge(
-    ['api', 'billing', 'docs'].map((name) => sampleLeg(name, 'pass')),
-    {
-      findings: sampleMerged().findings.map((finding, at) =>
-        at === 0 ? { ...finding, line: null, doubted: true } : finding,
-      ),
-    },
-  ),
-  'merge-no-names': merge([
-    ...nine.slice(0, 6),
-    ...Array.from({ length: 3 }, () => sampleLeg(null, 'abstain')),
+  'merge-failure': merge([
+    ...nine.slice(0, 2),
+    sampleLeg('billing', 'fail'),
+    ...nine.slice(3, 7),
+    sampleLeg('ui', 'abstain', [sampleVote('abstain', CUT_OFF)]),
+    ...nine.slice(8),
   ]),
+  'merge-undecided': merge(
+    [
+      three('api', 'pass', 'pass', 'pass', 'fail'),
+      sampleLeg('billing', 'pass', [sampleVote('pass', { weaknesses: ['unseen_files'] })]),
+      three('web', 'abstain', 'pass', 'fail', 'abstain'),
+      three('worker', 'abstain', 'abstain', 'abstain', 'abstain'),
+    ],
+    { votes: 'majority of 3', findingsLeftOut: 12 },
+  ),
   'merge-many': merge(many, {
     votes: 'majority of 3',
     findings: Array.from({ length: 200 }, (_, at) => ({
@@ -324,41 +294,13 @@ const mergeReports: Readonly<Record<string, Report>> = {
       ),
       votes: 2 + (at % 9),
       outvoted: false,
+      doubted: false,
     })),
     findingsLeftOut: 1_204,
   }),
-  'merge-many-success': merge(
-    many.map((leg) => three(leg.leg ?? '', 'pass', 'pass', 'pass', 'pass')),
-    { votes: 'majority of 3', findings: [] },
-  ),
   'merge-hostile': sampleMergedReport(evilMerge('fail')),
-  'merge-weighted': merge(
-    [
-      sampleLeg('claude', 'pass', [sampleVote('pass')], 2),
-      sampleLeg('gpt', 'pass', [sampleVote('pass', { model: 'gpt-5', costUsd: null })], 1),
-      sampleLeg('llama', 'fail', [sampleVote('fail', { model: 'llama-3', costUsd: 0 })], 0.5),
-    ],
-    { rule: 'weighted:2', outcome: 'pass' },
-  ),
-  'merge-refused': merge([...nine.slice(0, 7), sampleLeg('ui', 'abstain'), ...nine.slice(8)], {
-    refused: [
-      { file: 'verdict-ui/result.json', why: UNSIGNED },
-      { file: 'verdict-web/notes.json', why: NO_ENVELOPE },
-    ],
-  }),
-  'merge-reused-legs': merge([
-    sampleLeg('api', 'pass', [sampleVote('pass', { reused: true, turns: 0, costUsd: 0, model: '' })]),
-    sampleLeg('web', 'fail'),
-  ]),
-  'merge-unseen': merge([
-    sampleLeg('api', 'pass', [sampleVote('pass', { evidence: shown(12, 12) })]),
-    sampleLeg('web', 'pass', [sampleVote('pass', { evidence: shown(11, 12) })]),
-    sampleLeg('worker', 'fail', [
-      sampleVote('fail', { evidence: { ...shown(3, 12, 'partial'), context: 'truncated' } }),
-    ]),
-  ]),
   'merge-nothing': sampleFailedMerge(
-    'verdicts: the folder `verdicts` holds no envelope. Upload run-result-file of each leg, and download them all before the merge.',
+    'verdicts: there is no .json file in "verdicts". Look whether the legs ran and uploaded run-result-file, and what actions/download-artifact put there.',
     { reason: 'config', subtype: 'error_config', exitCode: 52 },
   ),
   reused: sampleReusedReport(

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, renameSync, statSync, symlinkSync, writeFileSyn
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ReportError } from '../../src/errors.ts';
-import { sampleLeg, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
+import { sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 import { openSarif, type SarifRun, sarifProblems } from './sarif-world.ts';
 import { workspaces } from './workspace-world.ts';
@@ -109,16 +109,6 @@ describe('sarifProblems', () => {
 });
 
 describe('the SARIF file of a merge', () => {
-  const LEGS = [sampleLeg('api', 'fail'), sampleLeg('web', 'abstain')];
-
-  it('reports that alerts of legs without a verdict are closed', async () => {
-    const sarif = openSarif(usual());
-    await sarif.report(sampleMergedReport(sampleMerged({ legs: LEGS })));
-    expect(sarif.lines[0]).toMatch(
-      / 1 leg without a verdict: code scanning closes alerts that only it would find again\.$/,
-    );
-  });
-
   it('is not written without a checkout, because it would close every alert', async () => {
     const sarif = openSarif(usual(), { locate: null });
     writeFileSync(sarif.target, 'of another run');

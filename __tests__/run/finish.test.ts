@@ -3,12 +3,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { InputError, SandboxError } from '../../src/errors.ts';
-import { describeMerge } from '../../src/merge/report.ts';
-import { stepOutputs } from '../../src/reporters/outputs.ts';
 import type { Reporter } from '../../src/reporters/report-types.ts';
 import type { Ending } from '../../src/run/endings.ts';
 import { finish } from '../../src/run/finish.ts';
-import { sampleMerged } from '../merge/sample-merged.ts';
 import {
   met,
   never,
@@ -48,15 +45,6 @@ describe('finishing', () => {
     const { world, state } = scene({ runFolder, reporters: [look] });
     await finish(submitted, state, world);
     expect(wasThere).toEqual([false]);
-  });
-
-  it('masks the models of a merge, because other jobs named them', async () => {
-    const { world, state, outputs } = scene();
-    const merged = sampleMerged({ models: ['claude-sonnet-4-5', SECRET] });
-    state.describe = (plain) => describeMerge(plain, merged, world.secrets.mask);
-    const report = await finish(submitted, state, world);
-    expect(report.model).toBe('claude-sonnet-4-5, ***');
-    expect(outputs.map((each) => stepOutputs(each).outputs.get('run-model'))).toEqual(['claude-sonnet-4-5']);
   });
 
   it.each<[string, Ending]>([

@@ -184,7 +184,7 @@ async function findMatch(folder: string, found: Key, options: ReuseOptions): Pro
   const unlike: (readonly string[])[] = [];
   const refused: string[] = [];
   const { signingKey } = config;
-  for await (const read of readEnvelopes(folder, { input: 'reuse-from', signingKey, whenMissing: 'empty' })) {
+  for await (const read of readEnvelopes(folder, signingKey)) {
     // Files are read synchronously, so timers and signals are handled in between.
     await setImmediate();
     state.stop.signal.throwIfAborted();
@@ -228,7 +228,7 @@ function matchOf(envelope: Envelope, { contract, state, world }: ReuseOptions): 
   const { payload, reason, subject, policy, reuse } = envelope;
   const judged = reason === 'accepted' || reason === 'gate_not_met';
   if (!judged || payload === null || subject === null) return null;
-  if (envelope.replayed || envelope.merged || envelope.contradiction !== null) return null;
+  if (envelope.replayed || envelope.merged) return null;
   if (subject.repository !== world.subject?.repository) return null;
   // Both hashes are part of the key: a file in which they differ has been tampered with.
   if (policy.schema_sha256 !== state.policy.schema_sha256) return null;

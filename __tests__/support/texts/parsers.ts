@@ -24,7 +24,7 @@ import { foldName, refuseComponents } from '../../../src/files/protected-names.t
 import { readCheckedOut } from '../../../src/github/checked-out.ts';
 import { contextFiles } from '../../../src/github/pull-request-context.ts';
 import { mergeFindings } from '../../../src/merge/findings.ts';
-import { boundText, quoteName } from '../../../src/merge/legs.ts';
+import { quoteName } from '../../../src/merge/vote.ts';
 import { isOverflow, isToolless } from '../../../src/providers/errors.ts';
 import { replayableArguments, replayableName } from '../../../src/providers/tool-calls.ts';
 import { normalizeEvents } from '../../../src/providers/transport.ts';
@@ -49,7 +49,7 @@ import {
 import { filterPatch } from '../../../src/sandbox/workspace/patch.ts';
 import { indentedJson, parseJsonWithInexact, parseStrictJson } from '../../../src/text/json.ts';
 import { DISPLAY, GITHUB, JSON_TEXT, MERGE, READ, TOOL } from '../../../src/text/limits.ts';
-import { suggest } from '../../../src/text/messages.ts';
+import { suggest, truncate } from '../../../src/text/messages.ts';
 import { isExactNumber } from '../../../src/text/number-literal.ts';
 import { rawSlice } from '../../../src/text/raw-slice.ts';
 import { breakCommands, cleanText, jsonLine, shellSafeJson, singleLine } from '../../../src/text/sanitize.ts';
@@ -92,21 +92,17 @@ const findings = (text: string) =>
   text
     .split('\n', text.length / SHORTEST_FINDING)
     .map((line, at) => ({ message: line, rule: line, severity: 'high', path: `a${at % 7}`, line: at }));
-/** Three runs with such findings; of an envelope, a merge keeps as many as here, cut as here. */
+/** Three runs with such findings, as many and as long as a merge keeps them. */
 function runsOf(text: string) {
-  const cut = <T extends string | null>(part: T, max: number) => boundText(part, max, secrets);
-  const kept = readFindings({ findings: findings(text) }).slice(0, MERGE.findingsOfRun);
-  const cutFindings = kept.map((finding) => ({
-    ...finding,
-    rule: cut(finding.rule, DISPLAY.sentence),
-    title: cut(finding.title, DISPLAY.sentence),
-    message: cut(finding.message, DISPLAY.message),
-    brief: cut(finding.title ?? finding.message, DISPLAY.sentence),
+  const kept = readFindings({ findings: findings(text) }).slice(0, MERGE.findings);
+  const findingsOfRun = kept.map(({ place, severity, isKind, ...texts }) => ({
+    ...{ severity, isKind, path: place?.path ?? null, line: place?.line ?? null, endLine: null },
+    rule: texts.rule === null ? null : truncate(texts.rule, DISPLAY.sentence),
+    title: texts.title === null ? null : truncate(texts.title, DISPLAY.sentence),
+    message: truncate(texts.message, DISPLAY.cell),
+    doubted: false,
   }));
-  return ['1', '2', '3'].map((run) => ({
-    ...{ leg: 'a', run, outvoted: false, leftOut: 0 },
-    findings: cutFindings,
-  }));
+  return ['1', '2', '3'].map((run) => ({ leg: 'a', run, outvoted: false, findings: findingsOfRun }));
 }
 
 /** The parsers by their input. */
@@ -123,7 +119,6 @@ export const READERS: Readonly<Record<string, Reader>> = {
   'repair of strings': (text) =>
     parseStrings({ a: text }, () => ({ ok: false, issues: [], errors: [{ ...TYPE_ERROR, data: text }] })),
   mask: secrets.mask,
-  'text of another job': (text) => boundText(text, DISPLAY.message, secrets),
   'secrets in a payload': (text) => secrets.find({ a: text }),
   'secrets in many rows': (text) => secrets.find({ a: rows(text) }),
   'name in a message': quoteName,
@@ -197,7 +192,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     const lines = text.split('\n').map((line, at) => `a${at}: ${line}.`);
     return readHeaders(createReader<'api-key' | 'headers'>(new Map([['headers', lines.join('\n')]])));
   },
-  'findings of a merge': (text) => mergeFindings(runsOf(text), '/work'),
+  'findings of a merge': (text) => mergeFindings(runsOf(text)),
   'SARIF log': (text) =>
     sarifLog(sampleReport(), alertsOf({ findings: findings(text) }, asWritten, secrets), {
       version: '1.0.0',
@@ -442,7 +437,6 @@ export const LIMITS: Readonly<Record<string, Limit>> = {
     name: 'GITHUB.diff',
     most: GITHUB.diff,
   },
-  recording: { file: 'replay/recording.ts', name: 'READ.recording', most: READ.recording },
   headers: { file: 'config/model.ts', name: 'READ.headers', most: READ.headers },
 };
 

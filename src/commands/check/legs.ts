@@ -46,7 +46,6 @@ export function checkLegs(workflow: Workflow, merge: MergeStep, findings: Findin
   if (needed.some(({ node }) => valueAt(node, 'uses') !== null)) return;
   const [missing] = missingLegs(legs, expectedLegs(merge.inputs));
   findings.report(merge.step, ['with', 'expect'], missing !== undefined && LEG.missing(missing));
-  checkCount(legs, merge, findings);
 }
 
 function legsIn(job: Job): readonly Leg[] {
@@ -169,8 +168,7 @@ function isFixed(text: string | null): boolean {
 
 /** Returns the names of the legs that a merge expects; null when it expects a number, or when unknown or invalid. */
 function expectedLegs(inputs: MergeStepInputs): readonly string[] | null {
-  const expected = parseKnown(inputs.get('expect'), parseExpectation);
-  return expected?.kind === 'legs' ? expected.names : null;
+  return parseKnown(inputs.get('expect'), parseExpectation);
 }
 
 /** Returns how many votes a merge expects of each leg; null when unknown or invalid. */
@@ -206,18 +204,6 @@ function checkTwins(legs: readonly Leg[], findings: Findings): void {
     for (const [key] of pairs) seen.add(key);
     findings.report(leg.step, ['with', 'leg'], twin !== undefined && LEG.duplicate(twin[1]));
   }
-}
-
-/** Compares the expected number of envelopes with the number the legs produce, if both are known. */
-function checkCount(legs: readonly Leg[], { step, inputs }: MergeStep, findings: Findings): void {
-  const expected = parseKnown(inputs.get('expect'), parseExpectation);
-  if (expected?.kind !== 'envelopes' || legs.length === 0) return;
-  if (inputs.faults.some(({ key }) => key === 'expect')) return;
-  const pairs = legs.map(pairsOf);
-  if (pairs.includes(null)) return;
-  const { size } = new Set(pairs.flatMap((each) => each ?? []).map(([key]) => key));
-  const fault = size !== expected.count && LEG.count(size, expected.count);
-  findings.report(step, ['with', 'expect'], fault);
 }
 
 /** Returns a key for each pair of name and vote, with the name; null when one of them is unknown. */
