@@ -10,7 +10,7 @@ import { stringify } from 'yaml';
 import { ADVANCED_INPUTS, INPUTS, type Input, MAIN_INPUTS } from '../src/config/inputs.ts';
 import { draft07Id, options } from '../src/contract/ajv.ts';
 import { MERGE_INPUTS } from '../src/merge/config.ts';
-import { mergeOutputs } from '../src/merge/report.ts';
+import { MERGE_RUN_OUTPUTS } from '../src/merge/report.ts';
 import { RUN_OUTPUTS } from '../src/reporters/outputs.ts';
 import type { RunOutput } from '../src/reporters/report-types.ts';
 
@@ -42,10 +42,10 @@ export const OUTPUTS: Readonly<Record<string, string>> = {
 
 /** Every output of the merge action. Its `run-*` are those of a run, as far as they apply, and mean the same. */
 export const MERGE_OUTPUTS: Readonly<Record<string, string>> = {
-  structured_output: 'The merged payload as one line of JSON; absent where the merge is undecided or failed.',
+  structured_output: 'The merged payload as one line of JSON; absent if the merge is undecided or failed.',
   passed:
-    'true or false: what the rule makes of the legs. Absent where the merge is undecided or failed, so compare with == and never with !=.',
-  ...describeOutputs(mergeOutputs(null)),
+    'Whether all legs pass: true or false. Absent if the merge is undecided or failed: compare with ==, never with !=.',
+  ...describeOutputs(MERGE_RUN_OUTPUTS),
 };
 
 function describeOutputs(outputs: readonly RunOutput[]): Readonly<Record<string, string>> {

@@ -128,7 +128,7 @@ describe('the schema of the envelope', () => {
     const from = { run_id: '41', run_attempt: 2, session_id: 's' };
     const cancelled = { reason: 'cancelled', subtype: 'error_cancelled', exitCode: 130 } as const;
     const merges = (['pass', 'fail', 'abstain'] as const).map((outcome) =>
-      envelope(sampleMergedReport(sampleMerged({ legs: [sampleLeg(null, outcome)] })), same),
+      envelope(sampleMergedReport(sampleMerged({ legs: [sampleLeg('api', outcome)] })), same),
     );
     for (const each of [
       accepted,

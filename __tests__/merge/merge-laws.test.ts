@@ -1,13 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Vote } from '../../src/merge/legs.ts';
-import { merge } from '../../src/merge/merge.ts';
-import { type ENDINGS, envelopes, legs, legVote, majorityOf, options, SUBJECT } from './votes.ts';
-
-const attempt = (run_attempt: number) => ({ subject: { ...SUBJECT, run_attempt } });
+import { buildPayload, merge } from '../../src/merge/merge.ts';
+import type { Vote } from '../../src/merge/vote.ts';
+import { type ENDINGS, findingPayload, legVote, options, SUBJECT } from './votes.ts';
 
 describe('a merge of any envelopes', () => {
   const NAMES = ['leg-1', 'leg-2', 'leg-10', 'ünï', 'a b'];
+  const row = fc.record({
+    line: fc.constantFrom<number | null>(null, 1, 2, 4, 5, 8),
+    severity: fc.constantFrom('high', 'low', 'medium'),
+    rule: fc.constantFrom('one', 'two', ''),
+    message: fc.constantFrom('x', 'y', 'X'),
+    file: fc.constantFrom('a.ts', './a.ts', 'b.ts'),
+  });
   const there = fc
     .uniqueArray(
       fc.record({
@@ -16,75 +21,86 @@ describe('a merge of any envelopes', () => {
         attempt: fc.integer({ min: 1, max: 3 }),
         outcome: fc.constantFrom<keyof typeof ENDINGS>('pass', 'fail', 'abstain'),
         cost: fc.double({ min: 0, max: 50, noNaN: true }),
+        rows: fc.array(row, { maxLength: 4 }),
       }),
-      { selector: ({ leg, vote, attempt: number }) => `${leg} ${vote} ${number}`, maxLength: 20 },
+      { selector: ({ leg, vote, attempt }) => `${leg} ${vote} ${attempt}`, maxLength: 20 },
     )
     .map((all) =>
-      all.map(({ leg, vote, attempt: number, outcome, cost }, at) =>
-        legVote(leg, vote, outcome, { ...attempt(number), file: `${at}.json`, costUsd: cost }),
+      all.map(({ leg, vote, attempt, outcome, cost, rows }, at) =>
+        legVote(leg, vote, outcome, {
+          subject: { ...SUBJECT, run_attempt: attempt },
+          file: `${at}.json`,
+          costUsd: cost,
+          ...(outcome === 'abstain'
+            ? {}
+            : { payload: { ...findingPayload(...rows), passed: outcome === 'pass' } }),
+        }),
       ),
     );
   const shuffled = there.chain((all) =>
     fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })),
   );
-  const kinds = fc.constantFrom('all', 'any', 'majority');
-  const expected = fc.constantFrom(legs(...NAMES), envelopes(15));
+  const rules = fc.constantFrom('all', 'any', 'majority');
+  const own = (rule: 'all' | 'any' | 'majority', names: readonly string[] = NAMES) =>
+    options({ votes: { rule, count: 3 }, expect: names });
 
   it('has the same result in any order', () => {
     fc.assert(
-      fc.property(shuffled, kinds, kinds, expected, ([all, other], across, within, names) => {
-        const own = options({
-          rule: { kind: across },
-          votes: { rule: { kind: within }, count: 3 },
-          expect: names,
-        });
-        expect(merge(other, own)).toEqual(merge(all, own));
+      fc.property(shuffled, rules, ([all, other], rule) => {
+        const merged = merge(all, own(rule));
+        expect(merge(other, own(rule))).toEqual(merged);
+        expect(buildPayload(merged)).toEqual(buildPayload(merge(other, own(rule))));
       }),
     );
   });
 
-  it('counts every leg, passes only with enough legs, and fails only when it is certain', () => {
+  it('counts every leg, passes only if all pass, and fails only if one is certain to fail', () => {
     fc.assert(
-      fc.property(there, kinds, kinds, expected, (all, across, within, names) => {
-        const merged = merge(all, {
-          ...options({ rule: { kind: across }, votes: { rule: { kind: within }, count: 3 }, expect: names }),
-        });
-        const { pass, fail, abstain, expected: sum } = merged.tally;
-        expect([pass + fail + abstain, sum, merged.legs.length]).toEqual([5, 5, 5]);
-        for (const { votes } of merged.legs) expect(votes.length).toBe(3);
-        if (across === 'all') {
-          expect(merged.outcome === 'pass').toBe(pass === 5);
-          expect(merged.outcome === 'fail').toBe(fail > 0);
-        }
-        if (across === 'any') expect(merged.outcome === 'pass').toBe(pass > 0);
-        if (across === 'majority') expect(merged.outcome === 'pass').toBe(pass >= 3);
-        if (across === 'majority') expect(merged.outcome === 'fail').toBe(fail >= 3);
+      fc.property(there, rules, (all, rule) => {
+        const { tally, legs, outcome } = merge(all, own(rule));
+        const { pass, fail, abstain, expected } = tally;
+        expect([pass + fail + abstain, expected, legs.length]).toEqual([5, 5, 5]);
+        for (const { votes } of legs) expect(votes.length).toBe(3);
+        expect(outcome === 'pass').toBe(pass === 5);
+        expect(outcome === 'fail').toBe(fail > 0);
       }),
     );
   });
 
-  it('is not improved by one more failing leg under all or majority', () => {
+  it('is not improved by one more failing vote or leg', () => {
     const order = ['fail', 'abstain', 'pass'];
     fc.assert(
-      fc.property(there, fc.constantFrom('all', 'majority'), (all, kind) => {
-        const outcome = (casts: readonly Vote[], names: readonly string[]) =>
-          order.indexOf(
-            merge(casts, options({ rule: { kind }, votes: majorityOf(3), expect: legs(...names) })).outcome,
-          );
+      fc.property(there, rules, (all, rule) => {
+        const outcome = (casts: readonly Vote[], names?: readonly string[]) =>
+          order.indexOf(merge(casts, own(rule, names)).outcome);
         const bad = ['1', '2', '3'].map((vote) => legVote('bad', vote, 'fail', { file: `bad-${vote}` }));
-        expect(outcome([...all, ...bad], [...NAMES, 'bad'])).toBeLessThanOrEqual(outcome(all, NAMES));
+        expect(outcome([...all, ...bad], [...NAMES, 'bad'])).toBeLessThanOrEqual(outcome(all));
+        const turned = all.map((vote, at): Vote => (at === 0 ? { ...vote, outcome: 'fail' } : vote));
+        expect(outcome(turned)).toBeLessThanOrEqual(outcome(all));
       }),
     );
   });
 
-  it('has sums that JSON can represent, whatever a file claims', () => {
-    const huge = { costUsd: 1e300, turns: Number.MAX_SAFE_INTEGER };
-    const usage = { inputTokens: 1e308, outputTokens: 1e308, cachedInputTokens: 0, cacheWriteTokens: 0 };
-    const casts = ['api', 'web'].map((leg) => legVote(leg, null, 'pass', { ...huge, usage }));
-    const merged = merge(casts, options());
-    for (const sum of [merged.costUsd, merged.turns, merged.usage.inputTokens])
-      expect(sum).toSatisfy(
-        (value: number | null) => value === null || Number.isSafeInteger(Math.floor(value)),
-      );
+  it('counts every finding, and each run once for it', () => {
+    fc.assert(
+      fc.property(there, (all) => {
+        const { findings, legs } = merge(all, own('majority'));
+        const last = new Map(all.map((vote) => [`${vote.leg} ${vote.vote}`, vote]));
+        for (const vote of all) {
+          const key = `${vote.leg} ${vote.vote}`;
+          if ((last.get(key)?.attempt ?? 0) < (vote.attempt ?? 0)) last.set(key, vote);
+        }
+        const rows = [...last.values()].reduce((sum, vote) => sum + vote.findings.length, 0);
+        expect(findings.reduce((sum, { votes }) => sum + votes, 0)).toBe(rows);
+        for (const { votes } of findings) expect(votes).toBeLessThanOrEqual(legs.length * 3);
+      }),
+    );
+  });
+
+  it('has finite sums, whatever a file claims', () => {
+    const huge = { costUsd: Number.MAX_SAFE_INTEGER, turns: Number.MAX_SAFE_INTEGER };
+    const casts = ['api', 'web'].map((leg) => legVote(leg, null, 'pass', huge));
+    const { costUsd, turns } = merge(casts, options());
+    expect([costUsd, turns].every(Number.isFinite)).toBe(true);
   });
 });

@@ -1,252 +1,202 @@
 import { describe, expect, it } from 'vitest';
-import { WEIGHT_UNIT } from '../../src/merge/config.ts';
-import type { Vote } from '../../src/merge/legs.ts';
-import { merge } from '../../src/merge/merge.ts';
-import type { Merged } from '../../src/merge/types.ts';
-import type { Subject } from '../../src/types.ts';
-import { refusalOf } from '../support/surroundings.ts';
-import {
-  envelopes,
-  findingPayload,
-  legs,
-  legVote,
-  majorityOf,
-  type Options,
-  options,
-  SUBJECT,
-} from './votes.ts';
+import type { Envelope } from '../../src/envelope/envelope.ts';
+import type { LegsOptions } from '../../src/merge/legs.ts';
+import { buildPayload, decide, merge } from '../../src/merge/merge.ts';
+import type { Outcome } from '../../src/merge/types.ts';
+import { readVote, type Vote } from '../../src/merge/vote.ts';
+import { shellSafeJson } from '../../src/text/sanitize.ts';
+import type { JsonObject, Subject } from '../../src/types.ts';
+import { knowSecrets, refusalOf } from '../support/surroundings.ts';
+import { sampleMerged } from './sample-merged.ts';
+import { ENDINGS, findingPayload, legVote, majorityOf, options, SUBJECT, sampleEnvelope } from './votes.ts';
 
 const of = (changes: Partial<Subject>) => ({ subject: { ...SUBJECT, run_attempt: 1, ...changes } });
 const attempt = (run_attempt: number) => of({ run_attempt });
-const outcomes = (merged: Merged) => merged.legs.map(({ leg, outcome }) => [leg, outcome]);
 
-function refusal(casts: readonly Vote[], changes: Options = {}): string {
+function refusal(casts: readonly Vote[], changes: Partial<LegsOptions> = {}): string {
   const { input, message } = refusalOf(() => merge(casts, options(changes)));
   return `${input}: ${message}`;
 }
 
+const OUTCOMES: Readonly<Record<string, Outcome>> = { '✅': 'pass', '❌': 'fail', '⬜': 'abstain' };
+
+describe('decide', () => {
+  it.each([
+    ['✅', '✅ ✅ ✅'],
+    ['❌', '❌ ❌ ❌'],
+    ['⬜', '⬜ ⬜ ⬜'],
+    ['✅✅', '✅ ✅ ✅'],
+    ['✅❌', '❌ ✅ ❌'],
+    ['✅⬜', '⬜ ✅ ⬜'],
+    ['❌❌', '❌ ❌ ❌'],
+    ['❌⬜', '❌ ⬜ ❌'],
+    ['✅✅✅', '✅ ✅ ✅'],
+    ['✅✅❌', '❌ ✅ ✅'],
+    ['✅✅⬜', '⬜ ✅ ✅'],
+    ['✅❌❌', '❌ ✅ ❌'],
+    ['✅❌⬜', '❌ ✅ ⬜'],
+    ['✅⬜⬜', '⬜ ✅ ⬜'],
+    ['❌❌❌', '❌ ❌ ❌'],
+    ['❌❌⬜', '❌ ⬜ ❌'],
+    ['❌⬜⬜', '❌ ⬜ ⬜'],
+    ['✅✅❌❌', '❌ ✅ ❌'],
+    ['✅✅❌⬜', '❌ ✅ ⬜'],
+    ['✅✅✅❌⬜', '❌ ✅ ✅'],
+    ['✅✅❌❌⬜', '❌ ✅ ⬜'],
+    ['✅✅⬜⬜⬜', '⬜ ✅ ⬜'],
+    ['✅❌❌❌⬜', '❌ ✅ ❌'],
+  ])('%s is %s under all, any and majority', (votes, expected) => {
+    const all = [...votes].map((mark) => OUTCOMES[mark] ?? 'abstain');
+    const [ofAll, ofAny, ofMajority] = expected.split(' ').map((mark) => OUTCOMES[mark]);
+    expect(decide('all', all)).toBe(ofAll);
+    expect(decide('any', all)).toBe(ofAny);
+    expect(decide('majority', all)).toBe(ofMajority);
+  });
+});
+
+describe('a vote', () => {
+  const outcomeOf = (changes: Partial<Envelope>): readonly [Outcome, string | null] => {
+    const { outcome, why } = legVote('api', null, 'pass', changes);
+    return [outcome, why];
+  };
+  const met = { gate: { status: 'met', issues: [] } } as const;
+  const notMet = { gate: { status: 'not_met', issues: [] } } as const;
+  const no = { payload: { passed: false, summary: ' No. ' } };
+  const ends = { conclusion: 'inconclusive', reason: 'timeout', payload: null, gate: null } as const;
+
+  it.each<[string, Partial<Envelope>, Outcome, string | null]>([
+    ['says passed', {}, 'pass', null],
+    ['meets its own gate', { payload: { score: 1 }, ...met }, 'pass', null],
+    ['meets its own gate and says not passed', { ...no, ...met }, 'pass', null],
+    ['says not passed', no, 'fail', '`passed` is false. It says: No.'],
+    [
+      'does not meet its own gate',
+      { conclusion: 'failure', ...notMet },
+      'fail',
+      'Its own gate is not met. It says: Fine.',
+    ],
+    ['claims success with an unmet gate', notMet, 'fail', 'Its own gate is not met. It says: Fine.'],
+    ['has no verdict', { ...ends, error: 'Out of time.' }, 'abstain', 'Out of time.'],
+    ['was skipped', { ...ends, conclusion: 'skipped', error: 'No key.' }, 'abstain', 'No key.'],
+    [
+      'was cut off after its payload',
+      { conclusion: 'inconclusive' },
+      'abstain',
+      'It was cut off after its payload was accepted.',
+    ],
+    [
+      'claims success without a payload',
+      { payload: null, gate: null },
+      'abstain',
+      'It was cut off after its payload was accepted.',
+    ],
+    ['is a replay', { replayed: true }, 'abstain', 'A recording answered: no model judged it.'],
+  ])('that %s', (_, changes, outcome, why) => {
+    expect(outcomeOf(changes)).toEqual([outcome, why]);
+  });
+
+  it.each<[string, Partial<Envelope>, string]>([
+    [
+      'without a leg',
+      { leg: null, file: 'x.json' },
+      '"x.json" does not say which leg it is of. Give the step',
+    ],
+    ['of a merge', { merged: true, leg: 'api' }, 'is the envelope of a merge and not of a leg'],
+    ['with a long leg', { leg: 'x'.repeat(201) }, 'names a leg or a vote with more than 200 characters'],
+    ['with a long name', { vote: 'x'.repeat(201) }, 'names a leg or a vote with more than 200 characters'],
+    [
+      'without a gate and `passed`',
+      { payload: { score: 7 } },
+      'gate is auto, and nothing says whether the payload of leg',
+    ],
+    ['with passed as a text', { payload: { passed: 'true' } }, 'it has no boolean "passed"'],
+    [
+      'with passed in its prototype',
+      { payload: JSON.parse('{"__proto__":{"passed":true}}') },
+      'no boolean "passed"',
+    ],
+  ])('%s is refused', (_, changes, message) => {
+    expect(refusalOf(() => legVote('api', null, 'pass', changes)).message).toContain(message);
+  });
+
+  it('is masked, and cut to the length that is shown', () => {
+    const long = 'word '.repeat(10_000);
+    const findings = [{ severity: 'low', title: long, message: long, rule: long }];
+    const payload = { passed: false, summary: long, findings };
+    const vote = legVote('api', null, 'pass', { payload, model: long });
+    const [finding] = vote.findings;
+    expect([vote.why?.length, vote.model.length, finding?.message.length]).toEqual([500, 200, 1000]);
+    expect([finding?.title?.length, finding?.rule?.length]).toEqual([300, 300]);
+    const secret = 'correct-horse-battery';
+    const envelope = sampleEnvelope({
+      ...ENDINGS.abstain,
+      model: secret,
+      error: `${'x'.repeat(490)} ${secret}`,
+    });
+    const { model, why } = readVote(envelope, { gate: null, secrets: knowSecrets(secret) });
+    expect([model, why]).toEqual(['***', `${'x'.repeat(490)} ***`]);
+  });
+});
+
 describe('a merge', () => {
-  it('passes when all legs pass, and sums their usage', () => {
-    const merged = merge([legVote('web', null, 'pass'), legVote('api', null, 'pass')], options());
+  it('counts missing legs and votes, and sums what the others used', () => {
+    const casts = [legVote('web', '2', 'pass'), legVote('web', '1', 'fail'), legVote('api', '1', 'pass')];
+    const merged = merge(casts, options({ expect: ['web', 'api', 'docs'], votes: majorityOf(2) }));
     expect(merged).toMatchObject({
-      outcome: 'pass',
-      tally: { pass: 2, fail: 0, abstain: 0, expected: 2 },
-      turns: 4,
-      rejections: 2,
-      usage: { inputTokens: 200, outputTokens: 20, cachedInputTokens: 10, cacheWriteTokens: 2 },
-      costUsd: 0.2,
+      outcome: 'fail',
+      votes: 'majority of 2',
+      tally: { pass: 0, fail: 1, abstain: 2, expected: 3 },
+      turns: 6,
+      usage: { inputTokens: 300, outputTokens: 30 },
       models: ['model-1'],
     });
-    expect(outcomes(merged)).toEqual([
-      ['api', 'pass'],
-      ['web', 'pass'],
+    expect(
+      merged.legs.map(({ leg, votes }) => [leg, ...votes.map(({ vote, reason }) => vote ?? reason)]),
+    ).toEqual([
+      ['api', '1', 'missing'],
+      ['docs', 'missing', 'missing'],
+      ['web', '1', '2'],
     ]);
+    const unpriced = [legVote('web', null, 'pass', { costUsd: null }), legVote('api', null, 'pass')];
+    expect(merge(unpriced, options()).costUsd).toBe(null);
   });
 
-  it('separates findings in different files of the same name, and merges those in one file', () => {
-    const finding = { severity: 'high', path: 'index.js', line: 1, rule: 'r', message: 'It leaks.' };
-    const found = (leg: string, path: string | null) => {
-      const evidence = { context: 'none', toolCalls: 1, findings: [{ path }] } as const;
-      return legVote(leg, null, 'pass', { payload: findingPayload(finding), evidence });
-    };
-    const paths = (...casts: readonly Vote[]) =>
-      merge(casts, options()).findings.map(({ path, legs: names }) => [path, names]);
-    expect(paths(found('api', 'packages/api/index.js'), found('web', 'packages/web/index.js'))).toEqual([
-      ['packages/api/index.js', ['api']],
-      ['packages/web/index.js', ['web']],
-    ]);
-    expect(paths(found('api', 'lib/index.js'), found('web', 'lib/index.js'))).toEqual([
-      ['lib/index.js', ['api', 'web']],
-    ]);
-    expect(paths(found('api', null), found('web', null))).toEqual([['index.js', ['api', 'web']]]);
+  it('is undecided for a missing leg, unless another leg fails', () => {
+    expect(merge([legVote('api', null, 'pass')], options()).outcome).toBe('abstain');
+    expect(merge([legVote('api', null, 'fail')], options()).outcome).toBe('fail');
   });
 
-  it('counts a named leg without an envelope as abstaining', () => {
-    const merged = merge([legVote('web', null, 'pass')], options());
-    expect(merged.outcome).toBe('abstain');
-    expect(merged.legs[0]).toMatchObject({
-      leg: 'api',
-      outcome: 'abstain',
-      votes: [{ vote: null, conclusion: 'missing', reason: 'missing', costUsd: 0 }],
-    });
-  });
-
-  it('counts missing envelopes of a number as unnamed legs, after the others', () => {
-    const merged = merge([legVote('web', '1', 'pass'), legVote('web', '2', 'pass')], {
-      ...options({ expect: envelopes(6), votes: majorityOf(2) }),
-    });
-    expect(outcomes(merged)).toEqual([
-      ['web', 'pass'],
-      [null, 'abstain'],
-      [null, 'abstain'],
-    ]);
-    expect(merged.legs[1]?.votes.length).toBe(2);
-    expect(merged.tally).toEqual({ pass: 1, fail: 0, abstain: 2, expected: 3 });
-  });
-
-  it('is decided without the missing legs when they cannot change it', () => {
-    const casts = [legVote('api', null, 'fail')];
-    expect(merge(casts, options()).outcome).toBe('fail');
-    expect(merge(casts, options({ rule: { kind: 'any' } })).outcome).toBe('abstain');
-    expect(merge([legVote('api', null, 'pass')], options({ rule: { kind: 'any' } })).outcome).toBe('pass');
-    const two = [legVote('api', '1', 'pass'), legVote('api', '2', 'pass')];
-    expect(merge(two, options({ expect: legs('api'), votes: majorityOf(3) })).outcome).toBe('pass');
-  });
-
-  it('names the missing votes of a leg after the votes of other legs', () => {
-    const casts = [legVote('api', 'a', 'pass'), legVote('api', 'b', 'pass'), legVote('web', 'b', 'pass')];
-    const merged = merge(casts, options({ votes: majorityOf(2) }));
-    expect(merged.legs[1]?.votes.map(({ vote, conclusion }) => [vote, conclusion])).toEqual([
-      ['b', 'success'],
-      ['a', 'missing'],
-    ]);
-  });
-
-  it('weighs legs by name, including missing ones', () => {
-    const weights = new Map([
-      ['api', 3 * WEIGHT_UNIT],
-      ['web', WEIGHT_UNIT],
-    ]);
-    const rule = { kind: 'weighted', threshold: 2.5 * WEIGHT_UNIT } as const;
-    const all = (casts: readonly Vote[]) => merge(casts, options({ weights, rule })).outcome;
-    expect(all([legVote('api', null, 'pass')])).toBe('pass');
-    expect(all([legVote('web', null, 'pass')])).toBe('abstain');
-    expect(all([legVote('web', null, 'pass'), legVote('api', null, 'fail')])).toBe('fail');
-    expect(all([legVote('api', null, 'fail')])).toBe('fail');
-  });
-
-  it('weighs votes by name, and knows which ones are missing', () => {
-    const weights = new Map([['opus', 2 * WEIGHT_UNIT]]);
-    const votes = { rule: { kind: 'weighted', threshold: 2 * WEIGHT_UNIT } as const, count: 3 };
-    const all = (...casts: readonly Vote[]) =>
-      merge(casts, options({ expect: legs('api'), weights, votes })).outcome;
-    const [opus, haiku] = [legVote('api', 'opus', 'pass'), legVote('api', 'haiku', 'pass')];
-    expect(all(opus, haiku)).toBe('pass');
-    expect(all(opus)).toBe('abstain');
-    expect(all(legVote('api', 'opus', 'fail'), haiku)).toBe('fail');
-    expect(all(legVote('api', 'haiku', 'fail'), legVote('api', 'sonnet', 'fail'))).toBe('fail');
-  });
-
-  it('merges the findings of all votes', () => {
-    const payload = findingPayload({ severity: 'high', file: 'a.ts', line: 1, rule: 'r', message: 'No.' });
-    const merged = merge(
-      [legVote('web', null, 'pass', { payload }), legVote('api', null, 'pass', { payload })],
-      options(),
-    );
-    expect(merged.findings).toMatchObject([{ legs: ['api', 'web'], votes: 2 }]);
-  });
-
-  describe('marks a finding as outvoted', () => {
-    const FINDING = { severity: 'high', file: 'a.ts', line: 1, rule: 'r', message: 'No.' } as const;
-    const failing = { payload: { ...findingPayload(FINDING), passed: false } };
-    const passing = { payload: findingPayload(FINDING) };
-    const vote = (leg: string, outcomes: readonly ('pass' | 'fail' | 'abstain' | 'nit')[]) =>
-      outcomes.map((outcome, at) => {
-        if (outcome === 'nit') return legVote(leg, `${at}`, 'pass', passing);
-        return legVote(leg, `${at}`, outcome, outcome === 'fail' ? failing : {});
-      });
-    const outvoted = (casts: readonly Vote[], changes: Options = {}) => {
-      const { outcome, findings } = merge(casts, options({ votes: majorityOf(3), ...changes }));
-      return [outcome, findings.map((finding) => finding.outvoted)];
-    };
-    const alone = { expect: legs('api') };
-    const majority = { rule: { kind: 'majority' }, expect: legs('api', 'web', 'docs') } as const;
-
-    it('when every run with it fails and its leg passes', () => {
-      expect(outvoted(vote('api', ['fail', 'pass', 'pass']), alone)).toEqual(['pass', [true]]);
-      expect(outvoted(vote('api', ['fail', 'fail', 'pass']), alone)).toEqual(['fail', [false]]);
-      expect(outvoted(vote('api', ['fail', 'pass', 'abstain']), alone)).toEqual(['abstain', [false]]);
-    });
-
-    it('also when other legs make the merge fail or leave it undecided', () => {
-      const casts = vote('api', ['fail', 'pass', 'pass']);
-      const silent = ['0', '1', '2'].map((name) => legVote('web', name, 'fail'));
-      expect(outvoted(casts)).toEqual(['abstain', [true]]);
-      expect(outvoted([...casts, ...silent])).toEqual(['fail', [true]]);
-      expect(outvoted([...casts, ...vote('web', ['fail', 'fail', 'pass'])])).toEqual(['fail', [false]]);
-    });
-
-    it('when its leg fails and the legs together pass', () => {
+  it('takes the last attempt of each vote, better or worse, or without a verdict', () => {
+    const outcome = (first: 'pass' | 'fail', last: 'pass' | 'fail' | 'abstain') => {
       const casts = [
-        ...vote('api', ['fail', 'fail', 'fail']),
-        ...vote('web', ['pass', 'pass', 'pass']),
-        ...vote('docs', ['pass', 'pass', 'pass']),
+        legVote('api', null, last, { ...attempt(3), file: 'a' }),
+        legVote('api', null, first, { ...attempt(1), file: 'b' }),
+        legVote('web', null, 'pass'),
       ];
-      expect(outvoted(casts, majority)).toEqual(['pass', [true]]);
-    });
-
-    it('but not when a passing run has it too', () => {
-      expect(outvoted(vote('api', ['fail', 'nit', 'pass']), alone)).toEqual(['pass', [false]]);
-      expect(outvoted(vote('api', ['nit', 'fail', 'fail']), alone)).toEqual(['fail', [false]]);
-      expect(outvoted(vote('api', ['nit', 'pass', 'pass']), alone)).toEqual(['pass', [false]]);
-    });
+      return merge(casts, options()).outcome;
+    };
+    expect([outcome('fail', 'pass'), outcome('pass', 'fail'), outcome('pass', 'abstain')]).toEqual([
+      'pass',
+      'fail',
+      'abstain',
+    ]);
   });
 
-  it('has no cost when one cost is unknown', () => {
-    const casts = [legVote('web', null, 'pass', { costUsd: null }), legVote('api', null, 'pass')];
-    expect(merge(casts, options()).costUsd).toBe(null);
-  });
-});
-
-describe('attempts', () => {
-  it('replace earlier attempts, better or worse, including their usage', () => {
-    const one = legVote('api', null, 'abstain', { ...attempt(1), file: 'one' });
-    const two = legVote('api', null, 'pass', { ...attempt(2), file: 'two' });
-    const web = legVote('web', null, 'pass');
-    const better = merge([two, one, web], options());
-    expect(better.outcome).toBe('pass');
-    expect(better.turns).toBe(4);
-    expect(better.legs[0]?.votes).toMatchObject([{ attempt: 2 }]);
-    const worse = [
-      legVote('api', null, 'pass', { ...attempt(1), file: 'one' }),
-      legVote('api', null, 'fail', { ...attempt(3), file: 'three' }),
-      web,
-    ];
-    expect(merge(worse, options()).outcome).toBe('fail');
-  });
-
-  it('in the same attempt are two runs: a second envelope of one vote is refused', () => {
-    const clash = (number: number) => [
-      legVote('api', null, 'fail', { ...attempt(number), file: 'x.json' }),
-      legVote('api', null, 'abstain', { ...attempt(number), file: 'y.json' }),
-    ];
-    for (const [number, other] of [
-      [1, 2],
-      [3, 1],
-    ] as const)
-      expect(refusal([...clash(number), legVote('api', null, 'pass', attempt(other))])).toBe(
-        'verdicts: "x.json" and "y.json" are both of leg "api", with no vote, in the same attempt. Give each run of a leg a vote of its own: vote: ${{ matrix.vote }}.',
-      );
-  });
-
-  it('in the future are refused', () => {
-    expect(refusal([legVote('api', null, 'pass', { ...attempt(4), file: 'x' })])).toContain(
-      '"x" is of attempt 4, and this is attempt 3',
-    );
-  });
-});
-
-describe('an inconsistent folder', () => {
   it.each([
     ['repository', { repository: 'octo/other' }],
     ['workflow run', { run_id: '41' }],
     ['commit', { sha: 'b'.repeat(40) }],
-  ])('with an envelope of another %s is refused, passing or not', (what, changes) => {
+  ])('refuses an envelope of another %s, passing or not', (what, changes) => {
     for (const outcome of ['pass', 'fail', 'abstain'] as const) {
       const casts = [
         legVote('api', null, 'pass'),
         legVote('web', null, outcome, { ...of(changes), file: 'w.json' }),
       ];
       expect(refusal(casts)).toContain(`verdicts: "w.json" is of another ${what}: `);
-      expect(refusal(casts)).toContain('Download the verdicts of this run alone');
     }
   });
 
-  it('with an envelope from outside GitHub is refused', () => {
-    expect(refusal([legVote('api', null, 'pass', { subject: null })])).toContain('made outside GitHub');
-  });
-
-  it('of another commit than this job is accepted with anyCommit, if all legs have the same commit', () => {
+  it('accepts another commit than the event has if the legs agree on it and may check out any', () => {
     const other = of({ sha: 'b'.repeat(40) });
     const both = [legVote('api', null, 'pass', other), legVote('web', null, 'pass', other)];
     expect(refusal(both)).toContain('another commit');
@@ -255,24 +205,63 @@ describe('an inconsistent folder', () => {
     expect(refusal(mixed, { anyCommit: true })).toContain('another commit');
   });
 
-  it('with an unexpected leg is refused', () => {
-    const casts = [legVote('api', null, 'pass'), legVote('docs', null, 'abstain', { file: 'd.json' })];
-    expect(refusal(casts)).toBe(
-      'expect: "d.json" is of leg "docs", which is not expected. Add it to expect, or give that step another leg.',
-    );
-  });
-
-  it('with more legs or votes than expected is refused', () => {
-    const casts = ['a', 'b', 'c'].map((leg) => legVote(leg, null, 'pass', { file: `${leg}.json` }));
-    expect(refusal(casts, { expect: envelopes(2) })).toBe(
-      'expect: There are 3 legs, "a" ("a.json"), "b" ("b.json"), "c" ("c.json"), and expect: 2 is a number of envelopes: 2 legs. Correct expect, or the download.',
-    );
-    const votes = ['1', '2', '3'].map((vote) => legVote('api', vote, 'pass', { file: `${vote}.json` }));
-    expect(refusal(votes)).toBe(
-      'votes: Leg "api" has 3 votes ("1.json", "2.json", "3.json"), more than expected. Say how they count: votes: majority of 3',
-    );
-    expect(refusal(votes, { votes: majorityOf(2) })).toContain('votes says 2: correct it, or the matrix.');
-    expect(refusal(votes, { expect: envelopes(3) })).toContain('Say how they count: votes: majority of 3');
+  const [first, second] = [{ file: 'x.json' }, { file: 'y.json' }];
+  it.each<[string, readonly Vote[], Partial<LegsOptions>, string]>([
+    [
+      'two envelopes of one vote',
+      [legVote('api', null, 'pass', first), legVote('api', null, 'abstain', second)],
+      {},
+      'verdicts: "x.json" and "y.json" are both of leg "api", with no vote, in the same attempt. Give each run',
+    ],
+    [
+      'two envelopes of a vote that was replaced',
+      [
+        legVote('api', '1', 'pass', first),
+        legVote('api', '1', 'fail', second),
+        legVote('api', '1', 'pass', { ...attempt(2), file: 'z.json' }),
+      ],
+      {},
+      '"x.json" and "y.json" are both of leg "api", with vote "1"',
+    ],
+    [
+      'an attempt to come',
+      [legVote('api', null, 'pass', { ...attempt(4), file: 'x' })],
+      {},
+      '"x" is of attempt 4, and this',
+    ],
+    [
+      'one made outside GitHub',
+      [legVote('api', null, 'pass', { subject: null })],
+      {},
+      'of none, made outside GitHub',
+    ],
+    [
+      'one made on GitHub elsewhere',
+      [legVote('api', null, 'pass'), legVote('web', null, 'pass', { subject: null })],
+      { subject: null },
+      'is of another repository',
+    ],
+    [
+      'a leg that is not expected',
+      [legVote('docs', null, 'abstain', first)],
+      { expect: ['api', 'dox'] },
+      'expect: "x.json": leg "docs" is not expected. Add it to expect, or give that step another leg. Did you mean "dox"?',
+    ],
+    [
+      'votes without a rule',
+      ['1', '2', '3'].map((vote) => legVote('api', vote, 'pass', { file: vote })),
+      {},
+      'votes: Leg "api" has 3 votes ("1", "2", "3"), more than expected. Say how they count: votes: majority of 3',
+    ],
+    [
+      'too many votes',
+      ['1', '2', '3'].map((vote) => legVote('api', vote, 'pass')),
+      { votes: majorityOf(2) },
+      'votes says 2: correct it, or the matrix.',
+    ],
+  ])('refuses %s', (_, casts, changes, message) => {
+    expect(refusal(casts, changes)).toContain(message);
+    expect(refusal(casts.toReversed(), changes)).toBe(refusal(casts, changes));
   });
 
   it.each([
@@ -280,7 +269,7 @@ describe('an inconsistent folder', () => {
     ['gate', { gate_sha256: 'other' }],
     ['prompt', { prompt_sha256: 'other' }],
     ['version of structured-agent', { version: '0.2.0' }],
-  ])('with votes of one leg that differ in their %s is refused', (what, changes) => {
+  ])('refuses votes of one leg that differ in their %s', (what, changes) => {
     const policy = {
       schema_sha256: 's',
       gate_sha256: null,
@@ -288,32 +277,169 @@ describe('an inconsistent folder', () => {
       version: '0.1.0',
       ...changes,
     };
-    const first = legVote('api', '1', 'pass', { file: 'one.json' });
-    const casts = [first, legVote('api', '2', 'fail', { file: 'two.json', policy })];
-    const own = { expect: legs('api'), votes: majorityOf(2) };
-    expect(refusal(casts, own)).toContain(`"one.json" and "two.json" differ in ${what}.`);
-    expect(merge([first, legVote('web', '2', 'pass', { policy })], options()).outcome).toBe('pass');
-    const open = [first, legVote('api', '2', 'abstain', { policy })];
-    expect(merge(open, options(own)).outcome).toBe('abstain');
-  });
-
-  it('with a weight for a leg and a vote of the same name is refused under two weighted rules', () => {
-    const casts = [legVote('1', '1', 'pass'), legVote('2', '1', 'pass')];
-    const rule = { kind: 'weighted', threshold: WEIGHT_UNIT } as const;
-    const votes = { rule: { kind: 'weighted', threshold: 1.5 * WEIGHT_UNIT } as const, count: 3 };
-    const weights = new Map([['1', 5 * WEIGHT_UNIT]]);
-    expect(refusal(casts, { expect: legs('1', '2'), rule, votes, weights })).toMatch(
-      /^weights: weights names "1", which is a leg and a vote/u,
+    const one = legVote('api', '1', 'pass', first);
+    const own = { expect: ['api'], votes: majorityOf(2) };
+    expect(refusal([one, legVote('api', '2', 'fail', { ...second, policy })], own)).toContain(
+      `"x.json" and "y.json" differ in ${what}.`,
     );
-    const all = { kind: 'all' } as const;
-    expect(merge(casts, options({ expect: legs('1', '2'), rule: all, votes, weights })).outcome).toBe('pass');
+    expect(merge([one, legVote('web', '2', 'pass', { policy })], options()).outcome).toBe('pass');
+    expect(merge([one, legVote('api', '2', 'abstain', { policy })], options(own)).outcome).toBe('abstain');
+  });
+});
+
+describe('the findings of a merge', () => {
+  const row = (changes: JsonObject = {}): JsonObject => ({
+    ...{ severity: 'high', file: 'src/a.ts', line: 10, rule: 'sql-injection' },
+    ...{ message: 'The query is built of text.', ...changes },
+  });
+  const found = (leg: string, ...rows: readonly JsonObject[]) =>
+    legVote(leg, null, 'pass', { payload: findingPayload(...rows) });
+  const merged = (...casts: readonly Vote[]) =>
+    merge(casts, options({ expect: casts.map(({ leg }) => leg) })).findings;
+  const counts = (...rows: readonly JsonObject[]) =>
+    merged(...rows.map((each, at) => found(`${at}`, each))).map(({ votes }) => votes);
+
+  it('are one if file and rule are the same and the lines near, in the words of the most severe', () => {
+    expect(
+      merged(
+        found('web', row({ line: 12, severity: 'low', message: 'Perhaps.' })),
+        found('api', row({ line: 10, end_line: 11, title: 'Injection' })),
+        found('cli', row({ line: 13, severity: 'medium' })),
+      ),
+    ).toEqual([
+      {
+        ...{ severity: 'error', path: 'src/a.ts', line: 10, endLine: 11, rule: 'sql-injection' },
+        ...{ title: 'Injection', message: 'The query is built of text.', legs: ['api', 'cli', 'web'] },
+        ...{ votes: 3, outvoted: false, doubted: false },
+      },
+    ]);
   });
 
-  it('with votes under other names than the weights is refused', () => {
-    const casts = [legVote('api', 'opus', 'pass'), legVote('api', 'haiku', 'pass')];
-    const votes = { rule: { kind: 'weighted', threshold: 0.5 * WEIGHT_UNIT } as const, count: 2 };
-    expect(
-      refusal(casts, { expect: legs('api'), votes, weights: new Map([['opsu', 0.9 * WEIGHT_UNIT]]) }),
-    ).toMatch(/^weights: weights names the vote "opsu", and leg "api" has the votes "haiku", "opus"\./u);
+  const kind = (title: string) => ({ ...row({ category: 'bug', title }), rule: null });
+  const bare = (message: string, title: string | null = null) => row({ rule: null, message, title });
+  it.each<[string, readonly JsonObject[], readonly number[]]>([
+    ['three lines apart', [row(), row({ line: 13 })], [2]],
+    ['four lines apart', [row(), row({ line: 14 })], [1, 1]],
+    ['in a chain', [row(), row({ line: 13 }), row({ line: 16 })], [2, 1]],
+    ['both without a line', [row({ line: null }), row({ line: null })], [2]],
+    ['one without a line', [row({ line: null }), row({ line: 1 })], [1, 1]],
+    ['in a path written with ./', [row(), row({ file: './src//a.ts' })], [2]],
+    ['in a path of Windows', [row(), row({ file: 'src\\a.ts' })], [2]],
+    ['in a path with its line', [row(), row({ file: 'src/a.ts:10' })], [2]],
+    ['in other files', [row(), row({ file: 'src/b.ts' }), row({ file: '/src/a.ts' })], [1, 1, 1]],
+    ['with a rule written otherwise', [row(), row({ rule: 'SQL_Injection' })], [2]],
+    ['with other rules', [row(), row({ rule: 'xss' })], [1, 1]],
+    ['with one title', [bare('One.', 'A hole'), bare('Two.', 'a  hole')], [2]],
+    ['with one message', [bare('Same words.'), bare('same  words.')], [2]],
+    ['with other messages', [bare('Same words.'), bare('Other words.')], [1, 1]],
+    ['of one category with other titles', [kind('Off by one'), kind('A race')], [1, 1]],
+    ['of one category with one title', [kind('Off by one'), kind('off by one')], [2]],
+  ])('%s are counted %#', (_, rows, expected) => {
+    expect(counts(...rows)).toEqual(expected);
   });
+
+  it('of one run stay separate, and others join the nearest', () => {
+    expect(merged(found('a', row(), row({ line: 11 }))).map(({ votes }) => votes)).toEqual([1, 1]);
+    const near = merged(found('a', row(), row({ line: 12 })), found('b', row({ line: 12 })));
+    expect(near.map(({ line, votes }) => [line, votes])).toEqual([
+      [12, 2],
+      [10, 1],
+    ]);
+  });
+
+  it('stand at the places that their runs proved or resolved, and are doubted if none could prove them', () => {
+    const at = (path: string | null) => ({ context: 'none', toolCalls: 1, findings: [{ path }] }) as const;
+    const payload = findingPayload(row({ file: 'a.ts' }));
+    const resolved = (leg: string, path: string | null) =>
+      legVote(leg, null, 'pass', { payload, evidence: at(path) });
+    const paths = (...casts: readonly Vote[]) => merged(...casts).map(({ path, legs }) => [path, legs]);
+    expect(paths(resolved('a', 'api/a.ts'), resolved('b', 'web/a.ts'))).toEqual([
+      ['api/a.ts', ['a']],
+      ['web/a.ts', ['b']],
+    ]);
+    expect(paths(resolved('a', 'api/a.ts'), resolved('b', null))).toEqual([
+      ['a.ts', ['b']],
+      ['api/a.ts', ['a']],
+    ]);
+    const counted = {
+      exact: 1,
+      moved: 0,
+      unproven: 1,
+      ambiguous: 0,
+      ungrounded: 0,
+      refuted: 0,
+      corrected_lines: 0,
+    };
+    const checked = (leg: string, grounding: 'exact' | 'unproven') => {
+      const findings = [{ path: 'api/a.ts', line: 7, lineWas: null, grounding, label: null }];
+      const evidence = { context: 'none', toolCalls: 1, grounding: counted, findings } as const;
+      return legVote(leg, null, 'pass', { payload, evidence });
+    };
+    expect(merged(checked('a', 'exact'), checked('b', 'unproven'))).toMatchObject([
+      { path: 'api/a.ts', line: null, doubted: true },
+      { path: 'api/a.ts', line: 7, doubted: false },
+    ]);
+  });
+
+  it('are outvoted if each run that has them fails and its leg passes', () => {
+    const cast = (outcomes: string) =>
+      [...outcomes].map((mark, at) => {
+        const payload = { ...findingPayload(...(mark === 'p' ? [] : [row()])), passed: mark !== 'f' };
+        return legVote('api', `${at}`, mark === 'a' ? 'abstain' : 'pass', mark === 'a' ? {} : { payload });
+      });
+    const outvoted = (outcomes: string) =>
+      merge(cast(outcomes), options({ expect: ['api', 'web'], votes: majorityOf(3) })).findings[0]?.outvoted;
+    // f: fails with the finding, n: passes with it, p: passes without it, a: abstains.
+    expect(['fpp', 'ffp', 'fpa', 'fnp', 'npp'].map(outvoted)).toEqual([true, false, false, false, false]);
+  });
+
+  it('are the 200 most severe, of each run and of all, and the others are counted', () => {
+    const rows = Array.from({ length: 250 }, (_, at) =>
+      row({ severity: at === 249 ? 'high' : 'low', line: at * 9 }),
+    );
+    const { findings, findingsLeftOut } = merge(
+      [found('api', ...rows), found('web', row({ line: 9_999 }))],
+      options(),
+    );
+    expect([findings.length, findings[0]?.line, findingsLeftOut]).toEqual([200, 249 * 9, 51]);
+  });
+});
+
+describe('the payload of a merge', () => {
+  it('has the verdict, the legs with their votes, the findings and the total', () => {
+    const merged = merge([legVote('api', null, 'pass'), legVote('web', null, 'fail')], options());
+    expect(buildPayload(merged)).toEqual({
+      passed: false,
+      summary: '1 of 2 legs passes, 1 fails: not passed.',
+      votes: null,
+      tally: { pass: 1, fail: 1, abstain: 0, expected: 2 },
+      legs: [
+        {
+          leg: 'api',
+          passed: true,
+          votes: [expect.objectContaining({ passed: true, why: null, attempt: 1 })],
+        },
+        { leg: 'web', passed: false, votes: [expect.objectContaining({ vote: null, reason: 'accepted' })] },
+      ],
+      findings: [],
+      findings_left_out: 0,
+      total: { turns: 4, input_tokens: 200, output_tokens: 20, cost_usd: 0.2 },
+    });
+  });
+
+  it.each(['plain text ', '这个函数没有检查输入', "`<'&>'`", '\u0001'])(
+    'has fewer findings if it would not fit a step output: %j',
+    (part) => {
+      const message = part.repeat(1_000).slice(0, 4_000);
+      const findings = Array.from({ length: 200 }, () => ({
+        ...{ severity: 'error', path: 'a.ts', line: 1, endLine: null, rule: null, title: message, message },
+        ...{ legs: ['api'], votes: 1, outvoted: false, doubted: false },
+      })) as ReturnType<typeof sampleMerged>['findings'];
+      const payload = buildPayload(sampleMerged({ findings, findingsLeftOut: 7 }));
+      expect(Buffer.byteLength(shellSafeJson(payload))).toBeLessThanOrEqual(1_048_576);
+      const shown = JSON.parse(JSON.stringify(payload['findings'])).length;
+      expect(shown).toBeLessThan(200);
+      expect(shown + Number(payload['findings_left_out'])).toBe(207);
+    },
+  );
 });

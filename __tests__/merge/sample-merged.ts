@@ -1,13 +1,12 @@
 /** Sample merges for reports. Each test changes the part that it tests. */
-import { buildPayload } from '../../src/merge/merge.ts';
+import { buildPayload, decide } from '../../src/merge/merge.ts';
 import { describeMerge } from '../../src/merge/report.ts';
 import type { Merged, MergedLeg, MergedVote, Outcome } from '../../src/merge/types.ts';
-import { describeGate, describeUndecided, summarize } from '../../src/merge/words.ts';
+import { describeGate, describeUndecided } from '../../src/merge/words.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import type { Verdict } from '../../src/types.ts';
 import { sampleReport, unpublished } from '../reporters/sample-report.ts';
 
-const RUN = 'https://github.com/octo/demo/actions/runs/42/attempts';
 const NOTHING = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
 
 /** A vote. A passing one has two turns and costs two cents; an abstaining one is missing by default. */
@@ -17,103 +16,63 @@ export function sampleVote(outcome: Outcome, changes: Partial<MergedVote> = {}):
     usage: { inputTokens: 3000, outputTokens: 210, cachedInputTokens: 1200, cacheWriteTokens: 0 },
     costUsd: 0.02,
     model: 'claude-sonnet-4-5',
-    reused: false,
     attempt: 1,
-    url: `${RUN}/1`,
   };
-  const asks = {
+  const why = 'The gate is not met: it wants `passed` to be true; the payload says false.';
+  const asks: Readonly<Record<Outcome, Omit<MergedVote, 'vote' | 'outcome' | 'weaknesses'>>> = {
     pass: { ...cast, conclusion: 'success', reason: 'accepted', why: null },
-    fail: {
-      ...cast,
-      conclusion: 'failure',
-      reason: 'gate_not_met',
-      why: 'The gate is not met: it wants `passed` to be true; the payload says false.',
-    },
+    fail: { ...cast, conclusion: 'failure', reason: 'gate_not_met', why },
     abstain: {
-      conclusion: 'missing',
-      reason: 'missing',
-      why: 'No envelope of it is there.',
-      turns: 0,
-      usage: NOTHING,
-      costUsd: 0,
-      model: '',
-      reused: false,
-      attempt: null,
-      url: null,
+      ...{ ...cast, turns: 0, usage: NOTHING, costUsd: 0, model: '', attempt: null },
+      ...{ conclusion: 'missing', reason: 'missing', why: 'Its envelope is missing.' },
     },
-  } as const satisfies Record<Outcome, object>;
-  return { vote: null, outcome, ...asks[outcome], ...changes };
+  };
+  return { vote: null, outcome, weaknesses: [], ...asks[outcome], ...changes };
 }
 
 /** A leg of one vote, or of those given. */
 export function sampleLeg(
-  leg: string | null,
+  leg: string,
   outcome: Outcome,
   votes: readonly MergedVote[] = [sampleVote(outcome)],
-  weight = 1,
 ): MergedLeg {
-  return { leg, outcome, weight, votes };
+  return { leg, outcome, votes };
 }
 
-/** Nine legs under the rule `all`, all of which pass. The other values are derived from `legs`. */
+/** Nine legs, all of which pass. The other values are derived from `legs`. */
 export function sampleMerged(changes: Partial<Merged> = {}): Merged {
   const names = ['api', 'auth', 'billing', 'cli', 'core', 'docs', 'search', 'ui', 'web'];
   const legs = changes.legs ?? names.map((name) => sampleLeg(name, 'pass'));
   const votes = legs.flatMap((leg) => leg.votes);
-  const count = (outcome: Outcome) => legs.filter((leg) => leg.outcome === outcome).length;
-  const tally = {
-    pass: count('pass'),
-    fail: count('fail'),
-    abstain: count('abstain'),
-    expected: legs.length,
-  };
+  const outcomes = legs.map(({ outcome }) => outcome);
+  const count = (wanted: Outcome) => outcomes.filter((outcome) => outcome === wanted).length;
   const sum = (value: (vote: MergedVote) => number) => votes.reduce((total, vote) => total + value(vote), 0);
-  const outcome = changes.outcome ?? (tally.fail > 0 ? 'fail' : tally.abstain > 0 ? 'abstain' : 'pass');
   return {
-    outcome,
-    rule: 'all',
+    outcome: decide('all', outcomes),
     votes: null,
-    tally,
+    tally: { pass: count('pass'), fail: count('fail'), abstain: count('abstain'), expected: legs.length },
     legs,
     findings: [
       {
-        severity: 'error',
-        path: 'src/billing/invoice.ts',
-        line: 118,
-        endLine: null,
-        rule: 'rounding',
-        title: 'The total is rounded too early',
-        message: 'Round once, after `applyTax()`.',
-        legs: ['api', 'billing'],
-        votes: 4,
-        outvoted: false,
+        ...{ severity: 'error', path: 'src/billing/invoice.ts', line: 118, endLine: null, rule: 'rounding' },
+        ...{ title: 'The total is rounded too early', message: 'Round once, after `applyTax()`.' },
+        ...{ legs: ['api', 'billing'], votes: 4, outvoted: false, doubted: false },
       },
       {
-        severity: 'note',
-        path: null,
-        line: null,
-        endLine: null,
-        rule: null,
-        title: null,
-        message: 'The changelog says nothing of it.',
-        legs: ['docs'],
-        votes: 1,
-        outvoted: false,
+        ...{ severity: 'note', path: null, line: null, endLine: null, rule: null, title: null },
+        ...{ message: 'The changelog says nothing of it.', legs: ['docs'], votes: 1 },
+        ...{ outvoted: false, doubted: false },
       },
     ],
     findingsLeftOut: 0,
-    summary: summarize(outcome, { tally, legs }, changes.rule ?? 'all'),
     turns: sum((vote) => vote.turns),
-    rejections: 0,
     usage: {
+      ...NOTHING,
       inputTokens: sum((vote) => vote.usage.inputTokens),
       outputTokens: sum((vote) => vote.usage.outputTokens),
-      cachedInputTokens: sum((vote) => vote.usage.cachedInputTokens),
-      cacheWriteTokens: 0,
     },
     costUsd: votes.some((vote) => vote.costUsd === null) ? null : sum((vote) => vote.costUsd ?? 0),
     models: [...new Set(votes.map((vote) => vote.model).filter((model) => model !== ''))],
-    refused: [],
     ...changes,
   };
 }
@@ -127,14 +86,13 @@ export function sampleMergedReport(merged: Merged = sampleMerged(), changes: Par
     gate: decided ? { status: merged.outcome === 'pass' ? 'met' : 'not_met', issues: [] } : null,
     ...WITHOUT_AGENT,
   });
-  return { ...describeMerge(report, merged, (text) => text), ...changes };
+  return { ...describeMerge(report, merged), ...changes };
 }
 
 /** The report of a merge that failed before it could count. */
 export function sampleFailedMerge(error: string, changes: Partial<Report['verdict']> = {}): Report {
   const nothing = { turnCount: 0, usage: NOTHING, costUsd: null, model: '' };
-  const report = sampleReport({ ...unpublished(error, changes), ...WITHOUT_AGENT, ...nothing });
-  return describeMerge(report, null, (text) => text);
+  return describeMerge(sampleReport({ ...unpublished(error, changes), ...WITHOUT_AGENT, ...nothing }), null);
 }
 
 const WITHOUT_AGENT = {
@@ -148,27 +106,15 @@ const WITHOUT_AGENT = {
 
 const VERDICTS: Readonly<Record<Outcome, (merged: Merged) => Verdict>> = {
   pass: () => ({
-    conclusion: 'success',
-    reason: 'accepted',
-    subtype: 'success',
-    exitCode: 0,
-    published: true,
-    error: null,
+    ...{ conclusion: 'success', reason: 'accepted', subtype: 'success' },
+    ...{ exitCode: 0, published: true, error: null },
   }),
   fail: (merged) => ({
-    conclusion: 'failure',
-    reason: 'gate_not_met',
-    subtype: 'gate_not_met',
-    exitCode: 1,
-    published: true,
-    error: `The gate is not met: it ${describeGate({ kind: 'all' }, merged, merged.rule)}.`,
+    ...{ conclusion: 'failure', reason: 'gate_not_met', subtype: 'gate_not_met' },
+    ...{ exitCode: 1, published: true, error: `The gate is not met: it ${describeGate(merged)}.` },
   }),
   abstain: (merged) => ({
-    conclusion: 'inconclusive',
-    reason: 'undecided',
-    subtype: 'error_undecided',
-    exitCode: 1,
-    published: false,
-    error: describeUndecided(merged),
+    ...{ conclusion: 'inconclusive', reason: 'undecided', subtype: 'error_undecided' },
+    ...{ exitCode: 1, published: false, error: describeUndecided(merged) },
   }),
 };

@@ -1,6 +1,6 @@
 import type { Envelope } from '../../src/envelope/envelope.ts';
-import { readVote, type Vote } from '../../src/merge/legs.ts';
-import type { MergeOptions } from '../../src/merge/merge.ts';
+import type { LegsOptions } from '../../src/merge/legs.ts';
+import { readVote, type Vote } from '../../src/merge/vote.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
 
@@ -38,7 +38,6 @@ export function sampleEnvelope(changes: Partial<Envelope> = {}): Envelope {
     policy: { schema_sha256: 's', gate_sha256: null, prompt_sha256: 'p', version: '0.1.0' },
     reuse: null,
     evidence: null,
-    contradiction: null,
     merged: false,
     ...changes,
   };
@@ -64,7 +63,8 @@ export function legVote(
   outcome: keyof typeof ENDINGS,
   changes: Partial<Envelope> = {},
 ): Vote {
-  return readVote(sampleEnvelope({ leg, vote, ...ENDINGS[outcome], ...changes }), null, createSecrets());
+  const envelope = sampleEnvelope({ leg, vote, ...ENDINGS[outcome], ...changes });
+  return readVote(envelope, { gate: null, secrets: createSecrets() });
 }
 
 /** A payload that passes, with findings. */
@@ -72,30 +72,9 @@ export function findingPayload(...findings: readonly JsonObject[]): JsonObject {
   return { passed: true, summary: 'Fine.', findings };
 }
 
-/** The options of a merge that a test changes. */
-export type Options = Partial<MergeOptions>;
-
-/** One vote for each leg by default. */
-export function options(changes: Options = {}): MergeOptions {
-  return {
-    expect: { kind: 'legs', names: ['api', 'web'] },
-    rule: { kind: 'all' },
-    votes: null,
-    ruleText: 'all',
-    votesText: null,
-    weights: new Map(),
-    subject: SUBJECT,
-    anyCommit: false,
-    workspace: null,
-    page: () => null,
-    refused: [],
-    ...changes,
-  };
+/** Two legs with one vote each by default. */
+export function options(changes: Partial<LegsOptions> = {}): LegsOptions {
+  return { expect: ['api', 'web'], votes: null, subject: SUBJECT, anyCommit: false, ...changes };
 }
 
-/** Legs that are expected by name. */
-export const legs = (...names: readonly string[]) => ({ kind: 'legs', names }) as const;
-/** A number of expected envelopes. */
-export const envelopes = (count: number) => ({ kind: 'envelopes', count }) as const;
-/** A majority of this many votes. */
-export const majorityOf = (count: number) => ({ rule: { kind: 'majority' } as const, count });
+export const majorityOf = (count: number) => ({ rule: 'majority', count }) as const;

@@ -1,54 +1,39 @@
 import { describe, expect, it } from 'vitest';
-import { ProviderError, ReplayError } from '../../src/errors.ts';
-import type { CompletionRequest } from '../../src/providers/provider.ts';
+import { InputError, ProviderError, ReplayError } from '../../src/errors.ts';
 import { readRecording } from '../../src/replay/recording.ts';
-import { createReplay } from '../../src/replay/replay.ts';
-import type { Task } from '../../src/replay/request-digest.ts';
-import type { Message } from '../../src/types.ts';
-import { afterResult, answerLine, HASH, headerLine, recordingText } from '../support/worlds/recordings.ts';
+import { createReplay, type Task } from '../../src/replay/replay.ts';
+import { answerLine, failureLine, HASH, headerLine, recordingText } from '../support/worlds/recordings.ts';
 
-const policyDigest = { schema_sha256: HASH, gate_sha256: null, prompt_sha256: HASH, version: '0.1.0' };
 const OTHER = 'b'.repeat(64);
 
-function start(lines: readonly unknown[], more: Partial<Task> = {}, text = recordingText(...lines)) {
-  const notices: string[] = [];
-  const provider = createReplay(readRecording(text), {
-    mask: (each) => each,
-    task: () => ({ policy: policyDigest, model: null, workingDirectory: '/work/now', ...more }),
-  });
-  const ask = (messages: readonly Message[] = task, rest: Partial<CompletionRequest> = {}) =>
+async function start(lines: readonly unknown[], more: Partial<Task> = {}) {
+  const provider = createReplay(await readRecording(recordingText(...lines)), () => ({
+    policy: { schema_sha256: HASH, prompt_sha256: HASH },
+    workingDirectory: '/work/now',
+    ...more,
+  }));
+  const ask = (tools: readonly string[] = ['read_file', 'structured_output'], signal?: AbortSignal) =>
     provider.complete({
       system: '',
-      tools: ['structured_output', 'read_file'].map((name) => ({ name, description: '', parameters: {} })),
-      messages,
+      tools: tools.map((name) => ({ name, description: '', parameters: {} })),
+      messages: [{ role: 'user', text: 'Judge.' }],
       toolChoice: 'auto',
-      signal: new AbortController().signal,
-      notify: (text) => notices.push(text),
-      ...rest,
+      signal: signal ?? new AbortController().signal,
+      notify: () => undefined,
     });
-  return { provider, ask, notices };
+  return { provider, ask };
 }
 
-const task: readonly Message[] = [{ role: 'user', text: 'Judge.' }];
+const unfit = (said: string) =>
+  new ReplayError(`The recording does not fit: ${said}. Record it again with --record.`);
 
-function afterCall(content: string, isError = false, name = 'read_file'): readonly Message[] {
-  return [
-    ...task,
-    {
-      role: 'assistant',
-      text: '',
-      toolCalls: [{ id: '1', name, rawArguments: '{}', status: 'complete' }],
-      native: null,
-    },
-    { role: 'tool', results: [{ callId: '1', content, isError }] },
-  ];
-}
-
-const second = answerLine({ number: 2, asked: afterResult() });
-
-describe('createReplay', () => {
-  it('returns the recorded completions in order, under a model name that marks the replay', async () => {
-    const { provider, ask } = start([headerLine(), answerLine(), second]);
+describe('a replay', () => {
+  it('returns the recorded completions in order, under a model name that marks it', async () => {
+    const { provider, ask } = await start([
+      headerLine({ gate_sha256: 'of another version' }),
+      answerLine(),
+      answerLine({ text: 'Again.', usage: null }),
+    ]);
     expect([provider.name, provider.model]).toEqual(['openai-compatible', 'replay of scripted-1']);
     expect(await ask()).toEqual({
       message: {
@@ -63,166 +48,128 @@ describe('createReplay', () => {
       usage: { inputTokens: 100, outputTokens: 10, cachedInputTokens: 0, cacheWriteTokens: 0 },
       model: 'scripted-1-2026',
     });
-    expect(await ask(afterCall('text'))).toMatchObject({ message: { text: 'I look.' } });
+    expect(await ask()).toMatchObject({ message: { text: 'Again.' }, usage: null });
   });
 
-  it('reports results that differ from the recorded ones and continues', async () => {
-    const { ask, notices } = start([headerLine(), answerLine(), second]);
+  const [schema, prompt] = [{ schema_sha256: OTHER }, { prompt_sha256: OTHER }];
+  const same = { schema_sha256: HASH, prompt_sha256: HASH };
+  it.each<[string, Partial<Task>, readonly string[] | undefined, string]>([
+    ['schema', { policy: { ...same, ...schema } }, undefined, 'it was recorded for another schema'],
+    ['task', { policy: { ...same, ...prompt } }, undefined, 'it was recorded for another task (prompt'],
+    ['tool', {}, ['shell', 'structured_output'], 'and this run offers shell, structured_output'],
+    ['order of tools', {}, ['structured_output', 'read_file'], 'with the tools read_file, structured_output'],
+    ['number of tools', {}, ['structured_output'], 'and this run offers structured_output'],
+  ])('of another %s is refused', async (_, task, tools, said) => {
+    const { ask } = await start([headerLine(), answerLine()], task);
+    await expect(ask(tools)).rejects.toThrow(said);
+    await expect(ask(tools)).rejects.toBeInstanceOf(ReplayError);
+  });
+
+  it('ends where the recording ends', async () => {
+    const { ask } = await start([headerLine(), answerLine()]);
     await ask();
-    await ask(afterCall('took 0.4 s'));
-    expect(notices).toEqual(['turn 1 gave other results than when it was recorded: "read_file" (call 1)']);
-  });
-
-  it('reports a different gate and continues, because the model never sees the gate', async () => {
-    const { ask, notices } = start([headerLine(), answerLine()], {
-      policy: { ...policyDigest, gate_sha256: OTHER },
-    });
-    await ask();
-    expect(notices).toEqual([expect.stringContaining('another gate')]);
-  });
-
-  it.each<[string, Partial<Task>, string, string]>([
-    [
-      'schema',
-      { policy: { ...policyDigest, schema_sha256: OTHER } },
-      'read_file',
-      'it was recorded for the schema aaaaaaaaaaaa…, and this run has bbbbbbbbbbbb…',
-    ],
-    [
-      'task',
-      { policy: { ...policyDigest, prompt_sha256: OTHER } },
-      'read_file',
-      'it was recorded for the task aaaaaaaaaaaa… (prompt and system-prompt together), and this run has bbbbbbbbbbbb…',
-    ],
-    [
-      'model',
-      { model: 'gpt-9' },
-      'read_file',
-      'it was recorded from the model "scripted-1", and this run asks for "gpt-9"',
-    ],
-    [
-      'set of tools',
-      {},
-      'shell',
-      'it was recorded with read_file, which this run does not offer; this run offers shell, which it was recorded without',
-    ],
-  ])('rejects a different %s', async (_, more, tool, said) => {
-    const { ask } = start([headerLine(), answerLine()], more);
-    const tools = [tool, 'structured_output'].map((name) => ({ name, description: '', parameters: {} }));
-    await expect(ask(task, { tools })).rejects.toEqual(
-      new ReplayError(`The recording does not fit: ${said}. Record it again with --record.`),
+    await expect(ask()).rejects.toEqual(
+      unfit('the model is asked once more, and the recording has 1 answer'),
     );
+    const stopped = await start([headerLine(), { type: 'stopped' }]);
+    await expect(stopped.ask()).rejects.toThrow('the recorded run was stopped');
   });
 
-  it('accepts the recorded model when it is set explicitly', async () => {
-    const { ask } = start([headerLine(), answerLine()], { model: 'scripted-1' });
-    expect(await ask()).toMatchObject({ stopReason: 'tool_calls' });
-  });
-
-  it.each<[string, readonly Message[], Partial<CompletionRequest>, string]>([
-    [
-      'a call that fails now',
-      afterCall('no such file', true),
-      {},
-      'call 1 of the turn before ("read_file") worked when it was recorded, and failed now',
-    ],
-    [
-      'another call',
-      afterCall('text', false, 'shell'),
-      {},
-      'call 1 of the turn before was "read_file" when it was recorded, and is "shell" now',
-    ],
-    [
-      'a reminder instead of results',
-      [
-        ...task,
-        { role: 'assistant', text: '', toolCalls: [], native: null },
-        { role: 'user', text: 'Call it.' },
-      ],
-      {},
-      'the model was asked after the results of its calls when it was recorded, and is asked once more, after a turn of plain text now',
-    ],
-    [
-      'a forced choice',
-      afterCall('text'),
-      { toolChoice: { tool: 'structured_output' } },
-      'the tool choice was "auto" when it was recorded, and is "structured_output" now',
-    ],
-  ])('stops after %s', async (_, messages, rest, said) => {
-    const { ask } = start([headerLine(), answerLine(), second]);
-    await ask();
-    await expect(ask(messages, rest)).rejects.toEqual(
-      new ReplayError(`Turn 2 does not fit the recording: ${said}. Record it again with --record.`),
-    );
-  });
-
-  it('reports that the recording has no more completions, and the reason if it is known', async () => {
-    const { ask } = start([headerLine(), answerLine()]);
-    await ask();
-    await expect(ask(afterCall('text'))).rejects.toThrow(
-      'Turn 2 does not fit the recording: the recording has no more answers than 1.',
-    );
-    const torn = start([], {}, recordingText(headerLine(), answerLine(), second).slice(0, -9));
-    await torn.ask();
-    await expect(torn.ask(afterCall('text'))).rejects.toThrow('its last line is cut off, as by a crash');
-    const stopped = start([headerLine(), answerLine(), { type: 'stopped', number: 2, asked: afterResult() }]);
-    await stopped.ask();
-    await expect(stopped.ask(afterCall('text'))).rejects.toThrow('the recorded run was stopped');
-  });
-
-  it('throws the recorded API error', async () => {
-    const asked = { tool_choice: 'auto', after: 'task', results: [] };
-    const refused = { failure: 'rate_limit', status: 429, message: 'slow down' };
-    const failure = { type: 'failure', number: 1, asked, ...refused };
-    const { ask } = start([headerLine(), failure, answerLine({ number: 2 })]);
+  it('throws a recorded failure of the API and goes on', async () => {
+    const { ask } = await start([headerLine(), failureLine(), answerLine()]);
     await expect(ask()).rejects.toEqual(new ProviderError('rate_limit', 'slow down', { status: 429 }));
     expect(await ask()).toMatchObject({ stopReason: 'tool_calls' });
   });
 
-  it('rejects a call whose arguments are masked', async () => {
-    const calls = [
-      { id: '1', name: 'shell', arguments: '{"command":"echo ***"}', status: 'complete', masked: true },
-    ];
-    const { ask } = start([headerLine(), answerLine({ tool_calls: calls })]);
-    await expect(ask()).rejects.toThrow('Turn 1 does not fit the recording: call 1 ("shell") held a secret');
+  it('refuses a call whose arguments are masked', async () => {
+    const calls = [{ id: '1', name: 'shell', arguments: 'echo ***', status: 'complete', masked: true }];
+    const { ask } = await start([headerLine(), answerLine({ tool_calls: calls })]);
+    await expect(ask()).rejects.toEqual(unfit('a call of "shell" held a secret, which the recording masks'));
   });
 
-  it('replaces paths of the recorded directory with the current one, except in the payload', async () => {
-    const paths =
-      '/recorded/there/a.txt /recorded/there, /recorded/thereafter ../recorded/there x/recorded/there\n/recorded/there/b';
+  it('refuses an accepted payload that the recorded run rejected', async () => {
+    const { provider, ask } = await start([headerLine(), answerLine(), answerLine()]);
+    await ask();
+    expect(() => provider.accepted?.()).toThrow(
+      unfit('the recorded run goes on after this payload, and this run accepted it'),
+    );
+    await ask();
+    expect(() => provider.accepted?.()).not.toThrow();
+  });
+
+  it('ends with the reason of its signal', async () => {
+    const { ask } = await start([headerLine(), answerLine()]);
+    await expect(ask(undefined, AbortSignal.abort('gone'))).rejects.toBe('gone');
+  });
+
+  it('moves paths of the recorded folder to the current one, except in the payload', async () => {
+    const paths = '/recorded/there/a.txt /recorded/there, /recorded/thereafter\n/recorded/there/b';
     const calls = ['shell', 'structured_output'].map((name) => ({
       id: name,
       name,
       arguments: JSON.stringify({ command: paths }),
       status: 'complete',
     }));
-    const { ask } = start([headerLine(), answerLine({ tool_calls: calls })], { workingDirectory: '/a$&b"c' });
-    const { message } = await ask();
-    expect(message.toolCalls.map(({ rawArguments }) => JSON.parse(rawArguments))).toEqual([
+    const moved = { workingDirectory: '/a$&b"c' };
+    const { ask } = await start([headerLine(), answerLine({ tool_calls: calls })], moved);
+    expect((await ask()).message.toolCalls.map(({ rawArguments }) => JSON.parse(rawArguments))).toEqual([
       {
-        command: '/a$&b"c/a.txt /a$&b"c, /recorded/thereafter ../recorded/there x/recorded/there\n/a$&b"c/b',
+        command: '/a$&b"c/a.txt /a$&b"c, /recorded/thereafter\n/a$&b"c/b',
       },
       { command: paths },
     ]);
   });
 
-  it.each(['', '/', 'relative', '//'])('replaces no paths for the recorded directory %j', async (folder) => {
-    const { ask } = start([headerLine({ working_directory: folder }), answerLine()]);
+  it.each(['', '/', 'relative', '//'])('moves no paths of the recorded folder %j', async (folder) => {
+    const { ask } = await start([headerLine({ working_directory: folder }), answerLine()]);
     expect((await ask()).message.toolCalls[0]?.rawArguments).toBe('{"path":"a.txt"}');
   });
+});
 
-  it('rejects an accepted payload that the recorded run rejected', async () => {
-    const { provider, ask } = start([headerLine(), answerLine(), second]);
-    await ask();
-    expect(() => provider.accepted?.()).toThrow(
-      'Turn 2 does not fit the recording: the recorded run goes on there, and this one accepted the payload of the turn before.',
-    );
-    await ask(afterCall('text'));
-    expect(() => provider.accepted?.()).not.toThrow();
+describe('a file that is not a recording', () => {
+  const call = { id: '', name: 'x', arguments: '', status: 'complete' };
+  const calls = (changes: object) => answerLine({ tool_calls: [call, { ...call, ...changes }] });
+  it.each<[string, readonly unknown[], string]>([
+    ['is empty', [''], 'Line 1 of the recording is not a JSON object'],
+    ['is other JSON', [{ type: 'result' }], 'replay names a file that is not a recording. Make one with'],
+    ['has a key of Object.prototype', ['{"__proto__":{"type":"recording"}}'], 'is not a recording'],
+    ['was cut off', [headerLine(), answerLine(), '{"type":'], 'Line 3 of the recording is not a JSON object'],
+    ['has a list', [headerLine(), []], 'Line 2 of the recording is not a JSON object; if the run was cut'],
+    ['is of another format', [headerLine({ format: 2 })], 'Line 1 of the recording is not valid at /format'],
+    ['has no schema', [headerLine({ schema_sha256: null })], 'Line 1 of the recording is not valid at /sch'],
+    ['has no tools', [headerLine({ tools: 'all' })], 'Line 1 of the recording is not valid at /tools (type)'],
+    ['has an unknown provider', [headerLine({ provider: 'x' })], 'at /provider (enum)'],
+    [
+      'has an unknown line',
+      [headerLine(), { type: 'thought' }],
+      'Line 2 of the recording is not valid at /type',
+    ],
+    [
+      'lacks a field',
+      [headerLine(), { type: 'answer' }],
+      'Line 2 of the recording is not valid at / (required)',
+    ],
+    ['has a wrong stop reason', [headerLine(), answerLine({ stop_reason: 'x' })], 'at /stop_reason (enum)'],
+    ['has wrong usage', [headerLine(), answerLine({ usage: [] })], 'at /usage (type)'],
+    ['has parsed arguments', [headerLine(), calls({ arguments: {} })], 'at /tool_calls/1/arguments (type)'],
+    [
+      'has a wrong status',
+      [headerLine(), answerLine(), failureLine({ status: 'x' })],
+      'Line 3 of the recording',
+    ],
+    ['has an unknown failure', [headerLine(), failureLine({ failure: 'x' })], 'at /failure (enum)'],
+  ])('%s, and the message names the place', async (_, lines, said) => {
+    const error: unknown = await readRecording(recordingText(...lines)).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(InputError);
+    expect(error).toMatchObject({ input: 'replay', message: expect.stringContaining(said) });
   });
 
-  it('rejects when the signal is already aborted', async () => {
-    const { ask } = start([headerLine(), answerLine()]);
-    await expect(ask(task, { signal: AbortSignal.abort('gone') })).rejects.toBe('gone');
+  it('is not quoted, because a workflow may name any file', async () => {
+    const secret = 'hunter2-hunter2';
+    for (const line of [secret, { [secret]: secret }, answerLine({ stop_reason: secret })])
+      for (const lines of [[line], [headerLine(), line], [headerLine({ provider: line })]])
+        await expect(readRecording(recordingText(...lines))).rejects.toSatisfy(
+          (error) => error instanceof InputError && !error.message.includes('hunter2'),
+        );
   });
 });

@@ -153,7 +153,7 @@ describe('annotations', () => {
 describe('annotations of a merge', () => {
   const finding: MergedFinding = {
     ...{ path: 'sub/src/a.js', line: 2, endLine: null, rule: null, title: 'Leak', message: 'Close it.' },
-    ...{ severity: 'error' as const, legs: ['api'], votes: 1, outvoted: true },
+    ...{ severity: 'error' as const, legs: ['api'], votes: 1, outvoted: true, doubted: false },
   };
   const annotateMerge = async (changes: Parameters<typeof sampleMerged>[0]) => {
     const { reporter, text } = open();
@@ -161,7 +161,7 @@ describe('annotations of a merge', () => {
     return parseLog(text());
   };
   const titled = { title: 'Leak', ...place };
-  const outvoted = 'Outvoted: only failing runs have the finding, and the vote passes all the same.';
+  const outvoted = 'Outvoted: only failing runs have the finding, and their leg passes all the same.';
 
   it('mark outvoted findings and show them as notices after the others', async () => {
     const findings: readonly MergedFinding[] = [

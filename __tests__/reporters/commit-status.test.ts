@@ -146,3 +146,21 @@ describe('the commit status', () => {
     );
   });
 });
+
+describe('the commit status of a merge', () => {
+  it.each([
+    ['pass', 'success', 'Success: 2 of 2 legs pass'],
+    ['fail', 'failure', 'Failure: 1 of 2 legs passes, 1 fails'],
+    ['abstain', 'error', 'Undecided: 1 of 2 legs passes, 1 is missing. Re-run failed jobs'],
+  ] as const)('counts the legs: %s', async (outcome, state, description) => {
+    const legs = [sampleLeg('api', outcome), sampleLeg('web', 'pass')];
+    expect(await setStatuses(sampleMergedReport(sampleMerged({ legs })))).toEqual([{ state, description }]);
+  });
+
+  it('shows the error of a merge that could not count votes', async () => {
+    const failed = sampleFailedMerge('verdicts: no file is there.', { reason: 'config' });
+    expect(await setStatuses(failed)).toEqual([
+      { state: 'error', description: 'verdicts: no file is there.' },
+    ]);
+  });
+});

@@ -150,7 +150,7 @@ const votes = (text: string) =>
     models: [text],
   });
 
-const mergedOf = (text: string): Report => describeMerge(said(text), votes(text), (name) => name);
+const mergedOf = (text: string): Report => describeMerge(said(text), votes(text));
 
 const eventsOf = (text: string): readonly RunEvent[] =>
   sampleEvents.map((event): RunEvent => {

@@ -1,7 +1,7 @@
 /** Sample reports: verdicts, endings without a verdict, merges. Golden files contain their rendering. */
 
 import { InputError, MissingKeyError } from '../../src/errors.ts';
-import type { Merged, MergedLeg, MergedVote, Outcome, VoteEvidence } from '../../src/merge/types.ts';
+import type { Merged, MergedLeg, MergedVote, Outcome } from '../../src/merge/types.ts';
 import { providerError } from '../../src/providers/errors.ts';
 import { commentBody } from '../../src/reporters/comment.ts';
 import { asWritten } from '../../src/reporters/links.ts';
@@ -148,7 +148,6 @@ const CUT_OFF = {
   costUsd: 0.31,
   model: 'claude-sonnet-4-5',
   attempt: 1,
-  url: 'https://github.com/octo/demo/actions/runs/42/attempts/1',
 } as const satisfies Partial<MergedVote>;
 
 function three(name: string, outcome: Outcome, ...outcomes: readonly Outcome[]): MergedLeg {
@@ -165,8 +164,7 @@ function merge(legs: readonly MergedLeg[], changes: Partial<Merged> = {}): Repor
 }
 
 const nine = sampleMerged().legs;
-const evilVote = (outcome: Outcome) =>
-  sampleVote(outcome, { vote: EVIL, why: EVIL, model: EVIL, url: `javascript:${EVIL}`, reused: true });
+const evilVote = (outcome: Outcome) => sampleVote(outcome, { vote: EVIL, why: EVIL, model: EVIL });
 
 /** A merge all of whose texts are hostile. */
 function evilMerge(outcome: Outcome): Merged {
@@ -177,11 +175,8 @@ function evilMerge(outcome: Outcome): Merged {
   return sampleMerged({
     outcome,
     legs,
-    rule: EVIL,
-    votes: EVIL,
-    summary: EVIL,
+    votes: 'majority of 2',
     models: [EVIL],
-    refused: [{ file: EVIL, why: EVIL }],
     findings: [
       {
         severity: 'error',
@@ -194,49 +189,47 @@ function evilMerge(outcome: Outcome): Merged {
         legs: [EVIL, `${EVIL}2`],
         votes: 3,
         outvoted: false,
+        doubted: false,
       },
     ],
   });
 }
 
-function shown(files: number, required: number, status: Coverage['status'] = 'measured'): VoteEvidence {
-  const coverage = {
-    status,
-    files: { required, shown: files },
-  };
-  return { context: 'complete', toolCalls: 4, coverage };
-}
-
 const mergeReports: Readonly<Record<string, Report>> = {
-  'merge-failure': merge(
-    [
-      ...nine.slice(0, 2),
-      sampleLeg('billing', 'fail'),
-      ...nine.slice(3, 7),
-      sampleLeg('ui', 'abstain', [sampleVote('abstain', CUT_OFF)]),
-      ...nine.slice(8),
-    ],
-    { refused: [{ file: 'verdict-ui/result.json', why: 'it is not signed' }] },
-  ),
-  'merge-undecided': merge(
+  'merge-success': merge(
     [
       three('api', 'pass', 'pass', 'pass', 'fail'),
       three('billing', 'pass', 'pass', 'pass', 'pass'),
+      three('web', 'pass', 'fail', 'pass', 'pass'),
+    ],
+    {
+      votes: 'majority of 3',
+      findings: sampleMerged().findings.map((finding, at) =>
+        at === 0
+          ? { ...finding, legs: ['api', 'web'], votes: 2, outvoted: true }
+          : { ...finding, legs: ['billing'], doubted: true },
+      ),
+    },
+  ),
+  'merge-failure': merge([
+    ...nine.slice(0, 2),
+    sampleLeg('billing', 'fail'),
+    ...nine.slice(3, 7),
+    sampleLeg('ui', 'abstain', [sampleVote('abstain', CUT_OFF)]),
+    ...nine.slice(8),
+  ]),
+  'merge-undecided': merge(
+    [
+      three('api', 'pass', 'pass', 'pass', 'fail'),
+      sampleLeg('billing', 'pass', [sampleVote('pass', { weaknesses: ['unseen_files'] })]),
       three('web', 'abstain', 'pass', 'fail', 'abstain'),
       three('worker', 'abstain', 'abstain', 'abstain', 'abstain'),
     ],
-    { votes: 'majority of 3' },
+    { votes: 'majority of 3', findingsLeftOut: 12 },
   ),
   'merge-hostile': sampleMergedReport(evilMerge('fail')),
-  'merge-unseen': merge([
-    sampleLeg('api', 'pass', [sampleVote('pass', { evidence: shown(12, 12) })]),
-    sampleLeg('web', 'pass', [sampleVote('pass', { evidence: shown(11, 12) })]),
-    sampleLeg('worker', 'fail', [
-      sampleVote('fail', { evidence: { ...shown(3, 12, 'partial'), context: 'truncated' } }),
-    ]),
-  ]),
   'merge-nothing': sampleFailedMerge(
-    'verdicts: the folder `verdicts` holds no envelope. Upload run-result-file of each leg, and download them all before the merge.',
+    'verdicts: there is no .json file in "verdicts". Look whether the legs ran and uploaded run-result-file, and what actions/download-artifact put there.',
     { reason: 'config', subtype: 'error_config', exitCode: 52 },
   ),
 };

@@ -276,13 +276,7 @@ describe('the SARIF file', () => {
     expect(statSync(kept).size).toBe(4);
   });
 
-  it('of a merge reports legs without a verdict, and is not written without a checkout', async () => {
-    const legs = [sampleLeg('api', 'fail'), sampleLeg('web', 'abstain')];
-    const sarif = open();
-    await sarif.report(sampleMergedReport(sampleMerged({ legs })));
-    expect(sarif.lines[0]).toMatch(
-      / 1 leg without a verdict: code scanning closes alerts that only it would find again\.$/u,
-    );
+  it('of a merge is not written without a checkout', async () => {
     // It would close every alert.
     const nowhere = open(usual(), { locate: null });
     await expect(nowhere.report(sampleMergedReport())).rejects.toThrow(

@@ -66,9 +66,8 @@ describe('a replay', () => {
 
   it('evaluates its own gate', async () => {
     await record([submit({ passed: false, summary: 'no' })], { gate: 'none' });
-    const { report, notices } = await replay({ gate: 'passed' });
+    const { report } = await replay({ gate: 'passed' });
     expect(report.verdict).toMatchObject({ reason: 'gate_not_met', exitCode: 1, published: true });
-    expect(notices).toContainEqual(expect.stringContaining('another gate'));
   });
 
   it.each<[string, Script, Inputs, string]>([
@@ -114,19 +113,11 @@ describe('a replay', () => {
     expect(report.verdict.error).toContain('the recorded run was stopped');
   });
 
-  it('fails the gate after the payload is edited', async () => {
-    await record([green]);
-    await edit((line) => JSON.parse(JSON.stringify(line).replace('\\"passed\\":true', '\\"passed\\":false')));
-    expect((await replay()).report.verdict).toMatchObject({ reason: 'gate_not_met', exitCode: 1 });
-  });
-
   it.each<[string, Inputs, string]>([
-    ['another schema', { schema: '{"type":"object"}', gate: 'none' }, 'recorded for the schema'],
-    ['another prompt', { prompt: 'Judge kindly.' }, 'recorded for the task'],
-    ['another system prompt', { 'system-prompt': 'Be kind.' }, 'recorded for the task'],
-    ['another model', { model: 'gpt-9' }, 'from the model "scripted-1", and this run asks for "gpt-9"'],
-    ['fewer tools', { 'exclude-tools': 'edit' }, 'recorded with edit, which this run does not offer'],
-    ['tools that cannot write', { 'workspace-access': 'read-only' }, 'recorded with edit'],
+    ['another schema', { schema: '{"type":"object"}', gate: 'none' }, 'recorded for another schema'],
+    ['another prompt', { prompt: 'Judge kindly.' }, 'recorded for another task'],
+    ['another system prompt', { 'system-prompt': 'Be kind.' }, 'recorded for another task'],
+    ['fewer tools', { 'exclude-tools': 'edit' }, 'and this run offers read_file, shell'],
   ])('with %s is a mismatch before any tool runs', async (_, inputs, said) => {
     await record([shell('touch made.txt'), green]);
     const { report, events } = await replay({ 'workspace-access': 'in-place', ...inputs });
@@ -136,11 +127,6 @@ describe('a replay', () => {
     });
     expect(report.verdict.error).toContain(said);
     expect(events.filter((event) => event.type === 'tool_started')).toEqual([]);
-  });
-
-  it('with a lower limit ends at that limit', async () => {
-    await record([shell('true'), green]);
-    expect((await replay({ 'max-turns': '1' })).report.verdict.reason).toBe('max_turns');
   });
 
   it('moves absolute paths to another checkout', async () => {
@@ -156,14 +142,10 @@ describe('a replay', () => {
       },
       { 'workspace-access': 'in-place' },
     );
-    const { report, events, notices } = await replay(
-      { 'workspace-access': 'in-place' },
-      { workspace: elsewhere },
-    );
+    const { report, events } = await replay({ 'workspace-access': 'in-place' }, { workspace: elsewhere });
     expect(report.verdict.exitCode).toBe(0);
     const results = events.flatMap((event) => (event.type === 'tool_finished' ? [event.result.content] : []));
     expect(results[0]).toContain('elsewhere');
-    expect(notices).toContain('turn 1 gave other results than when it was recorded: "read_file" (call 1)');
   });
 
   it('accepts no payload that the recorded run rejected', async () => {
@@ -178,12 +160,7 @@ describe('a replay', () => {
   it.each<[string, () => Promise<unknown>, string]>([
     ['that does not exist', async () => undefined, 'there is no such file'],
     ['that is a directory', () => mkdir(file()), 'must be a regular file'],
-    ['that is not a recording', () => writeFile(file(), '{}\n'), 'does not begin as a recording'],
-    [
-      'of more than 2 MiB',
-      () => writeFile(file(), '\n'.repeat(2 * 1024 * 1024 + 1)),
-      'a file of more than 2 MiB',
-    ],
+    ['that is not a recording', () => writeFile(file(), '{}\n'), 'is not a recording'],
     ['that is too large', () => writeFile(file(), ' '.repeat(4 * 1024 * 1024 + 1)), 'larger than 4 MiB'],
   ])('of a file %s ends with 52', async (_, prepare, said) => {
     await prepare();
@@ -215,12 +192,6 @@ describe('a replay', () => {
     const inputs: Inputs = { provider: 'openai', headers: 'X-Key:', 'max-cost-usd': '0.01' };
     expect((await replay(inputs)).report.verdict.exitCode).toBe(0);
     expect((await replay({ provider: 'azure-openai' })).report.verdict.exitCode).toBe(0);
-  });
-
-  it('costs nothing when the server reported no usage', async () => {
-    await record([green]);
-    await edit((line) => ('usage' in line ? { ...line, usage: null } : line));
-    expect((await replay()).report.costUsd).toBe(0);
   });
 
   it('checks whether the pull request changes the recording', async () => {

@@ -2,52 +2,35 @@
 import path from 'node:path';
 import type { Compiled } from '../contract/contract.ts';
 import { LISTED } from '../text/limits.ts';
-import { type Candidate, listCandidates, refusal } from './list.ts';
+import { type Candidate, listCandidates } from './list.ts';
 import { readObject } from './read.ts';
 import { readingSchema } from './schema.ts';
 import { verifyEnvelope } from './signature.ts';
-import { type Claim, claimOf, type Envelope, viewOf } from './view.ts';
+import { contradictionOf, type Envelope, viewOf } from './view.ts';
 
-export type { Claim, Envelope } from './view.ts';
+export type { Envelope } from './view.ts';
 
 /** One file of the folder: an envelope, or the reason why it is not accepted. */
 export type EnvelopeFile =
   | { readonly ok: true; readonly envelope: Envelope }
   /** `why` begins with `it` and contains nothing from the file; the name of the file is hostile. */
-  | {
-      readonly ok: false;
-      readonly file: string;
-      readonly why: string;
-      /** null if the file does not contain a readable claim. */
-      readonly claim: Claim | null;
-      /** Whether the file may be a leg's own: no signature is required, or it is valid. */
-      readonly genuine: boolean;
-    };
-
-export interface ReadEnvelopesOptions {
-  /** The input that names the folder, for messages. */
-  readonly input: string;
-  /** Key that every envelope must be signed with; null to accept unsigned ones. */
-  readonly signingKey: string | null;
-  /** Whether a missing folder is an error or counts as empty. */
-  readonly whenMissing: 'refuse' | 'empty';
-}
+  | { readonly ok: false; readonly file: string; readonly why: string };
 
 /** Maximum length of a name in characters; no model, ref or version is longer. */
 const MAX_NAME = 4_096;
 
 /**
- * Reads every `*.json` file of a folder, as laid out by actions/download-artifact, at any depth and in path order.
- * Files are read one at a time, so that only what the caller keeps stays in memory.
+ * Reads every `*.json` file of the folder `verdicts`, as laid out by actions/download-artifact, at any depth and in path
+ * order. Files are read one at a time, so that only what the caller keeps stays in memory.
+ * @param signingKey key that every envelope must be signed with; null to accept unsigned ones.
  * @throws InputError when the first file is requested, if the folder does not exist, cannot be listed, or is too large.
  */
 export async function* readEnvelopes(
   folder: string,
-  { input, signingKey, whenMissing }: ReadEnvelopesOptions,
+  signingKey: string | null,
 ): AsyncGenerator<EnvelopeFile, void, undefined> {
-  const candidates = listCandidates(folder, input);
-  if (candidates === null && whenMissing === 'refuse') throw refusal(input, folder, 'does not exist');
-  if (candidates === null || candidates.length === 0) return;
+  const candidates = listCandidates(folder);
+  if (candidates.length === 0) return;
   const schema = await readingSchema();
   for (const candidate of candidates) yield readEnvelope(folder, candidate, signingKey, schema);
 }
@@ -58,20 +41,16 @@ function readEnvelope(
   signingKey: string | null,
   schema: Compiled,
 ): EnvelopeFile {
-  let claim: Claim | null = null;
-  let genuine = signingKey === null;
-  const refuse = (why: string): EnvelopeFile => ({ ok: false, file, why, claim, genuine });
+  const refuse = (why: string): EnvelopeFile => ({ ok: false, file, why });
   // Opening a device can have side effects.
   if (!regular) return refuse('it is not a regular file');
   const read = readObject(path.join(folder, file));
   if (!read.ok) return refuse(read.why);
-  claim = claimOf(read.value);
   if (signingKey !== null) {
     if (!Object.hasOwn(read.value, 'signature'))
       return refuse('it is not signed: the step that writes it needs the same signing-key');
     if (!verifyEnvelope(read.value, signingKey))
       return refuse('its signature does not fit: made with another key, or changed after it was signed');
-    genuine = true;
   }
   const validation = schema.validate(read.value);
   if (!validation.ok) {
@@ -85,6 +64,9 @@ function readEnvelope(
   }
   const envelope = viewOf(file, read.value);
   if (envelope === null) return refuse('it is no envelope of this action: its words are not known');
+  const contradiction = contradictionOf(read.value, envelope);
+  if (contradiction !== null)
+    return refuse(`it contradicts itself in ${contradiction}: it was changed after the run`);
   return namesOf(envelope).some((name) => name.length > MAX_NAME)
     ? refuse(`it is no envelope of this action: a name in it has more than ${MAX_NAME} characters`)
     : { ok: true, envelope };

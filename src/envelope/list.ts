@@ -23,51 +23,40 @@ const LIMITS: FolderLimits = { depth: 8, files: 20_000, entries: 200_000 };
 
 /**
  * Returns every `*.json` file at any depth, sorted by the code units of its path; links to folders are not followed,
- * and other files are omitted. Returns null if the folder does not exist.
- * @param input the input that names the folder, for messages.
- * @throws InputError if the folder cannot be listed or exceeds the limits.
+ * and other files are omitted.
+ * @throws InputError if the folder does not exist, cannot be listed, or exceeds the limits.
  */
-export function listCandidates(
-  folder: string,
-  input: string,
-  limits: FolderLimits = LIMITS,
-): readonly Candidate[] | null {
+export function listCandidates(folder: string, limits: FolderLimits = LIMITS): readonly Candidate[] {
   const found: Candidate[] = [];
   let entries = 0;
   const rest: { readonly at: string; readonly depth: number }[] = [{ at: '', depth: 0 }];
   for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
     const { at, depth } = next;
-    const members = openFolder(folder, at, input);
-    if (members === null) return null;
-    for (const entry of members) {
+    for (const entry of openFolder(folder, at)) {
       entries += 1;
       const file = at === '' ? entry.name : `${at}/${entry.name}`;
       if (entry.isDirectory()) {
         if (depth === limits.depth)
-          throw refusal(input, folder, `has folders more than ${limits.depth} levels deep`);
+          throw refusal(folder, `has folders more than ${limits.depth} levels deep`);
         rest.push({ at: file, depth: depth + 1 });
       } else if (entry.name.endsWith('.json')) found.push({ file, regular: entry.isFile() });
       if (found.length > limits.files || entries > limits.entries)
-        throw refusal(
-          input,
-          folder,
-          `holds more than ${limits.files} JSON files, or ${limits.entries} in all`,
-        );
+        throw refusal(folder, `holds more than ${limits.files} JSON files, or ${limits.entries} in all`);
     }
   }
   return found.sort((one, other) => (one.file < other.file ? -1 : 1));
 }
 
-/** Returns the entries of one folder in directory order; null if the outermost folder does not exist. */
-function openFolder(folder: string, at: string, input: string): Iterable<Dirent> | null {
+/** Returns the entries of one folder in directory order. */
+function openFolder(folder: string, at: string): Iterable<Dirent> {
   try {
     const handle = opendirSync(path.join(folder, at));
-    return entriesOf(handle, () => refusal(input, folder, 'holds a folder that cannot be listed'));
+    return entriesOf(handle, () => refusal(folder, 'holds a folder that cannot be listed'));
   } catch (error) {
     const code = errorCode(error);
-    if (at === '' && code === 'ENOENT') return null;
-    if (at === '' && code === 'ENOTDIR') throw refusal(input, folder, 'is no folder');
-    throw refusal(input, folder, `holds a folder that cannot be listed${code === null ? '' : ` (${code})`}`);
+    if (at === '' && code === 'ENOENT') throw refusal(folder, 'does not exist');
+    if (at === '' && code === 'ENOTDIR') throw refusal(folder, 'is not a folder');
+    throw refusal(folder, `holds a folder that cannot be listed${code === null ? '' : ` (${code})`}`);
   }
 }
 
@@ -87,10 +76,9 @@ function readOne(handle: ReturnType<typeof opendirSync>, refused: () => InputErr
   }
 }
 
-/** Returns the error for an invalid folder named by an input. */
-export function refusal(input: string, folder: string, what: string): InputError {
+function refusal(folder: string, what: string): InputError {
   return new InputError(
-    input,
-    `${input}: the folder ${JSON.stringify(folder)} ${what}. Name the folder into which actions/download-artifact put the envelopes.`,
+    'verdicts',
+    `verdicts: the folder ${JSON.stringify(folder)} ${what}. Name the folder into which actions/download-artifact put the envelopes.`,
   );
 }

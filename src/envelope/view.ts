@@ -47,8 +47,6 @@ export interface Envelope {
   readonly policy: PolicyDigest;
   /** null in an envelope of a version without evidence, and if the run ended before it was known. */
   readonly evidence: Evidence | null;
-  /** Fields that contradict each other, such as `result and structured_output`; null if there are none. */
-  readonly contradiction: string | null;
   /** Whether a merge wrote it: its payload is then a tally and not a vote of a leg. */
   readonly merged: boolean;
 }
@@ -137,7 +135,6 @@ export function viewOf(file: string, envelope: JsonObject): Envelope | null {
     subject: readSubject(envelope),
     policy: readPolicy(readObject(envelope, 'judge')),
     evidence,
-    contradiction: findContradiction(envelope, gate) ?? findMiscount(evidence),
     merged: findObject(envelope, 'merged') !== null,
   };
 }
@@ -149,10 +146,11 @@ const REPEATED: readonly (readonly [name: string, again: string])[] = [
 ];
 
 /**
- * Returns fields that contradict each other, among those that the schema does not check against each other. This
- * program never writes such an envelope: it was modified, and it is unknown which field is correct.
+ * Returns fields that contradict each other, such as `result and structured_output`, among those that the schema does
+ * not check against each other; null if there are none. This program never writes such an envelope: it was modified,
+ * and it is unknown which field is correct.
  */
-function findContradiction(envelope: JsonObject, gate: Envelope['gate']): string | null {
+export function contradictionOf(envelope: JsonObject, { gate, evidence }: Envelope): string | null {
   const at = (name: string) => (Object.hasOwn(envelope, name) ? (envelope[name] ?? null) : null);
   for (const [name, again] of REPEATED) {
     if (Object.hasOwn(envelope, again) && !isDeepStrictEqual(at(name), at(again)))
@@ -165,33 +163,12 @@ function findContradiction(envelope: JsonObject, gate: Envelope['gate']): string
   }
   if (gate?.status !== 'not_met' && (gate?.issues ?? []).length > 0)
     return 'the status of gate and its issues';
+  const coverage = evidence?.coverage ?? null;
+  if (coverage !== null && !hasPlausibleCounts(coverage)) return 'the counts of evidence and coverage';
   const [result, payload] = [at('result'), at('structured_output')];
   if (payload === null) return result === at('error') ? null : 'result and error';
   const parsed = parseStrictJson(String(result));
   return parsed.ok && isDeepStrictEqual(parsed.value, payload) ? null : 'result and structured_output';
-}
-
-/** The vote, run and attempt that a file claims to be of; unverified. */
-export interface Claim {
-  readonly leg: string;
-  readonly vote: string | null;
-  readonly run: string;
-  readonly attempt: number;
-}
-
-/** Maximum total length of leg, vote and run in characters; the inputs accept 200 for each of the first two. */
-const MAX_CLAIMED = 500;
-
-/**
- * Returns the claim of a file that is not accepted as an envelope; null if it has none, or one longer than any input
- * accepts.
- */
-export function claimOf(envelope: JsonObject): Claim | null {
-  const [leg, vote] = [readText(envelope, 'leg'), readText(envelope, 'vote')];
-  const subject = readObject(envelope, 'subject');
-  const [run, attempt] = [readText(subject, 'run_id'), readCount(subject, 'run_attempt')];
-  if (leg === null || run === null || attempt === null) return null;
-  return leg.length + (vote ?? '').length + run.length > MAX_CLAIMED ? null : { leg, vote, run, attempt };
 }
 
 /** Returns undefined for values that the schema would have rejected, as does `readEvidence`. */
@@ -255,12 +232,6 @@ function readFinding(finding: JsonObject, isChecked: boolean): FindingEvidence {
 function readLine(finding: JsonObject, name: string): number | null {
   const line = readCount(finding, name);
   return line !== null && Number.isInteger(line) && line >= 1 && line <= WIRE.findingLine ? line : null;
-}
-
-/** Returns what cannot be true of the counts in evidence, for `contradiction`. */
-function findMiscount(evidence: Evidence | null): string | null {
-  const coverage = evidence?.coverage ?? null;
-  return coverage === null || hasPlausibleCounts(coverage) ? null : 'the counts of evidence and coverage';
 }
 
 /** Returns the path if it has the form that this program writes, of a file in the repository; null otherwise. */

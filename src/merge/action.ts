@@ -5,7 +5,6 @@ import { createActionWorld } from '../action/world.ts';
 import { resolveVerdicts } from '../config/paths.ts';
 import { isPrivileged } from '../github/event.ts';
 import { findRunnerFiles } from '../github/runner.ts';
-import { runPage } from '../reporters/links.ts';
 import { type MergeWorld, readMergeSetup, runMerge } from './run.ts';
 
 async function runMergeAction(step: Step): Promise<number> {
@@ -15,14 +14,12 @@ async function runMergeAction(step: Step): Promise<number> {
   const { workspace, temp } = folders;
   const setup = await readMergeSetup(environment, files, folders);
   const signingKey = setup.config.signingKey;
-  const serverUrl = environment['GITHUB_SERVER_URL'] || null;
   const world: MergeWorld = {
     ...createActionWorld({ step, files, folders, setup, isResolved: true, signingKey }),
     writePatch: () => null,
     runFolder: null,
     resolveVerdicts: (folder) => resolveVerdicts(folder, [workspace, temp]),
     anyCommit: isPrivileged(environment),
-    page: (of) => runPage(of, serverUrl),
   };
   const { verdict } = await runMerge(setup, world);
   return verdict.exitCode;

@@ -1,38 +1,20 @@
 /** Types of a merge: the verdicts of the legs, and their result. */
-import type { CoverageCounts } from '../text/coverage.ts';
-import type { Conclusion, ContextStatus, Reason, Usage } from '../types.ts';
+import type { Severity } from '../reporters/findings.ts';
+import type { Weakness } from '../reporters/verdict-text.ts';
+import type { Conclusion, Reason, Usage } from '../types.ts';
 
-/** Outcome of a vote or a leg: `abstain` if it is missing, undecided or unreadable. */
+/** Outcome of a vote, a leg or a merge: `abstain` if it is missing or undecided. */
 export type Outcome = 'pass' | 'fail' | 'abstain';
 
-/** Number of legs per outcome; the three add up to `expected`. */
-export interface Tally {
-  readonly pass: number;
-  readonly fail: number;
-  readonly abstain: number;
-  readonly expected: number;
-}
-
-/** What the verdict of a run is based on, without its lists. */
-export interface VoteEvidence {
-  readonly context: ContextStatus;
-  readonly toolCalls: number;
-  /** Absent if its envelope does not state it. */
-  readonly coverage?: CoverageCounts;
-}
-
-/** The vote of one run, or a missing vote. Names come from the workflow, but are read from files of other jobs. */
+/** The vote of one run, or a missing vote. All texts come from files of other jobs. */
 export interface MergedVote {
-  /** null if the leg has one unnamed vote, and for a missing vote of unknown name. */
+  /** null if the leg has one unnamed vote, and for a missing vote. */
   readonly vote: string | null;
   readonly outcome: Outcome;
   /** From the run's own envelope; `missing` if there is none. */
   readonly conclusion: Conclusion | 'missing';
   readonly reason: Reason | 'missing';
-  /**
-   * One sentence that explains an abstention or failure; text from other jobs is masked and truncated, but still
-   * hostile.
-   */
+  /** One sentence that explains an abstention or failure. */
   readonly why: string | null;
   readonly turns: number;
   readonly usage: Usage;
@@ -40,30 +22,23 @@ export interface MergedVote {
   readonly costUsd: number | null;
   /** Empty if no model was called. */
   readonly model: string;
-  /** Whether an earlier run's payload was reused instead of calling a model. */
-  readonly reused: boolean;
-  /** What the verdict is based on; null for a missing vote, and if the envelope does not state it. */
-  readonly evidence?: VoteEvidence | null;
+  /** What the verdict should rest on and does not. */
+  readonly weaknesses: readonly Weakness[];
   /** The workflow run attempt; null for a missing vote and outside GitHub. */
   readonly attempt: number | null;
-  /** URL of that attempt; null if there is none. */
-  readonly url: string | null;
 }
 
-/** One leg with the outcome of its votes under the rule for votes. */
+/** One leg with the outcome of its votes. */
 export interface MergedLeg {
-  /** null for a missing leg of unknown name, if only a number of envelopes was expected. */
-  readonly leg: string | null;
+  readonly leg: string;
   readonly outcome: Outcome;
-  /** Its weight under a weighted rule; 1 under any other. */
-  readonly weight: number;
   /** Ordered by name, with missing votes last. Never empty. */
   readonly votes: readonly MergedVote[];
 }
 
 /** One finding, listed once however many runs report it. All of its text comes from a model. */
 export interface MergedFinding {
-  readonly severity: 'error' | 'warning' | 'note';
+  readonly severity: Severity;
   readonly path: string | null;
   readonly line: number | null;
   readonly endLine: number | null;
@@ -74,38 +49,30 @@ export interface MergedFinding {
   readonly legs: readonly string[];
   /** Number of runs that agree. */
   readonly votes: number;
-  /**
-   * Whether the finding decided nothing: each run that reports it fails, although its leg or all legs together pass.
-   */
+  /** Whether the finding decided nothing: each run that reports it fails, and the leg of each passes. */
   readonly outvoted: boolean;
   /** Whether each run that reports it looked it up and could not prove it. */
-  readonly doubted?: boolean;
+  readonly doubted: boolean;
 }
 
 /** The result of a merge, decided or not. */
 export interface Merged {
-  /** The overall outcome: `abstain` if missing legs could change it. */
+  /** `abstain` if missing or undecided legs could change the verdict. */
   readonly outcome: Outcome;
-  /** The rule across legs, as typed. */
-  readonly rule: string;
-  /** The rule within a leg and its number of votes, as typed; null if each leg has one vote. */
+  /** The rule for the votes of a leg, such as `majority of 3`; null if each leg has one vote. */
   readonly votes: string | null;
-  readonly tally: Tally;
-  /** Ordered by name, with unnamed legs last. */
+  /** Number of legs per outcome, and of all legs. */
+  readonly tally: Readonly<Record<Outcome | 'expected', number>>;
+  /** Ordered by name. */
   readonly legs: readonly MergedLeg[];
   /** Most severe first. */
   readonly findings: readonly MergedFinding[];
-  /** Number of findings not contained in `findings`. */
+  /** Number of findings that `findings` does not contain. */
   readonly findingsLeftOut: number;
-  /** One sentence: how many legs pass, fail and abstain, and the resulting outcome. */
-  readonly summary: string;
   readonly turns: number;
-  readonly rejections: number;
   readonly usage: Usage;
   /** null if the cost of a run is unknown. */
   readonly costUsd: number | null;
   /** The models that were called, without duplicates, sorted. */
   readonly models: readonly string[];
-  /** Files that do not contain a valid envelope, with the reason; both strings may be hostile. */
-  readonly refused: readonly { readonly file: string; readonly why: string }[];
 }

@@ -1,272 +1,154 @@
-/** A recording of the model's side of a run: its format, and a reader that validates everything in it. */
+/** A recording of the model's side of a run: the format of its lines as one JSON Schema, and its reader. */
+import { compile } from '../contract/contract.ts';
 import { InputError, type ProviderFailure } from '../errors.ts';
 import { PROVIDERS, type ProviderName } from '../providers/registry.ts';
-import { isArray, isObject, parseOrUndefined, parseStrictJson } from '../text/json.ts';
-import { READ } from '../text/limits.ts';
-import type {
-  ArgumentStatus,
-  Json,
-  JsonObject,
-  PolicyDigest,
-  StopReason,
-  ToolCall,
-  Usage,
-} from '../types.ts';
+import { isObject, parseOrUndefined } from '../text/json.ts';
+import type { ArgumentStatus, JsonObject, StopReason } from '../types.ts';
 
 /** Version of the format; the reader accepts no other. */
 export const recordingFormat = 1;
 
-/** The recorded run, as described by the first line. */
+/** The first line: the recorded run. */
 export interface RecordingHeader {
   readonly model: string;
   readonly provider: ProviderName;
-  /** The schema, gate and task; `version` is that of structured-agent. */
-  readonly policy: PolicyDigest;
+  readonly schema_sha256: string;
+  readonly prompt_sha256: string;
   /** Names of the tools offered to the model, in order. */
   readonly tools: readonly string[];
-  readonly workingDirectory: string;
+  /** The folder that paths in calls begin with. */
+  readonly working_directory: string;
   /** ISO 8601. */
   readonly created: string;
 }
 
-/** The result of a tool call in the next request. */
-export interface RecordedResult {
+export interface RecordedCall {
+  readonly id: string;
   readonly name: string;
-  readonly isError: boolean;
-  /** Hex SHA-256 of its text, with secrets masked. */
-  readonly sha256: string;
+  /** The text that the model sent. */
+  readonly arguments: string;
+  readonly status: ArgumentStatus;
+  /** Whether a secret is masked in it, so that it cannot be replayed. */
+  readonly masked?: boolean;
 }
 
-/** The part of a request that a replay compares. */
-export interface RequestDigest {
-  /** `auto`, or the name of the one tool that must be called. */
-  readonly toolChoice: string;
-  /**
-   * The last message of the request: the task, the results of the last turn, or a reminder after a turn of plain text.
-   */
-  readonly after: 'task' | 'results' | 'reminder';
-  /** The results of the last turn, in call order; empty after any other message. */
-  readonly results: readonly RecordedResult[];
+/** Each further line: a model's response, in order; `stopped` if the run was stopped before it arrived. */
+export type RecordedResponse = RecordedAnswer | RecordedFailure | { readonly type: 'stopped' };
+
+export interface RecordedAnswer {
+  readonly type: 'answer';
+  readonly text: string;
+  readonly tool_calls: readonly RecordedCall[];
+  readonly stop_reason: StopReason;
+  /** As in the envelope. */
+  readonly usage: JsonObject | null;
+  /** As returned by the server. */
+  readonly model: string;
 }
 
-/** A request and its response; `stopped` if the run was stopped before the response arrived. */
-export type RecordedResponse =
-  | {
-      readonly kind: 'answer';
-      readonly asked: RequestDigest;
-      readonly text: string;
-      readonly toolCalls: readonly ToolCall[];
-      /** Indexes of the calls whose arguments are masked, from 0. */
-      readonly masked: readonly number[];
-      readonly stopReason: StopReason;
-      readonly usage: Usage | null;
-      /** The model's name as returned by the server. */
-      readonly model: string;
-    }
-  | {
-      readonly kind: 'failure';
-      readonly asked: RequestDigest;
-      readonly failure: ProviderFailure;
-      readonly status: number | null;
-      readonly message: string;
-    }
-  | { readonly kind: 'stopped'; readonly asked: RequestDigest };
+interface RecordedFailure {
+  readonly type: 'failure';
+  readonly failure: ProviderFailure;
+  readonly status: number | null;
+  readonly message: string;
+}
 
-/** Maximum number of lines. A model call takes seconds, so no real recording has as many. */
-const MAX_LINES = 20_000;
-
-/** A complete recording, or the part that a crash left. */
 export interface Recording {
   readonly header: RecordingHeader;
-  readonly exchanges: readonly RecordedResponse[];
-  /** Whether the last line was truncated during writing. */
-  readonly torn: boolean;
+  readonly responses: readonly RecordedResponse[];
 }
 
-const STOP_REASONS = ['end', 'tool_calls', 'length', 'refusal', 'pause'] as const satisfies StopReason[];
-const STATUSES = ['complete', 'truncated', 'malformed', 'too_long'] as const satisfies ArgumentStatus[];
-const FAILURES = [
+const FAILURES: readonly ProviderFailure[] = [
   'auth',
   'rate_limit',
   'overloaded',
   'context_overflow',
   'tool_choice',
   'error',
-] as const satisfies ProviderFailure[];
+];
 
-/** Maximum number of calls, results or tools on one line. */
-const MAX_LIST = 1_000;
-const HASH = /^[0-9a-f]{64}$/u;
-/** A name for display: no invisible characters or line breaks. */
-const ONE_LINE = /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u;
+const TEXT = { type: 'string' };
+const HASH = { type: 'string', pattern: '^[0-9a-f]{64}$' };
+
+/** An object that has these fields, and maybe others. */
+function record(properties: JsonObject): JsonObject {
+  return { type: 'object', required: Object.keys(properties), properties };
+}
+
+function when(type: RecordedResponse['type'], schema: JsonObject): JsonObject {
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+  return { if: { properties: { type: { const: type } } }, then: schema };
+}
+
+const HEADER = record({
+  format: { const: recordingFormat },
+  model: TEXT,
+  provider: { enum: PROVIDERS },
+  schema_sha256: HASH,
+  prompt_sha256: HASH,
+  tools: { type: 'array', items: TEXT },
+  working_directory: TEXT,
+  created: TEXT,
+});
+
+const ANSWER = record({
+  text: TEXT,
+  tool_calls: {
+    type: 'array',
+    items: record({
+      id: TEXT,
+      name: TEXT,
+      arguments: TEXT,
+      status: { enum: ['complete', 'truncated', 'malformed', 'too_long'] satisfies ArgumentStatus[] },
+    }),
+  },
+  stop_reason: { enum: ['end', 'tool_calls', 'length', 'refusal', 'pause'] satisfies StopReason[] },
+  usage: { type: ['object', 'null'] },
+  model: TEXT,
+});
+
+const FAILURE = record({
+  failure: { enum: FAILURES },
+  status: { type: ['integer', 'null'] },
+  message: TEXT,
+});
+
+const RECORDING = record({
+  header: HEADER,
+  responses: {
+    type: 'array',
+    items: {
+      ...record({ type: { enum: ['answer', 'failure', 'stopped'] } }),
+      allOf: [when('answer', ANSWER), when('failure', FAILURE)],
+    },
+  },
+});
 
 /**
- * Parses a recording: one JSON object per line, starting with the header. A last line that is incomplete, as after a
- * crash, is ignored.
- * @throws InputError that names the line and the problem, without quoting the content.
+ * Parses a recording: one JSON object per line, starting with the header.
+ * @throws InputError that names the line and the field, without quoting the content.
  */
-export function readRecording(text: string): Recording {
-  if (text.length > READ.recording)
-    throw refuse(`a file of more than ${READ.recording / 1024 ** 2} MiB, which is too large to be replayed.`);
-  const lines = text.split('\n', MAX_LINES + 1);
-  if (lines.length > MAX_LINES)
-    throw refuse(`a file of more than ${MAX_LINES} lines, which is no recording.`);
-  const whole: Line[] = [];
-  let torn = false;
-  for (const [at, line] of lines.entries()) {
-    if (line.trim() === '') continue;
-    const value = parseObject(line);
-    torn = value === undefined && at === lines.length - 1;
-    if (!torn) whole.push(createLine(value, at + 1, 'is no JSON object'));
-  }
-  const [first, ...rest] = whole;
-  if (first?.object['type'] !== 'recording')
-    throw refuse('a file that does not begin as a recording. Make one with --record.');
-  const header = readHeader(first);
-  return { header, exchanges: rest.map((line, at) => readResponse(line, at + 1)), torn };
+export async function readRecording(text: string): Promise<Recording> {
+  const [header, ...responses] = text.trimEnd().split('\n').map(readLine);
+  if (header?.['type'] !== 'recording')
+    throw new InputError('replay', 'replay names a file that is not a recording. Make one with --record.');
+  const recording = { header, responses };
+  const { validate } = await compile(RECORDING, 'schema', true);
+  const validation = validate(recording);
+  // The schema has checked exactly the fields of the type.
+  if (validation.ok) return recording as unknown as Recording;
+  const { path = '', keyword = '' } = validation.issues[0] ?? {};
+  const [, part, ...rest] = path.split('/');
+  const line = part === 'header' ? 1 : Number(rest.shift()) + 2;
+  throw fault(line, `is not valid at /${rest.join('/')} (${keyword})`);
 }
 
-function refuse(what: string): InputError {
-  return new InputError('replay', `replay names ${what}`);
+function readLine(line: string, at: number): JsonObject {
+  const value = parseOrUndefined(line);
+  if (isObject(value)) return value;
+  throw fault(at + 1, 'is not a JSON object; if the run was cut off there, delete the line');
 }
 
-function readHeader(line: Line): RecordingHeader {
-  if (line.object['format'] !== recordingFormat) {
-    throw refuse(
-      `a recording of another format than ${recordingFormat}, which this version reads. Record it again with --record.`,
-    );
-  }
-  return {
-    model: line.name('model'),
-    provider: line.choice('provider', PROVIDERS),
-    policy: {
-      schema_sha256: line.hash('schema_sha256'),
-      gate_sha256: line.object['gate_sha256'] === null ? null : line.hash('gate_sha256'),
-      prompt_sha256: line.hash('prompt_sha256'),
-      version: line.match('version', /^[\w.+-]{1,50}$/u, 'that is none'),
-    },
-    tools: line.list('tools').map((tool) => {
-      if (typeof tool === 'string' && ONE_LINE.test(tool)) return tool;
-      throw line.fault('has "tools" without a name');
-    }),
-    workingDirectory: line.match('working_directory', /^.{0,4096}$/su, 'that is too long'),
-    created: line.match('created', /^\d{4}-\d\d-\d\dT[\d:.]{5,12}Z$/u, 'that is no time'),
-  };
-}
-
-function readResponse(line: Line, expected: number): RecordedResponse {
-  if (line.object['number'] !== expected)
-    throw line.fault(`does not have the "number" ${expected}: lines are missing or in another order`);
-  const asked = readDigest(line.part('asked'));
-  const kind = line.choice('type', ['answer', 'failure', 'stopped']);
-  if (kind === 'stopped') return { kind, asked };
-  if (kind === 'failure') {
-    const status = line.object['status'] === null ? null : line.count('status');
-    return { kind, asked, failure: line.choice('failure', FAILURES), status, message: line.text('message') };
-  }
-  const calls = line.parts('tool_calls');
-  return {
-    kind,
-    asked,
-    text: line.text('text'),
-    toolCalls: calls.map((call) => ({
-      id: call.text('id'),
-      name: call.text('name'),
-      rawArguments: call.text('arguments'),
-      status: call.choice('status', STATUSES),
-    })),
-    masked: calls.flatMap((call, at) => (call.object['masked'] === true ? [at] : [])),
-    stopReason: line.choice('stop_reason', STOP_REASONS),
-    usage: line.object['usage'] === null ? null : readUsage(line.part('usage')),
-    model: line.name('model'),
-  };
-}
-
-function readUsage(line: Line): Usage {
-  return {
-    inputTokens: line.count('input_tokens'),
-    outputTokens: line.count('output_tokens'),
-    cachedInputTokens: line.count('cached_input_tokens'),
-    cacheWriteTokens: line.count('cache_write_tokens'),
-  };
-}
-
-function readDigest(line: Line): RequestDigest {
-  return {
-    toolChoice: line.name('tool_choice'),
-    after: line.choice('after', ['task', 'results', 'reminder']),
-    results: line.parts('results').map((result) => {
-      const isError = result.object['is_error'];
-      if (typeof isError !== 'boolean') throw line.fault('has a result without a boolean "is_error"');
-      return { name: result.text('name'), isError, sha256: result.hash('sha256') };
-    }),
-  };
-}
-
-/** The object on a line, whose fields are validated when they are read; errors do not quote their content. */
-interface Line {
-  readonly object: JsonObject;
-  text(key: string): string;
-  /** Returns a string that matches `form`; throws an error with the field name and `fault` otherwise. */
-  match(key: string, form: RegExp, fault: string): string;
-  name(key: string): string;
-  hash(key: string): string;
-  /** Returns an integer from 0. */
-  count(key: string): number;
-  choice<const C extends string>(key: string, choices: readonly C[]): C;
-  /** Returns a list of bounded length. */
-  list(key: string): readonly Json[];
-  part(key: string): Line;
-  parts(key: string): readonly Line[];
-  fault(what: string): InputError;
-}
-
-/** Parses the object on a line; undefined if there is none. A model can produce a lone surrogate. */
-function parseObject(text: string): JsonObject | undefined {
-  const parsed = parseStrictJson(text);
-  const value = parsed.ok ? parsed.value : parsed.fault === 'surrogate' ? parseOrUndefined(text) : undefined;
-  return isObject(value) ? value : undefined;
-}
-
-function createLine(object: Json | undefined, number: number, otherwise: string): Line {
-  const fault = (what: string) =>
-    new InputError('replay', `Line ${number} of the recording ${what}. Record it again with --record.`);
-  if (object === undefined || !isObject(object)) throw fault(otherwise);
-  const noObject = (key: string) => `has something else than an object in "${key}"`;
-  const line: Line = {
-    object,
-    fault,
-    text(key) {
-      const found = object[key];
-      if (typeof found !== 'string') throw fault(`has no text "${key}"`);
-      return found;
-    },
-    match(key, form, what) {
-      const found = line.text(key);
-      if (!form.test(found)) throw fault(`has a "${key}" ${what}`);
-      return found;
-    },
-    name: (key) => line.match(key, ONE_LINE, 'that is no name'),
-    hash: (key) => line.match(key, HASH, 'that is no SHA-256'),
-    count(key) {
-      const found = object[key];
-      if (typeof found === 'number' && Number.isSafeInteger(found) && found >= 0) return found;
-      throw fault(`has no whole number "${key}"`);
-    },
-    choice(key, choices) {
-      const given = line.text(key);
-      const found = choices.find((each) => each === given);
-      if (found === undefined) throw fault(`has a "${key}" other than ${choices.join(', ')}`);
-      return found;
-    },
-    list(key) {
-      const found = object[key];
-      if (found === undefined || !isArray(found)) throw fault(`has no list "${key}"`);
-      if (found.length > MAX_LIST) throw fault(`has more than ${MAX_LIST} entries in "${key}"`);
-      return found;
-    },
-    part: (key) => createLine(object[key], number, noObject(key)),
-    parts: (key) => line.list(key).map((each) => createLine(each, number, noObject(key))),
-  };
-  return line;
+function fault(line: number, what: string): InputError {
+  return new InputError('replay', `Line ${line} of the recording ${what}. Or record it again with --record.`);
 }

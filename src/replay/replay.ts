@@ -1,158 +1,114 @@
 /** Replays the model's side of a run from a recording: no key, no network, no tokens. */
-
-import type { Config } from '../config/parse-config.ts';
 import { ProviderError, ReplayError } from '../errors.ts';
-import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
+import type { Completion, Provider } from '../providers/provider.ts';
 import { replayName } from '../run/model.ts';
-import type { RunState, World } from '../run/world.ts';
-import { quote } from '../text/messages.ts';
+import type { RunState } from '../run/world.ts';
+import { readUsage } from '../text/json-fields.ts';
+import { counted, quote } from '../text/messages.ts';
 import { STRUCTURED_OUTPUT_NAME } from '../tools/toolbox.ts';
-import type { AssistantMessage, ToolCall } from '../types.ts';
-import { type RecordedResponse, type Recording, type RequestDigest, readRecording } from './recording.ts';
+import type { PolicyDigest, ToolCall } from '../types.ts';
 import {
-  changedResults,
-  describeRequestDifference,
-  describeTaskDifference,
-  digestRequest,
-  type Task,
-} from './request-digest.ts';
+  type RecordedAnswer,
+  type RecordedCall,
+  type Recording,
+  type RecordingHeader,
+  readRecording,
+} from './recording.ts';
 
-/** What a replay needs to know of its run. */
-export interface ReplayOptions {
-  readonly mask: (text: string) => string;
-  /** The request that this run makes, read on the first turn. */
-  readonly task: () => Task;
+/** The part of this run that a recording must fit; read on the first request. */
+export interface Task {
+  readonly policy: Pick<PolicyDigest, 'schema_sha256' | 'prompt_sha256'>;
+  readonly workingDirectory: string;
 }
 
 /**
  * Parses a recording and creates the provider that replays it.
  * @throws InputError if the text is not a recording.
  */
-export async function openReplay(
-  text: string,
-  { model: { model } }: Config,
-  state: RunState,
-  world: World,
-): Promise<Provider> {
-  const recording = readRecording(text);
+export async function openReplay(text: string, state: RunState): Promise<Provider> {
+  const recording = await readRecording(text);
   state.replay = recording.header;
-  return createReplay(recording, {
-    mask: world.secrets.mask,
-    task: () => ({
-      policy: state.policy,
-      model: model === '' ? null : model,
-      workingDirectory: state.sandbox?.workingDirectory ?? '',
-    }),
-  });
+  return createReplay(recording, () => ({
+    policy: state.policy,
+    workingDirectory: state.sandbox?.workingDirectory ?? '',
+  }));
 }
 
 /**
- * Creates a provider that returns the recorded responses in order, including failures, as long as the requests match
- * the recorded ones. `complete` throws a ReplayError that states the difference.
+ * Creates a provider that returns the recorded responses in order, including failures. `complete` throws a ReplayError
+ * if the task or the tools are not those of the recorded run, and when the recording ends before this run does.
  */
-export function createReplay(recording: Recording, options: ReplayOptions): Provider {
-  const { mask } = options;
-  const { header, exchanges } = recording;
+export function createReplay({ header, responses }: Recording, task: () => Task): Provider {
   let at = 0;
-  let turn = 1;
-
-  const complete = async (request: CompletionRequest): Promise<Completion> => {
-    request.signal.throwIfAborted();
-    const task = options.task();
-    if (at === 0) begin(recording, task, request);
-    const exchange = exchanges[at];
-    if (exchange === undefined) throw mismatch(turn, noMore(recording));
-    compare(exchange, digestRequest(request, mask), turn, request.notify);
-    at += 1;
-    if (exchange.kind === 'stopped') throw mismatch(turn, STOPPED);
-    if (exchange.kind === 'failure')
-      throw new ProviderError(exchange.failure, exchange.message, { status: exchange.status });
-    const completion = answer(exchange, turn, move(header.workingDirectory, task.workingDirectory));
-    turn += 1;
-    return completion;
-  };
-
   return {
     name: header.provider,
     model: replayName(header.model),
-    complete,
+    async complete({ signal, tools }) {
+      signal.throwIfAborted();
+      const { policy, workingDirectory } = task();
+      if (at === 0) requireSameTask(header, policy, tools.map(({ name }) => name).join(', '));
+      const response = responses[at];
+      if (response === undefined)
+        throw mismatch(
+          `the model is asked once more, and the recording has ${counted(responses.length, 'answer')}`,
+        );
+      at += 1;
+      if (response.type === 'stopped')
+        throw mismatch(
+          'the recorded run was stopped (by its time limit or by a signal) while it waited for this answer',
+        );
+      if (response.type === 'failure')
+        throw new ProviderError(response.failure, response.message, { status: response.status });
+      return complete(response, header.working_directory, workingDirectory);
+    },
     accepted() {
-      if (at === exchanges.length) return;
-      throw mismatch(
-        turn,
-        'the recorded run goes on there, and this one accepted the payload of the turn before',
-      );
+      if (at < responses.length)
+        throw mismatch('the recorded run goes on after this payload, and this run accepted it');
     },
   };
 }
 
-const STOPPED =
-  'the recorded run was stopped (by its limit on time or by a signal) while it waited for this answer';
-
-/** Compares what is the same for all turns. */
-function begin({ header }: Recording, task: Task, { tools, notify }: CompletionRequest): void {
-  const offered = tools.map((tool) => tool.name);
-  const difference = describeTaskDifference(header, task, offered);
-  if (difference !== null) throw new ReplayError(`The recording does not fit: ${difference}. ${FIX}`);
-  if (header.policy.gate_sha256 !== task.policy.gate_sha256)
-    notify('the recording was made with another gate, which the model never sees: this run uses its own');
+function requireSameTask(header: RecordingHeader, policy: Task['policy'], now: string): void {
+  if (header.schema_sha256 !== policy.schema_sha256) throw mismatch('it was recorded for another schema');
+  if (header.prompt_sha256 !== policy.prompt_sha256)
+    throw mismatch('it was recorded for another task (prompt and system-prompt together)');
+  const then = header.tools.join(', ');
+  if (then !== now) throw mismatch(`it was recorded with the tools ${then}, and this run offers ${now}`);
 }
 
-function compare(
-  exchange: RecordedResponse,
-  asked: RequestDigest,
-  turn: number,
-  notify: (text: string) => void,
-): void {
-  const difference = describeRequestDifference(exchange.asked, asked);
-  if (difference !== null) throw mismatch(turn, difference);
-  const changed = changedResults(exchange.asked, asked);
-  if (changed.length > 0)
-    notify(`turn ${turn - 1} gave other results than when it was recorded: ${changed.join(', ')}`);
+function mismatch(what: string): ReplayError {
+  return new ReplayError(`The recording does not fit: ${what}. Record it again with --record.`);
 }
 
-function answer(
-  exchange: Extract<RecordedResponse, { kind: 'answer' }>,
-  turn: number,
-  moved: (call: ToolCall) => ToolCall,
+function complete(
+  { text, tool_calls, stop_reason, model, usage }: RecordedAnswer,
+  recordedFolder: string,
+  folder: string,
 ): Completion {
-  const masked = exchange.masked[0];
-  if (masked !== undefined) {
-    const which = `call ${masked + 1} (${quote(exchange.toolCalls[masked]?.name ?? '')})`;
-    throw mismatch(turn, `${which} held a secret, which the recording masks, so that it cannot be replayed`);
-  }
-  const message: AssistantMessage = {
-    role: 'assistant',
-    text: exchange.text,
-    toolCalls: exchange.toolCalls.map(moved),
-    native: null,
+  const masked = tool_calls.find((call) => call.masked === true);
+  if (masked !== undefined)
+    throw mismatch(`a call of ${quote(masked.name)} held a secret, which the recording masks`);
+  return {
+    message: {
+      role: 'assistant',
+      text,
+      toolCalls: tool_calls.map((call) => moveCall(call, recordedFolder, folder)),
+      native: null,
+    },
+    stopReason: stop_reason,
+    usage: readUsage({ usage }, 'usage'),
+    model,
   };
-  return { message, stopReason: exchange.stopReason, usage: exchange.usage, model: exchange.model };
 }
 
 /** Maps paths below the recorded working directory to the current one; a payload is left unchanged. */
-function move(from: string, to: string): (call: ToolCall) => ToolCall {
-  if (from === to || !/^\/[^/]/u.test(from)) return (call) => call;
-  // In JSON text the `n` of an escaped newline precedes a path and would look like part of its name.
+function moveCall({ id, name, status, arguments: given }: RecordedCall, from: string, to: string): ToolCall {
+  if (name === STRUCTURED_OUTPUT_NAME || !/^\/[^/]/u.test(from))
+    return { id, name, status, rawArguments: given };
   const escaped = JSON.stringify(from)
     .slice(1, -1)
     .replace(/[\\^$.*+?()[\]{}|]/gu, '\\$&');
-  const pattern = new RegExp(`(?<!(?<!\\\\)[\\w.~/-])${escaped}(?![\\w.-])`, 'gu');
-  const target = JSON.stringify(to).slice(1, -1);
-  return (call) =>
-    call.name === STRUCTURED_OUTPUT_NAME
-      ? call
-      : { ...call, rawArguments: call.rawArguments.replace(pattern, () => target) };
-}
-
-function noMore({ torn, exchanges }: Recording): string {
-  const count = exchanges.filter(({ kind }) => kind === 'answer').length;
-  const holds = `the recording has no more answers than ${count}`;
-  return torn ? `${holds}: its last line is cut off, as by a crash` : holds;
-}
-
-const FIX = 'Record it again with --record.';
-
-function mismatch(turn: number, what: string): ReplayError {
-  return new ReplayError(`Turn ${turn} does not fit the recording: ${what}. ${FIX}`);
+  // The name of another folder may begin with the same text.
+  const pattern = new RegExp(`${escaped}(?![\\w.-])`, 'gu');
+  return { id, name, status, rawArguments: given.replace(pattern, () => JSON.stringify(to).slice(1, -1)) };
 }

@@ -190,8 +190,6 @@ export interface ReportView {
   readonly statusCommit?: (report: Report) => string | null | undefined;
   /** Findings of the payload that did not decide the verdict; they are shown as notes with a remark. */
   readonly minor?: { readonly isMinor: (row: JsonObject) => boolean; readonly remark: string };
-  /** Appended to the log line about the SARIF file. */
-  readonly sarifNote?: string;
 }
 
 /**

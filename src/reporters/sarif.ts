@@ -59,7 +59,7 @@ export function createSarif(options: SarifOptions): Reporter {
       const lost = found.findings - found.placed;
       const rest =
         lost === 0 ? '' : ` ${counted(lost, 'finding')} without a file of the repository left out.`;
-      notify(`SARIF: ${counted(results, 'result')} in ${file}.${rest}${report.view?.sarifNote ?? ''}`);
+      notify(`SARIF: ${counted(results, 'result')} in ${file}.${rest}`);
     },
   };
 }

@@ -17,7 +17,7 @@ import type { RunState, World } from './world.ts';
 export async function connect(config: Config, state: RunState, world: World): Promise<Provider> {
   if (config.replay !== null) {
     state.asked.resolve();
-    return replay(config.replay, config, state, world);
+    return replay(config.replay, state, world);
   }
   const provider = await createProvider({
     ...config.model,
@@ -37,10 +37,10 @@ export async function connect(config: Config, state: RunState, world: World): Pr
   return world.features.record(provider, recording.append, state, world);
 }
 
-async function replay(file: string, config: Config, state: RunState, world: World): Promise<Provider> {
+async function replay(file: string, state: RunState, world: World): Promise<Provider> {
   const reading = await world.files.readFile(file);
   if (!reading.ok) throw new InputError('replay', reading.problem);
-  return world.features.replay(reading.text, config, state, world);
+  return world.features.replay(reading.text, state);
 }
 
 /** The name shown for a replay instead of the model's, so that it is not taken for a verdict of the model. */

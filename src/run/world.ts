@@ -101,7 +101,7 @@ export interface World extends EndWorld {
 /** Features on top of the core, passed in by entries. Each is loaded only by runs whose inputs request it. */
 export interface Features {
   /** Opens a recording in place of a model. @throws InputError when the text is not a recording */
-  readonly replay: (text: string, config: Config, state: RunState, world: World) => Promise<Provider>;
+  readonly replay: (text: string, state: RunState) => Promise<Provider>;
   /** Returns a provider that records its responses, a line at a time. */
   readonly record: (
     provider: Provider,

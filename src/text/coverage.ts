@@ -47,14 +47,6 @@ export function coverageJson({ status, why, files }: Coverage, mask: (text: stri
   };
 }
 
-/** Returns the counts of a coverage as a merge writes them for each vote. */
-export function coverageCountsJson({ status, files }: CoverageCounts): JsonObject {
-  return {
-    status,
-    files: { required: files.required, shown: files.shown },
-  };
-}
-
 /**
  * Reads `coverage` of the evidence in an envelope, whose strings are hostile; undefined if it is absent, null or not of
  * the documented form. Whether the counts fit each other is for `hasPlausibleCounts`.

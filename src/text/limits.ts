@@ -71,8 +71,6 @@ export const READ = {
   policy: 4 * MIB,
   /** GitHub does not run larger workflows (500 KB, docs.github.com/en/actions/reference/limits). */
   workflow: 512_000,
-  /** A recording, which is read as a whole: its parser cannot be interrupted. */
-  recording: 2 * MIB,
   /** The input `headers`; many servers accept no more than 8 to 64 KiB. */
   headers: 64 * KIB,
   /** An envelope, which another job wrote. */
@@ -120,8 +118,8 @@ export const READ = {
 } as const;
 
 /**
- * Lengths that other programs rely on, in UTF-16 code units: the schemas of the envelope and of a recording, and the
- * alerts that GitHub keeps by their rule and category.
+ * Lengths that other programs rely on, in UTF-16 code units: the schema of the envelope, and the alerts that GitHub
+ * keeps by their rule and category.
  */
 export const WIRE = {
   /** `last_assistant_text` of the envelope. */
@@ -134,8 +132,6 @@ export const WIRE = {
   coverageWhy: 500,
   /** The line of a finding, in `evidence.findings`. */
   findingLine: 1_000_000_000,
-  /** A name in a recording. */
-  recordedName: 200,
   /** The id of a SARIF rule. */
   ruleId: 80,
   /** The category of a SARIF log. */
@@ -303,24 +299,11 @@ export const GITHUB = {
 export const MERGE = {
   /** Characters of the name of a leg or a vote. */
   name: 200,
-  votes: 1_000,
-  legs: 10_000,
-  /** JSON files in a folder. A mistyped number must not fill the memory with missing envelopes. */
-  envelopes: 20_000,
-  /** The sum over 10,000 legs is exact. */
-  weight: 100_000,
-  /** Findings of one run; the run's own envelope has all of them. */
-  findingsOfRun: 300,
-  /** Characters of the text that proves a finding: a quote is no longer. */
-  proof: 1_000,
-  /** Findings of the merge; more than a reader would go through. */
-  findings: 2_000,
-  /** Characters of them as JSON; a step output holds as many as fit beside the legs. */
-  findingsJson: 500_000,
-  /** Turns and tokens of a run. No run uses as many, and sums of untrusted values stay exact. */
-  count: 1e11,
-  /** US dollars of a run, for the same reason. */
-  cost: 10_000,
+  /** Of one leg. GitHub allows 256 jobs in a matrix. */
+  votes: 100,
+  legs: 1_000,
+  /** Findings of one run, and of the merge; more than a reader would go through. */
+  findings: 200,
 } as const;
 
 /** The tools of the agent. */

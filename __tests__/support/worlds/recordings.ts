@@ -3,15 +3,16 @@
 /** A valid hash. */
 export const HASH = 'a'.repeat(64);
 
+type Line = Readonly<Record<string, unknown>>;
+
 /** The first line. */
-export function headerLine(more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+export function headerLine(more: Line = {}): Line {
   return {
     type: 'recording',
     format: 1,
     model: 'scripted-1',
     provider: 'openai-compatible',
     schema_sha256: HASH,
-    gate_sha256: null,
     prompt_sha256: HASH,
     tools: ['read_file', 'structured_output'],
     working_directory: '/recorded/there',
@@ -22,11 +23,9 @@ export function headerLine(more: Readonly<Record<string, unknown>> = {}): Record
 }
 
 /** A response to the task with one tool call. */
-export function answerLine(more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+export function answerLine(more: Line = {}): Line {
   return {
     type: 'answer',
-    number: 1,
-    asked: { tool_choice: 'auto', after: 'task', results: [] },
     text: 'I look.',
     tool_calls: [{ id: 'call_1', name: 'read_file', arguments: '{"path":"a.txt"}', status: 'complete' }],
     stop_reason: 'tool_calls',
@@ -36,13 +35,9 @@ export function answerLine(more: Readonly<Record<string, unknown>> = {}): Record
   };
 }
 
-/** The request after one result of `read_file`. */
-export function afterResult(more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
-  return {
-    tool_choice: 'auto',
-    after: 'results',
-    results: [{ name: 'read_file', is_error: false, sha256: HASH, ...more }],
-  };
+/** A failure of the model's API. */
+export function failureLine(more: Line = {}): Line {
+  return { type: 'failure', failure: 'rate_limit', status: 429, message: 'slow down', ...more };
 }
 
 /** Joins lines to the text of a recording. */

@@ -1,0 +1,142 @@
+/** Reads the vote of one run from its envelope, which another job wrote. */
+import type { Gate } from '../contract/contract.ts';
+import type { Envelope } from '../envelope/envelope.ts';
+import { InputError } from '../errors.ts';
+import { type Finding, isDoubted, readFindings, readGroundedFindings } from '../reporters/findings.ts';
+import { groundFindings } from '../reporters/grounding.ts';
+import { resolvedPaths } from '../reporters/source-locations.ts';
+import { findWeaknesses } from '../reporters/verdict-text.ts';
+import { DISPLAY, MERGE } from '../text/limits.ts';
+import { quote, truncate } from '../text/messages.ts';
+import type { Secrets } from '../text/secrets.ts';
+import type { JsonObject, PolicyDigest, Subject } from '../types.ts';
+import type { MergedFinding, MergedVote, Outcome } from './types.ts';
+
+/** The part of an envelope that a merge keeps; the payload is dropped. */
+export interface Vote extends MergedVote {
+  /** Relative to the folder of envelopes; a hostile name. */
+  readonly file: string;
+  readonly leg: string;
+  readonly subject: Subject | null;
+  readonly policy: PolicyDigest;
+  /** The most severe findings; empty if the vote abstains. */
+  readonly findings: readonly VoteFinding[];
+  readonly findingsLeftOut: number;
+}
+
+export interface VoteFinding extends Omit<MergedFinding, 'legs' | 'votes' | 'outvoted'> {
+  /** Whether `rule` is only a category, of which one place may have several findings. */
+  readonly isKind: boolean;
+}
+
+/** Quotes a name from another job's file for a message. */
+export function quoteName(text: string): string {
+  return quote(text, DISPLAY.path);
+}
+
+export interface VoteOptions {
+  /** The gate that a payload must meet for its run to pass; null for the run's own gate, or its `passed`. */
+  readonly gate: Gate | null;
+  readonly secrets: Pick<Secrets, 'mask'>;
+}
+
+/**
+ * Reads a vote from an envelope. Its texts are masked and cut.
+ * @throws InputError if the envelope does not name its leg, or nothing states whether its payload passes.
+ */
+export function readVote(envelope: Envelope, { gate, secrets }: VoteOptions): Vote {
+  const { file, vote, payload, evidence, conclusion, reason, turns, usage, costUsd, subject } = envelope;
+  // Mask before cutting: half a secret is not recognized. Megabytes are not searched for what is cut anyway.
+  const cut = <T extends string | null>(text: T, max: number): T | string =>
+    text === null ? text : truncate(secrets.mask(text.slice(0, max + DISPLAY.sanitized)), max);
+  const leg = requireLeg(envelope);
+  const abstention = explainAbstention(envelope);
+  const counts = abstention === null && payload !== null;
+  const [outcome, why] = counts ? evaluate(envelope, leg, payload, gate) : (['abstain', abstention] as const);
+  const findings = counts ? locateFindings(envelope, payload) : [];
+  return {
+    ...{ file, leg, vote, outcome, conclusion, reason, turns, usage, costUsd, subject },
+    why: cut(why, DISPLAY.reason),
+    model: cut(envelope.model, DISPLAY.phrase),
+    weaknesses: evidence === null ? [] : findWeaknesses(evidence, counts),
+    policy: envelope.policy,
+    attempt: subject?.run_attempt ?? null,
+    findings: findings
+      .slice(0, MERGE.findings)
+      .map(({ place, severity, isKind, evidence: checked, ...texts }) => ({
+        ...{
+          severity,
+          isKind,
+          path: place?.path ?? null,
+          line: place?.line ?? null,
+          endLine: place?.endLine ?? null,
+        },
+        rule: cut(texts.rule, DISPLAY.sentence),
+        title: cut(texts.title, DISPLAY.sentence),
+        message: cut(texts.message, DISPLAY.cell),
+        doubted: checked !== undefined && isDoubted(checked),
+      })),
+    findingsLeftOut: Math.max(0, findings.length - MERGE.findings),
+  };
+}
+
+function requireLeg({ file, leg, vote, merged }: Envelope): string {
+  const refuse = (why: string) => new InputError('verdicts', `${quoteName(file)} ${why}`);
+  if (merged)
+    throw refuse('is the envelope of a merge and not of a leg. Download the artifacts of the legs alone.');
+  if (leg === null)
+    throw refuse(
+      'does not say which leg it is of. Give the step that wrote it an input leg, for example leg: ${{ matrix.leg }}.',
+    );
+  if (Math.max(leg.length, vote?.length ?? 0) > MERGE.name)
+    throw refuse(`names a leg or a vote with more than ${MERGE.name} characters. Shorten the name.`);
+  return leg;
+}
+
+/** Returns why an envelope abstains; null if it does not. */
+function explainAbstention({ conclusion, payload, replayed, error }: Envelope): string | null {
+  if (replayed) return 'A recording answered: no model judged it.';
+  const isDecided = conclusion === 'success' || conclusion === 'failure';
+  return isDecided && payload !== null ? null : (error ?? 'It was cut off after its payload was accepted.');
+}
+
+/** A run whose own gate was not met never passes, whatever gate is given here. */
+function evaluate(
+  { file, conclusion, gate: own }: Envelope,
+  leg: string,
+  payload: JsonObject,
+  gate: Gate | null,
+): readonly [Outcome, why: string | null] {
+  const fail = (why: string) => ['fail', withSummary(why, payload)] as const;
+  if (conclusion === 'failure' || own?.status === 'not_met') return fail('Its own gate is not met.');
+  if (gate !== null) {
+    const { status, words = [] } = gate.evaluate(payload);
+    return status === 'not_met' ? fail(`The gate is not met: it ${words.join('. It ')}.`) : ['pass', null];
+  }
+  if (own?.status === 'met') return ['pass', null];
+  const passed = Object.hasOwn(payload, 'passed') ? payload['passed'] : undefined;
+  if (passed === true) return ['pass', null];
+  if (passed === false) return fail('`passed` is false.');
+  throw new InputError(
+    'gate',
+    `gate is auto, and nothing says whether the payload of leg ${quoteName(leg)} passes (${quoteName(file)}): its step had no gate, and it has no boolean "passed". Set gate to what must hold, or to off.`,
+  );
+}
+
+/** The reason why a vote fails, followed by the payload's `summary` if it has one. */
+function withSummary(why: string, payload: JsonObject): string {
+  const summary = Object.hasOwn(payload, 'summary') ? payload['summary'] : null;
+  return typeof summary === 'string' && summary.trim() !== '' ? `${why} It says: ${summary.trim()}` : why;
+}
+
+/** Returns the findings at the places that the run itself has proven or resolved, or as written if it did not. */
+function locateFindings({ evidence }: Envelope, payload: JsonObject): readonly Finding[] {
+  const grounded = groundFindings(payload, evidence);
+  if (grounded.byRow.size > 0) return readGroundedFindings(grounded.payload, grounded.byRow);
+  const resolved = resolvedPaths(payload, evidence?.findings ?? []);
+  return readFindings(payload).map((finding) => {
+    const { place } = finding;
+    const path = place === null ? null : (resolved.get(place.path) ?? null);
+    return place === null || path === null ? finding : { ...finding, place: { ...place, path } };
+  });
+}
