@@ -49,35 +49,30 @@ describe('a payload that was sent back for its findings', () => {
     }
   });
 
-  it('is taken if the provider fails, and if time is up', async () => {
-    const failing = runScripted(
+  /** A run whose second request is answered by something that happens. */
+  const interrupted = (happen: () => void, more: Parameters<typeof runScripted>[1] = {}) =>
+    runScripted(
       (_, index) => {
-        if (index > 0) throw new ProviderError('error', 'gone', { status: 500 });
+        if (index > 0) happen();
         return { calls: [held] };
       },
-      { evidence: review() },
+      { evidence: review(), ...more },
     );
+
+  it('is taken if the provider fails, and if time is up', async () => {
+    const failing = interrupted(() => {
+      throw new ProviderError('error', 'gone', { status: 500 });
+    });
     expect((await failing).outcome).toEqual(taken);
     const stop = new AbortController();
-    const late = runScripted(
-      (_, index) => {
-        if (index > 0) stop.abort({ stop: 'timeout' });
-        return { calls: [held] };
-      },
-      { evidence: review(), signal: stop.signal },
-    );
+    const late = interrupted(() => stop.abort({ stop: 'timeout' }), { signal: stop.signal });
     expect((await late).outcome).toEqual(taken);
   });
 
   it('is not taken after a signal', async () => {
     const stop = new AbortController();
-    const run = runScripted(
-      (_, index) => {
-        if (index > 0) stop.abort('SIGTERM');
-        return { calls: [held] };
-      },
-      { evidence: review(), signal: stop.signal, interrupt: stop.signal },
-    );
+    const both = { signal: stop.signal, interrupt: stop.signal };
+    const run = interrupted(() => stop.abort('SIGTERM'), both);
     expect((await run).outcome).toEqual({ kind: 'cancelled', signal: 'SIGTERM' });
   });
 });

@@ -59,7 +59,6 @@ const TRIGGERS = {
       head_ref: `refs/heads/gh-readonly-queue/main/pr-7-${commits.before}`,
     },
   }),
-  schedule: () => ({ schedule: '0 0 * * *' }),
 } as const;
 
 function runOn(
@@ -115,17 +114,6 @@ it('coverage that stays below its share ends the run as unsupported, in every re
   for (const text of [run.log, run.summary]) {
     expect(text).toContain('20 of 40 changed files were shown to the model');
     expect(text).toMatch(/src\/file020\.ts/u);
-  }
-});
-
-it('coverage is unknown on a schedule, where only a typed share decides', async () => {
-  const runs = await Promise.all(
-    ['auto', '0.1'].map((share) => runOn('schedule', [green], { 'min-coverage': share })),
-  );
-  expect(runs.map(endOf)).toEqual([ACCEPTED, UNSUPPORTED]);
-  for (const run of runs) {
-    expect(run.outputs.get('run-coverage')).toBe('');
-    expect(run.envelope).toMatchObject({ evidence: { coverage: { status: 'unknown' } } });
   }
 });
 

@@ -72,7 +72,6 @@ function review(script: readonly Reply[], inputs: Readonly<Record<string, string
 }
 const endOf = ({ exitCode, outputs }: ActionRun) =>
   [outputs.get('run-conclusion'), outputs.get('run-reason'), exitCode].join(' ');
-const groundingOf = ({ envelope }: ActionRun) => Object(envelope?.['evidence']).grounding;
 /** The texts of rejections for findings, as the model got them. */
 const sentBack = ({ requests }: ActionRun) =>
   requests.flatMap(({ raw }) => {
@@ -83,19 +82,12 @@ const sentBack = ({ requests }: ActionRun) =>
       : [];
   });
 
-interface SarifResult {
-  readonly message: { readonly text: string };
-  readonly locations: readonly [
-    { physicalLocation: { artifactLocation: { uri: string }; region: { startLine: number } } },
-  ];
-}
+/** File, line and text of the alerts. */
 const alertsOf = (run: ActionRun) => {
-  const sarif: { readonly runs: readonly [{ readonly results: readonly SarifResult[] }] } = JSON.parse(
-    run.files['out.sarif'] ?? '',
-  );
-  return sarif.runs[0].results.map(({ message, locations: [{ physicalLocation }] }) => {
-    const { artifactLocation, region } = physicalLocation;
-    return [artifactLocation.uri, region.startLine, message.text] as const;
+  const results: readonly Record<string, never>[] = JSON.parse(run.files['out.sarif'] ?? '').runs[0].results;
+  return results.map((result) => {
+    const { artifactLocation, region } = Object(result['locations'])[0].physicalLocation;
+    return [artifactLocation.uri, region.startLine, Object(result['message']).text];
   });
 };
 
@@ -147,23 +139,10 @@ it('findings go back once, the payload is taken as it is, and every report marks
   ]);
 });
 
-it.each([
-  ['mark', { exact: 1, moved: 1, unproven: 2 }],
-  ['off', null],
-])('with grounding: %s nothing goes back', async (grounding, counts) => {
-  const run = await review([submits(red(FINDINGS))], { grounding });
-  expect([endOf(run), sentBack(run), groundingOf(run)]).toEqual(['failure gate_not_met 1', [], counts]);
-});
-
 it.each<[string, readonly Reply[], object]>([
   ['an empty list that passes', [submits(GREEN)], red([EXACT, INVENTED])],
   ['no other payload until the turns are used up', [read], red([EXACT, INVENTED])],
   ['a shorter list that is red', [submits(red([EXACT]))], red([EXACT])],
-  [
-    'another quote',
-    [submits(red([EXACT, { ...INVENTED, quote: FIRST }]))],
-    red([EXACT, { ...INVENTED, quote: FIRST }]),
-  ],
 ])('a red payload that is answered with %s stays red, without coverage', async (_, answers, taken) => {
   const run = await review([submits(red([EXACT, INVENTED])), ...answers], { 'max-turns': '3' });
   expect([endOf(run), run.outputs.get('passed')]).toEqual(['failure gate_not_met 1', 'false']);
@@ -225,14 +204,4 @@ it('a pull request without a diff does not change the verdict, and every report 
     expect(run.summary).toContain(`> - ${text}`);
     expect(run.log).toContain(`weaker than it could be: ${text}`);
   }
-  const merged = await runAction({
-    entry: 'merge',
-    files: { 'verdicts/0/result.json': JSON.stringify(run.envelope) },
-    inputs: { verdicts: 'verdicts', expect: 'api' },
-    github: where,
-  });
-  expect(merged.exitCode).toBe(0);
-  expect(merged.summary).toContain(
-    'Judged without the diff of the change.<br>Accepted without a single tool call.',
-  );
 });

@@ -40,24 +40,6 @@ function open({ coverage = shown(40), ...rest }: Setting) {
 }
 
 describe('coverage', () => {
-  it.each<readonly [string, Setting, JsonObject, string]>([
-    ['auto, all of 40 files', {}, GREEN, 'taken'],
-    ['auto, 39 of 40 files', { coverage: shown(39) }, GREEN, 'rejected'],
-    ['auto, a payload that does not meet its gate', { coverage: shown(0) }, RED, 'taken'],
-    ['auto, an unknown change', { coverage: shown(0, 'unknown') }, GREEN, 'taken'],
-    ['auto, a change of which a part is not known', { coverage: shown(3, 'partial') }, GREEN, 'taken'],
-    ['auto without a share', { coverage: shown(0), autoShare: null }, GREEN, 'taken'],
-    ['off', { coverage: shown(0), minCoverage: 'off' }, GREEN, 'taken'],
-    ['0.5, half', { coverage: shown(20), minCoverage: 0.5 }, GREEN, 'taken'],
-    ['0.5, less than half', { coverage: shown(19), minCoverage: 0.5 }, GREEN, 'rejected'],
-    ['0.5 typed, an unknown change', { coverage: shown(0, 'unknown'), minCoverage: 0.5 }, GREEN, 'ended'],
-    ['0.5 typed, partly known', { coverage: shown(40, 'partial'), minCoverage: 0.5 }, GREEN, 'ended'],
-    ['0 typed, an unknown change', { coverage: shown(0, 'unknown'), minCoverage: 0 }, GREEN, 'ended'],
-    ['1, all', { minCoverage: 1 }, GREEN, 'taken'],
-  ])('%s: %s', async (_, setting, payload, kind) => {
-    expect((await open(setting).submit(payload)).kind).toBe(kind);
-  });
-
   it.each<readonly [string, Setting, boolean, string]>([
     ['sent back', {}, true, 'rejected'],
     ['taken if it is false', {}, false, 'taken'],
@@ -71,16 +53,6 @@ describe('coverage', () => {
     expect(decision.kind).toBe(kind);
     if (decision.kind === 'rejected')
       expect(decision.issues).toEqual([{ path: '/complete', keyword: 'coverage' }]);
-  });
-
-  it('names up to 20 files, and how many more', async () => {
-    const decision = await open({ coverage: shown(19) }).submit(GREEN);
-    const text = decision.kind === 'rejected' ? decision.text : '';
-    expect(text).toContain('21 of the 40 changed files were in no result');
-    expect(text.match(/^- .*$/gmu)).toEqual([
-      ...paths.slice(19, 39).map((path) => `- "${path}"`),
-      '- and 1 more file',
-    ]);
   });
 
   it('is asked for three times at most', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { coverageJson, hasPlausibleCounts, readCoverage } from '../../src/text/coverage.ts';
-import type { Coverage, Json, JsonObject, NotRequired } from '../../src/types.ts';
+import type { Coverage, JsonObject, NotRequired } from '../../src/types.ts';
 import { sampleCoverage, unseenCoverage } from '../reporters/sample-coverage.ts';
 
 const same = (text: string) => text;
@@ -73,15 +73,14 @@ describe('coverage in an envelope', () => {
     expect(read !== undefined && hasPlausibleCounts(read)).toBe(true);
   });
 
-  const changed = (change: (coverage: { [name: string]: Json }) => void): JsonObject => {
-    const copy = structuredClone(written(unseenCoverage)) as { coverage: { [name: string]: Json } };
-    change(copy.coverage);
-    return copy;
-  };
+  const changed = (more: JsonObject): JsonObject => ({
+    coverage: { ...(coverageJson(unseenCoverage, same) as JsonObject), ...more },
+  });
   it.each<[string, JsonObject]>([
     ['is absent', {}],
     ['is null', { coverage: null }],
     ['is a list', { coverage: [] }],
+<<<<<<< HEAD
     [
       'has an inherited status',
       changed((one) => {
@@ -94,10 +93,36 @@ describe('coverage in an envelope', () => {
         one['files'] = { changed: 2, required: 1.5, shown: 1 };
       }),
     ],
+=======
+    ['has an unknown status', changed({ status: 'most' })],
+    ['has an inherited status', changed({ status: 'constructor' })],
+    ['has no files', changed({ files: null })],
+    ['has half a file', changed({ files: { changed: 2, required: 1.5, shown: 1 } })],
+>>>>>>> w/evidence
   ])('is none if it %s', (_, evidence) => {
     expect(readCoverage(evidence)).toBeUndefined();
   });
 
+<<<<<<< HEAD
+=======
+  it('is read without files that are not of the documented form', () => {
+    const files = {
+      ...{ changed: 9, required: 8, shown: 1 },
+      unseen: [
+        1,
+        { path: 'a' },
+        { path: 'b', hunks: 1, shown_hunks: 0 },
+        { path: 3, hunks: 1, shown_hunks: 0 },
+      ],
+      not_required: [{ path: 'c', why: 'toString' }, { path: 'd', why: 'binary' }, null],
+    };
+    expect(readCoverage(changed({ files }))?.files).toMatchObject({
+      unseen: [{ path: 'b', hunks: 1, shownHunks: 0 }],
+      notRequired: [{ path: 'd', why: 'binary' }],
+    });
+  });
+
+>>>>>>> w/evidence
   it.each([
     { changed: 42 },
     { shown: 44 },
