@@ -125,13 +125,6 @@ describe.each(Object.entries(samples))(
     it('is small enough to send on every turn', async () => {
       expect(JSON.stringify((await open(name)).schema).length).toBeLessThan(4_000);
     });
-
-    it('describes every property in short sentences', async () => {
-      const { schema } = await open(name);
-      const texts = descriptions(schema);
-      expect(texts.length).toBeGreaterThan(5);
-      for (const text of texts) expect(text).toMatch(/^[^\n]{10,220}\.$/u);
-    });
   },
 );
 
@@ -157,12 +150,4 @@ function closedOver(rest: JsonObject, schema: JsonObject): JsonObject {
     ...(properties.length === 0 ? {} : { properties: Object.fromEntries(properties) }),
     ...(items === undefined ? {} : { items: closedOver(objectOf(items), objectOf(schema['items'])) }),
   };
-}
-
-/** The description of every property, including those of rows; an empty string for a property without one. */
-function descriptions(schema: JsonObject): readonly string[] {
-  return Object.values(objectOf(schema['properties'])).flatMap((each) => {
-    const { description, items } = objectOf(each);
-    return [typeof description === 'string' ? description : '', ...descriptions(objectOf(items))];
-  });
 }

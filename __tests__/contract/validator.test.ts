@@ -39,15 +39,6 @@ describe('runValidator', () => {
     ],
     ['a rejected promise', () => Promise.reject(new Error('secret words')), ' validator'],
     [
-      'a getter that throws',
-      () => ({
-        get issues() {
-          throw new Error('x');
-        },
-      }),
-      ' validator',
-    ],
-    [
       'endless recursion',
       function again(value): unknown {
         return [again(value)];
@@ -66,15 +57,6 @@ describe('runValidator', () => {
       ' deadline',
     ],
     ['a promise that never settles', () => new Promise(() => undefined), ' deadline'],
-    [
-      'an endless loop in the result',
-      () => ({
-        get value() {
-          for (;;);
-        },
-      }),
-      ' deadline',
-    ],
   ])('%s rejects the payload', async (_, validate, expected) => {
     expect(await keywords(validate)).toEqual([expected]);
   });
@@ -88,12 +70,6 @@ describe('runValidator', () => {
     const [issue] = await runValidator(() => ({ issues: [{ message }] }), payload);
     expect(issue?.message).toMatch(/^a \[31m ::error::x+…$/u);
     expect(issue?.message.length).toBe(300);
-  });
-
-  it('lists at most ten issues, and counts the others', async () => {
-    const issues = Array.from({ length: 12 }, () => ({ message: 'no' }));
-    const found = await runValidator(() => ({ issues }), payload);
-    expect([found.length, found.at(-1)?.message]).toEqual([10, 'no (2 more issues not listed.)']);
   });
 
   it('handles a promise that rejects after the deadline', async () => {
