@@ -199,17 +199,21 @@ export function createMark(name: string): string {
   return `${name}-${randomUUID().slice(0, 8)}`;
 }
 
+/** The pids of the processes with a text in a file of theirs (proc(5)). */
+export function processesWith(mark: string, file = 'cmdline'): readonly string[] {
+  return readdirSync('/proc').filter((name) => {
+    if (!/^\d+$/u.test(name)) return false;
+    try {
+      return readFileSync(`/proc/${name}/${file}`, 'latin1').includes(mark);
+    } catch {
+      return false;
+    }
+  });
+}
+
 /** Whether a process with this text in its command line lives. */
 export function isAlive(mark: string): boolean {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/u.test(name))
-    .some((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(mark);
-      } catch {
-        return false;
-      }
-    });
+  return processesWith(mark).length > 0;
 }
 
 /** Waits up to 60 s for a condition; the assertion afterwards reports a failure. */

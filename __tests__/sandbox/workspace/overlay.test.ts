@@ -22,7 +22,7 @@ import type { OpenedSandbox } from '../../../src/sandbox/sandbox.ts';
 import { readResolved } from '../../../src/sandbox/workspace/files.ts';
 import { type Mounter, mountOverlay, type Overlay } from '../../../src/sandbox/workspace/overlay.ts';
 import type { ResolvedPath } from '../../../src/sandbox/workspace/path-policy.ts';
-import { createWorld, exec, isolatedWays, manifest, until, type World } from '../world.ts';
+import { createWorld, exec, isolatedWays, manifest, processesWith, until, type World } from '../world.ts';
 
 const isRoot = process.getuid?.() === 0;
 const isolated = isolatedWays;
@@ -90,13 +90,7 @@ describe.each(isolated)('behind $name, a scratch layer', ({ options }) => {
   it('runs no command and reads nothing after its holder was killed', async () => {
     const runFolder = mkdtempSync(join(world.temp, 'run-'));
     const sandbox = await world.openReady({ ...options, access: 'scratch', runFolder });
-    const holders = readdirSync('/proc').filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/mountinfo`, 'latin1').includes(`${runFolder}/scratch/workspace `);
-      } catch {
-        return false;
-      }
-    });
+    const holders = processesWith(`${runFolder}/scratch/workspace `, 'mountinfo');
     expect(holders.length).toBeGreaterThan(0);
     for (const pid of holders) {
       try {
