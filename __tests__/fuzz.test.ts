@@ -137,7 +137,7 @@ const mostly = (valid: readonly string[], others: readonly string[]) =>
 const inputs = fc.record(
   {
     schema,
-    gate: mostly(['auto', 'none', 'passed', '{"properties":{"passed":{"const":true}}}'], ['pased', '{']),
+    gate: mostly(['auto', 'off', 'passed', '{"properties":{"passed":{"const":true}}}'], ['pased', '{']),
     'max-turns': mostly(['1', '2', '3', '-1'], ['0', 'x']),
     'max-total-tokens': mostly(['150', '100000'], ['1', '-3']),
     'force-output': mostly(['true', 'false'], ['perhaps']),

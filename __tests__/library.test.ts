@@ -70,7 +70,7 @@ describe('runStructuredAgent', () => {
     expectTypeOf(result.payload).toEqualTypeOf<JsonObject>();
     expect(result).toMatchObject({
       payload: { passed: true, summary: 'fine' },
-      gate: 'none',
+      gate: 'off',
       turns: 2,
       model: 'scripted-1',
       costUsd: null,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readTrustedFile } from '../../src/config/workspace-file.ts';
+import type { GateRequest } from '../../src/contract/gate.ts';
 import { presets } from '../../src/contract/presets.ts';
 import { type Files, parseGateArgument, parseSchemaArgument, pathHere } from '../../src/contract/source.ts';
 import { READ } from '../../src/text/limits.ts';
@@ -19,6 +20,7 @@ const files: Files = {
 };
 const object = { schema: { type: 'object' }, preset: null, warnings: [] };
 const schemaOf = (raw: string | undefined) => parseSchemaArgument(raw, files);
+const verdict = presets.get('verdict') ?? null;
 const AUTO = { kind: 'property', name: 'passed' } as const;
 const gateOf = (raw: string | undefined, auto: GateRequest = AUTO) => parseGateArgument(raw, auto, files);
 const refusal = async (given: Promise<unknown>) => {
@@ -191,12 +193,12 @@ describe('parseGateArgument', () => {
   it('auto and absent select the gate of the preset, or none', async () => {
     for (const raw of [undefined, '', 'auto']) {
       expect(await gateOf(raw)).toEqual({ kind: 'property', name: 'passed' });
-      expect(await gateOf(raw, null)).toEqual({ kind: 'none' });
+      expect(await gateOf(raw, { kind: 'none' })).toEqual({ kind: 'none' });
     }
   });
 
   it('parses none, a property, a schema and a file', async () => {
-    expect(await gateOf(' none ')).toEqual({ kind: 'none' });
+    expect(await gateOf(' off ')).toEqual({ kind: 'none' });
     expect(await gateOf('all good')).toEqual({ kind: 'property', name: 'all good' });
     expect(await gateOf('{"minProperties":1}')).toEqual({ kind: 'schema', schema: { minProperties: 1 } });
     expect(await gateOf('@ok.json')).toEqual({ kind: 'schema', schema: { type: 'object' } });

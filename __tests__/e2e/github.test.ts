@@ -150,7 +150,7 @@ describe('a run on a pull request', () => {
 
   it('uses the base’s schema, and reports the change of it everywhere', async () => {
     const files = { 'judge.json': MILD };
-    const inputs = { schema: './judge.json', gate: 'none', comment: 'always', 'max-turns': '2' };
+    const inputs = { schema: './judge.json', gate: 'off', comment: 'always', 'max-turns': '2' };
     const run = await runStep([green], { ...inputs, 'trusted-files': 'base' }, { files });
     expect([run.exitCode, run.outputs.get('run-reason')]).toEqual([53, 'max_turns']);
     for (const text of [run.summary, hub.comments()[0]?.body, run.log]) {
@@ -168,7 +168,7 @@ describe('a run on a pull request', () => {
     const commits = commitChange(repository, { 'judge.json': STRICT }, { 'judge.json': MILD });
     const run = await runStep(
       [green],
-      { schema: './judge.json', gate: 'none' },
+      { schema: './judge.json', gate: 'off' },
       {
         payload: pullRequestEvent('A change', commits),
         prepare: async ({ workspace }) => cpSync(repository, workspace, { recursive: true }),
@@ -293,7 +293,7 @@ describe('other events with a pull request', () => {
     });
     const run = await runStep(
       [{ calls: [{ name: 'shell', arguments: look }] }, green],
-      { schema: './judge.json', gate: 'none' },
+      { schema: './judge.json', gate: 'off' },
       { files: { 'judge.json': MILD } },
     );
     expect(run.envelope).toMatchObject({ exit_code: 0, evidence: { context: 'missing' } });

@@ -30,7 +30,7 @@ beforeAll(async () => {
   const findings = [FINDING];
   // As in docs/: a leg is red only when it is inconclusive.
   // The files of the findings do not exist.
-  const inputs = { leg: 'api', vote: '1', gate: 'none', grounding: 'off' };
+  const inputs = { leg: 'api', vote: '1', gate: 'off', grounding: 'off' };
   const passes = [submits({ passed: true, summary: 'Fine.', findings: [] })];
   passing = await runLeg({ inputs, script: passes });
   failing = await runLeg({ inputs, script: [submits({ passed: false, summary: 'No.', findings })] });

@@ -41,14 +41,9 @@ function put(file: string, content: JsonObject | string | Buffer): void {
   writeFileSync(path.join(folder, file), isText ? content : `${JSON.stringify(content)}\n`);
 }
 
-async function read(
-  signingKey: string | null = null,
-  more: { at?: string; whenMissing?: 'refuse' | 'empty' } = {},
-): Promise<readonly EnvelopeFile[]> {
-  const { at = folder, whenMissing = 'refuse' } = more;
+async function read(signingKey: string | null = null, at = folder): Promise<readonly EnvelopeFile[]> {
   const files: EnvelopeFile[] = [];
-  for await (const file of readEnvelopes(at, { input: 'verdicts', signingKey, whenMissing }))
-    files.push(file);
+  for await (const file of readEnvelopes(at, signingKey)) files.push(file);
   return files;
 }
 
@@ -99,7 +94,7 @@ describe('readEnvelopes', () => {
             reason: 'accepted',
           },
           ...{ payload, gate, turns: 2, rejections: 0, usage, costUsd, model, replayed: true, sessionId },
-          ...{ error: null, subject, policy, reuse, evidence, merged: false },
+          ...{ error: null, subject, policy, evidence, merged: false },
         },
       },
     ]);
@@ -265,14 +260,13 @@ describe('readEnvelopes', () => {
 
 describe('the folder of envelopes', () => {
   const refused = async (at: string) => {
-    const error: unknown = await read(null, { at, whenMissing: 'refuse' }).catch((reason: unknown) => reason);
+    const error: unknown = await read(null, at).catch((reason: unknown) => reason);
     return error instanceof InputError ? `${error.input}: ${error.message}` : error;
   };
 
-  it('may be missing or empty, as the caller chooses', async () => {
+  it('is refused if it is missing', async () => {
     const at = path.join(folder, 'no\nsuch');
     expect(await refused(at)).toContain(`the folder ${JSON.stringify(at)} does not exist. Name the folder`);
-    expect([await read(null, { at, whenMissing: 'empty' }), await read()]).toEqual([[], []]);
   });
 
   it('is refused if it is a file, or more than eight levels deep', async () => {
@@ -289,7 +283,7 @@ describe('the folder of envelopes', () => {
     [{ depth: 8, files: 100, entries: 2 }, 'holds more than 100 JSON files, or 2 in all'],
   ])('is refused if it has more than %j', (limits, why) => {
     for (const file of ['a/x.json', 'a/y.json', 'z.txt']) put(file, '');
-    expect(() => listCandidates(folder, 'verdicts', limits)).toThrow(why);
+    expect(() => listCandidates(folder, limits)).toThrow(why);
   });
 
   it.runIf(!isRoot)('is refused if a folder in it cannot be listed', async () => {

@@ -51,15 +51,14 @@ async function merge(inputs: Inputs = {}, more: Partial<MergeWorld> = {}) {
   const raw = new Map<MergeInputName, string>();
   for (const [name, value] of Object.entries({ verdicts: 'verdicts', expect: 'api, web', ...inputs }))
     raw.set(name as MergeInputName, value);
-  const report = await runMerge(parseMergeConfig(raw, { environment: {} }), {
+  const report = await runMerge(parseMergeConfig(raw), {
     entry: 'action',
     environment: {},
     version: '0.0.0',
     secrets,
     subject: SUBJECT,
     locate: null,
-    resultFile: path.join(base, 'result.json'),
-    transcriptFile: null,
+    results: base,
     writePatch: () => null,
     runFolder: null,
     restoreRunnerFiles: () => undefined,
@@ -72,7 +71,6 @@ async function merge(inputs: Inputs = {}, more: Partial<MergeWorld> = {}) {
     now: () => performance.now(),
     listen: () => undefined,
     reporters: [{ name: 'probe', report: async () => void steps.push('reporter') }],
-    spareResultFile: null,
     writeEnvelope: () => void steps.push('envelope'),
     writeOutputs: () => void steps.push('outputs'),
     warn: () => undefined,

@@ -101,7 +101,6 @@ const WITHOUT_AGENT = {
   provider: '',
   isolation: 'none',
   changedFiles: null,
-  transcriptFile: null,
 } as const satisfies Partial<Report>;
 
 const VERDICTS: Readonly<Record<Outcome, (merged: Merged) => Verdict>> = {

@@ -36,7 +36,6 @@ export function sampleEnvelope(changes: Partial<Envelope> = {}): Envelope {
     error: null,
     subject: { ...SUBJECT, run_attempt: 1 },
     policy: { schema_sha256: 's', gate_sha256: null, prompt_sha256: 'p', version: '0.1.0' },
-    reuse: null,
     evidence: null,
     merged: false,
     ...changes,

@@ -21,13 +21,10 @@ describe('a replay', () => {
   it('runs the same tools and ends with the same payload, gate and exit code, at no cost', async () => {
     const first = await record(
       [{ text: 'I look.', ...shell('echo real > made.txt') }, submit({ passed: 'yes' }), green],
-      { 'workspace-access': 'in-place' },
     );
     expect(first.report).toMatchObject({ turnCount: 3, rejections: 1, verdict: { exitCode: 0 } });
-    await rm(path.join(base, 'workspace', 'made.txt'));
-    const second = await replay({ 'workspace-access': 'in-place' });
+    const second = await replay();
     expect(ending(second)).toEqual(ending(first));
-    expect(await readFile(path.join(base, 'workspace', 'made.txt'), 'utf8')).toBe('real\n');
   });
 
   it('is marked as a replay in model, cost, weaknesses, envelope and a warning', async () => {
@@ -65,7 +62,7 @@ describe('a replay', () => {
   });
 
   it('evaluates its own gate', async () => {
-    await record([submit({ passed: false, summary: 'no' })], { gate: 'none' });
+    await record([submit({ passed: false, summary: 'no' })], { gate: 'off' });
     const { report } = await replay({ gate: 'passed' });
     expect(report.verdict).toMatchObject({ reason: 'gate_not_met', exitCode: 1, published: true });
   });
@@ -114,13 +111,12 @@ describe('a replay', () => {
   });
 
   it.each<[string, Inputs, string]>([
-    ['another schema', { schema: '{"type":"object"}', gate: 'none' }, 'recorded for another schema'],
+    ['another schema', { schema: '{"type":"object"}', gate: 'off' }, 'recorded for another schema'],
     ['another prompt', { prompt: 'Judge kindly.' }, 'recorded for another task'],
-    ['another system prompt', { 'system-prompt': 'Be kind.' }, 'recorded for another task'],
     ['fewer tools', { 'exclude-tools': 'edit' }, 'and this run offers read_file, shell'],
   ])('with %s is a mismatch before any tool runs', async (_, inputs, said) => {
     await record([shell('touch made.txt'), green]);
-    const { report, events } = await replay({ 'workspace-access': 'in-place', ...inputs });
+    const { report, events } = await replay(inputs);
     expect(report).toMatchObject({
       payload: null,
       verdict: { conclusion: 'inconclusive', reason: 'replay_mismatch', exitCode: 1, published: false },
@@ -140,9 +136,8 @@ describe('a replay', () => {
         );
         return { calls: [{ name: 'read_file', arguments: JSON.stringify({ path: `${match?.[1]}/a.txt` }) }] };
       },
-      { 'workspace-access': 'in-place' },
     );
-    const { report, events } = await replay({ 'workspace-access': 'in-place' }, { workspace: elsewhere });
+    const { report, events } = await replay({}, { workspace: elsewhere });
     expect(report.verdict.exitCode).toBe(0);
     const results = events.flatMap((event) => (event.type === 'tool_finished' ? [event.result.content] : []));
     expect(results[0]).toContain('elsewhere');

@@ -80,31 +80,14 @@ describe('coverage in an envelope', () => {
     ['is absent', {}],
     ['is null', { coverage: null }],
     ['is a list', { coverage: [] }],
-<<<<<<< HEAD
-    [
-      'has an inherited status',
-      changed((one) => {
-        one['status'] = 'constructor';
-      }),
-    ],
-    [
-      'has half a file',
-      changed((one) => {
-        one['files'] = { changed: 2, required: 1.5, shown: 1 };
-      }),
-    ],
-=======
     ['has an unknown status', changed({ status: 'most' })],
     ['has an inherited status', changed({ status: 'constructor' })],
     ['has no files', changed({ files: null })],
     ['has half a file', changed({ files: { changed: 2, required: 1.5, shown: 1 } })],
->>>>>>> w/evidence
   ])('is none if it %s', (_, evidence) => {
     expect(readCoverage(evidence)).toBeUndefined();
   });
 
-<<<<<<< HEAD
-=======
   it('is read without files that are not of the documented form', () => {
     const files = {
       ...{ changed: 9, required: 8, shown: 1 },
@@ -122,7 +105,6 @@ describe('coverage in an envelope', () => {
     });
   });
 
->>>>>>> w/evidence
   it.each([
     { changed: 42 },
     { shown: 44 },

@@ -3,7 +3,7 @@ import type { InputName } from '../../src/config/inputs.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { InputError, messageFor } from '../../src/errors.ts';
 import { verdictOf } from '../../src/run/endings.ts';
-import { type Entry, namingFor } from '../../src/text/naming.ts';
+import type { Entry } from '../../src/text/naming.ts';
 
 const ENTRIES: readonly Entry[] = ['action', 'command-line', 'library'];
 
@@ -20,43 +20,20 @@ function sentences(inputs: Partial<Record<InputName, string>>): readonly string[
 }
 
 describe('messages for an entry', () => {
-  it("name an input as in the user's entry", () => {
-    const words = ENTRIES.map((entry) => {
-      const { name, noun, give, setting } = namingFor(entry);
-      return [name('base-url'), noun('base-url'), give('base-url'), setting('stream', 'on')];
-    });
-    expect(words).toEqual([
-      ['base-url', 'the input base-url', 'Set base-url', 'stream: on'],
-      ['--base-url', 'the flag --base-url', 'Add --base-url', '--stream on'],
-      ['baseUrl', 'the option baseUrl', 'Pass baseUrl', "stream: 'on'"],
-    ]);
-  });
-
-  it('name the variable of the key on the command line, which has no flag', () => {
-    const { name, noun, give } = namingFor('command-line');
-    expect([name('api-key'), noun('api-key'), give('api-key')]).toEqual([
-      'STRUCTURED_AGENT_API_KEY',
-      'the variable STRUCTURED_AGENT_API_KEY',
-      'Set the variable STRUCTURED_AGENT_API_KEY',
-    ]);
-  });
-
   it.each<[Partial<Record<InputName, string>>, readonly string[]]>([
-    [{ 'max-turns': 'ten' }, ['max-turns is "ten"', '--max-turns is "ten"', 'maxTurns is "ten"']],
-    [{ 'pass-env': 'A=1' }, ['pass-env names "A=1"', '--pass-env names "A=1"', 'passEnv names "A=1"']],
-    [{ 'base-url': 'x' }, ['base-url is not a URL', '--base-url is not a URL', 'baseUrl is not a URL']],
-    [{ headers: 'x' }, ['Line 1 of headers has', 'Line 1 of --headers has', 'Line 1 of headers has']],
-  ])('report that %j is invalid', (inputs, beginnings) => {
+    [{ 'max-turns': 'ten' }, ['max-turns: "ten" is not', '--max-turns: "ten" is not', 'maxTurns: "ten" is not']],
+    [{ 'base-url': 'x' }, ['base-url: It is not', '--base-url: It is not', 'baseUrl: It is not']],
+    [{}, ['api-key: No key', 'STRUCTURED_AGENT_API_KEY: No key', 'apiKey: No key']],
+  ])('begin with the name of the input as the user writes it: %j', (inputs, beginnings) => {
     const found = sentences(inputs);
     for (const [at, beginning] of beginnings.entries())
       expect(found[at]?.startsWith(beginning), found[at]).toBe(true);
   });
 
-  it('are the same everywhere when they name no input, and default to those of the action', () => {
+  it('are the same everywhere if they name no input', () => {
     expect(ENTRIES.map((entry) => messageFor(new InputError(null, 'The disk is full.'), entry))).toEqual(
       ENTRIES.map(() => 'The disk is full.'),
     );
-    expect(new InputError('model', ({ name }) => `${name('model')} is gone.`).message).toBe('model is gone.');
     expect(messageFor('thrown text', 'library')).toBe('thrown text');
   });
 });

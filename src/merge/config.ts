@@ -77,7 +77,6 @@ export interface MergeConfig extends Reporting {
 }
 
 interface MergeConfigWorld {
-  readonly environment: Readonly<Record<string, string | undefined>>;
   /** Problems found while the inputs were collected. */
   readonly problems?: readonly InputError[];
   /** Inputs whose values are not known yet. */
@@ -87,13 +86,13 @@ interface MergeConfigWorld {
 /** Parses all inputs of a merge and collects all problems. */
 export function parseMergeConfig(
   raw: ReadonlyMap<MergeInputName, string>,
-  { environment, problems, unknown = new Set() }: MergeConfigWorld,
+  { problems, unknown = new Set() }: MergeConfigWorld = {},
 ): Parsed<MergeConfig> {
   const reader = createReader<InputName | MergeInputName>(raw, problems);
   const { text, attempt } = reader;
   for (const [name, wanted] of Object.entries(REQUIRED)) {
     const isMissing = !raw.has(name as MergeInputName) && !unknown.has(name as MergeInputName);
-    if (isMissing) reader.add(new InputError(name, `${name} is not given. Set it to ${wanted}.`));
+    if (isMissing) reader.add(new InputError(name, `It is not given. Set it to ${wanted}.`));
   }
   const [expected, votes] = [text('expect'), text('votes')];
   const config: MergeConfig = {
@@ -102,7 +101,7 @@ export function parseMergeConfig(
     votes: votes === null ? null : attempt(() => parseVotes(votes), null),
     gate: text('gate') ?? 'auto',
     signingKey: readSigningKey(reader),
-    ...readReporting(reader, environment),
+    ...readReporting(reader),
   };
   return { config, problems: reader.problems };
 }
@@ -115,13 +114,13 @@ export function parseVotes(text: string): Votes {
   if (rule !== undefined && count >= 1 && count <= MERGE.votes) return { rule, count };
   throw new InputError(
     'votes',
-    `votes is ${quote(text, DISPLAY.name)}. Write all of N, any of N or majority of N, with N from 1 to ${MERGE.votes}, for example: majority of 3`,
+    `${quote(text, DISPLAY.name)} is not valid. Write all of N, any of N or majority of N, with N from 1 to ${MERGE.votes}, for example: majority of 3`,
   );
 }
 
 /** Parses `expect`. @throws InputError unless it is a list of distinct names. */
 export function parseExpectation(text: string): readonly string[] {
-  const refuse = (why: string) => new InputError('expect', `expect is ${quote(text, DISPLAY.name)}. ${why}`);
+  const refuse = (why: string) => new InputError('expect', `${quote(text, DISPLAY.name)} is not valid. ${why}`);
   const names = (text.startsWith('[') ? arrayOf(text) : text.split(/,?\r?\n|,/u)).map((name) =>
     name.trim().replace(/\s+/gu, ' '),
   );

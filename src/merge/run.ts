@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { readInputs } from '../action/raw-inputs.ts';
-import { type Folders, type Known, readStepSetup, type Setup } from '../action/setup.ts';
-import { createContract, createGate, type Gate, type GateRequest } from '../contract/contract.ts';
+import { readStepSetup, type Setup, type StepConfig } from '../action/setup.ts';
+import { createContract, createGate, type Gate } from '../contract/contract.ts';
 import { type Files, parseGateArgument, pathHere } from '../contract/source.ts';
 import { readEnvelopes } from '../envelope/envelope.ts';
 import { InputError, throwProblems } from '../errors.ts';
@@ -36,23 +36,19 @@ export interface MergeWorld extends EndWorld {
   readonly anyCommit: boolean;
 }
 
-/** Reads the inputs of a merge, which has no transcript and no working directory, and is not a leg itself. */
+/** Reads the inputs of a merge, which has no working directory and is not a leg itself. */
 export function readMergeSetup(
   environment: NodeJS.ProcessEnv,
   files: RunnerFiles,
-  folders: Folders,
-): Promise<Setup<MergeConfig & Known>> {
+): Setup<MergeConfig & StepConfig> {
   const collected = readInputs(MERGE_NAMES);
-  const { config, problems } = parseMergeConfig(collected.raw, { environment, problems: collected.problems });
+  const { config, problems } = parseMergeConfig(collected.raw, { problems: collected.problems });
   const fixed = {
-    transcriptFile: null,
-    reportFile: null,
     workingDirectory: '.',
     trustedFiles: 'workspace',
     leg: null,
-    vote: null,
   } as const;
-  return readStepSetup({ config: { ...config, ...fixed }, problems }, null, environment, files, folders);
+  return readStepSetup({ config: { ...config, ...fixed }, problems }, environment, files);
 }
 
 /** Runs a merge to its end, even if it fails, and reports it; never rejects. */
@@ -110,8 +106,7 @@ async function readGate(
     state.policyChanges = changes;
   });
   if (given === 'auto') return null;
-  const request: GateRequest =
-    given === 'off' ? { kind: 'none' } : await parseGateArgument(given, null, world.files);
+  const request = await parseGateArgument(given, { kind: 'none' }, world.files);
   const gate_sha256 = createHash('sha256').update(JSON.stringify(request)).digest('hex');
   state.policy = { ...state.policy, gate_sha256 };
   // The legs' schemas are unknown here: a payload fails if the property is missing or not true.

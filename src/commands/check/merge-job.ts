@@ -7,7 +7,7 @@ import { type Job, type Step, textAt, type Workflow } from './workflow.ts';
 export function checkMerge(workflow: Workflow, job: Job, step: Step): void {
   const { report } = workflow;
   const { given, unknown } = readInputs(workflow, step, MERGE_NAMES);
-  for (const { input, message } of parseMergeConfig(given, { environment: {}, unknown }).problems)
+  for (const { input, message } of parseMergeConfig(given, { unknown }).problems)
     report(step.node, ['with', input ?? ''], refused('input', message));
   if (workflow.isComposite) return;
   const condition = textAt(job.node, 'if') ?? '';

@@ -44,11 +44,11 @@ export function configFrom(inputs: Texts, environment: Texts = {}): Config {
 }
 
 /** The same for a merge. */
-export function mergeConfigFrom(inputs: Texts, environment: Texts = {}): MergeConfig {
+export function mergeConfigFrom(inputs: Texts): MergeConfig {
   const { raw, problems: earlier } = withVariables(inputVariables(inputs), () =>
     action.readInputs(MERGE_NAMES),
   );
-  const { config, problems } = parseMergeConfig(raw, { environment, problems: earlier });
+  const { config, problems } = parseMergeConfig(raw, { problems: earlier });
   throwProblems(problems);
   return config;
 }
