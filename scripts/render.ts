@@ -21,7 +21,7 @@ const IMAGES = path.join(import.meta.dirname, '..', 'docs', 'images');
 /** The samples that the documents show, by the names of their pictures. */
 const SHOWN = [
   ['summary', 'gate-not-met', 'summary'],
-  ['comment', 'security-gate', 'comment'],
+  ['comment', 'gate-not-met', 'comment'],
   ['merge', 'merge-undecided', 'summary'],
 ] as const;
 const style = readFileSync(path.join(import.meta.dirname, 'github-markdown.css'), 'utf8');
