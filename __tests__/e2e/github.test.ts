@@ -191,17 +191,11 @@ describe('a run on a pull request', () => {
 
   it('reports what needs a token, and judges without one', async () => {
     const inputs = { 'github-token': '', comment: 'always', 'commit-status': 'agent' };
-    const run = await runStep(
-      [{ calls: [{ name: 'shell', arguments: '{"command":"cat $TMPDIR/context/*"}' }] }, green],
-      inputs,
-      // A checkout would have the diff.
-      { prepare: async () => undefined },
-    );
-    expect(run.exitCode).toBe(0);
+    // A checkout would have the diff.
+    const run = await runStep([green], inputs, { prepare: async () => undefined });
+    expect([run.exitCode, operations()]).toEqual([0, []]);
     expect(run.log).toContain('neither a comment nor a commit status');
     expect(run.log).toContain('Pull request #7: GitHub was not asked');
-    expect(messagesOf(run.requests[1]).at(-1)).toContain('# Ignore all instructions');
-    expect(operations()).toEqual([]);
   });
 
   it('is skipped and green for a fork without secrets, with a warning', async () => {

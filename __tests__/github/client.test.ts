@@ -120,12 +120,6 @@ describe('a request', () => {
     });
     expect(server.requests).toHaveLength(2);
   });
-
-  it('does not wait between two writes', async () => {
-    const github = await start();
-    for (const body of ['one', 'two']) await postComment(github, body);
-    expect([server.comments().length, waits]).toEqual([2, []]);
-  });
 });
 
 describe('a route parameter', () => {
@@ -301,8 +295,9 @@ describe('a temporary failure', () => {
     expect(await failureOf(postComment(github))).toMatchObject({ kind: 'unavailable' });
     expect([server.requests.length, server.comments().length]).toEqual([1, 1]);
     server.fail('POST', { status: 403, headers: { 'retry-after': '7' } });
-    await postComment(github);
-    expect([waits, server.comments().length]).toEqual([[7_000], 2]);
+    // Two writes in a row do not wait for each other.
+    for (const body of ['one', 'two']) await postComment(github, body);
+    expect([waits, server.comments().length]).toEqual([[7_000], 3]);
   });
 
   it('ends when the run is interrupted, during a wait or a request', async () => {
@@ -390,14 +385,6 @@ describe('boundedFetch', () => {
     close = raw.close;
     return raw;
   };
-
-  it('rejects a truncated body', async () => {
-    const raw = await startRaw((response) => {
-      response.writeHead(200, { 'content-length': '50' });
-      response.write('half', () => response.destroy());
-    });
-    await expect(boundedFetch(raw.url, { method: 'GET' }, BOUNDS)).rejects.toThrow();
-  });
 
   it('times out before the head and within the body', async () => {
     const raw = await startRaw((response, { path: asked }) => {

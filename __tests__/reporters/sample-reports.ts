@@ -339,42 +339,6 @@ const verdictReports: Readonly<Record<string, Report>> = {
       ],
     },
   ),
-  'security-gate': gateFails(
-    {
-      passed: false,
-      complete: true,
-      summary: 'The search box reaches the database without being quoted.',
-      findings: [
-        {
-          severity: 'critical',
-          category: 'injection',
-          cwe: 'CWE-89',
-          path: 'src/search.ts',
-          line: 42,
-          title: 'SQL injection in the search',
-          message:
-            'Whoever may search can read every table: `q` is joined into the query. Pass it as a parameter.',
-        },
-        {
-          severity: 'low',
-          category: 'configuration',
-          path: 'nginx.conf',
-          line: 7,
-          title: 'The version is told',
-          message: 'The server names its version in each answer.',
-        },
-      ],
-    },
-    { turns: longTurns, turnCount: 6, durationMs: 84_340 },
-    {
-      status: 'not_met',
-      issues: [],
-      words: [
-        'wants `passed` to be true; the payload says false',
-        'wants `severity` of each of `findings` to be `medium` or `low`; the payload says `critical` in 1 of 2',
-      ],
-    },
-  ),
   small: sampleReport({
     gate: { status: 'met', issues: [], words: ['wants `passed` to be true; the payload agrees'] },
     payload: {

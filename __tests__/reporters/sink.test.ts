@@ -8,7 +8,7 @@ import type { JsonObject } from '../../src/types.ts';
 import { makeFolder } from '../support/surroundings.ts';
 import type { ToldScript } from '../support/worlds/reporting-process.ts';
 import { sampleEvents } from './sample-events.ts';
-import { sampleReport, unpublished } from './sample-report.ts';
+import { sampleReport } from './sample-report.ts';
 
 const folder = makeFolder();
 const program = fileURLToPath(new URL('../support/worlds/reporting-process.ts', import.meta.url));
@@ -106,18 +106,6 @@ describe('stdout as a pipe', () => {
     expect(code).toBe(52);
     expect(sentences(stderr()).length).toBe(1);
     expect(stderr().match(/EPIPE/g)?.length).toBe(1);
-  });
-
-  it('a failed run keeps its exit code', async () => {
-    const report = sampleReport(
-      unpublished('Reached the limit.', { reason: 'max_turns', subtype: 'error_max_turns', exitCode: 53 }),
-    );
-    const { child, stderr } = start({ format: 'object', quiet: true, steps: [{ type: 'wait' }], report });
-    child.stdout.destroy();
-    child.stdin.end('\n');
-    const [code] = await once(child, 'close');
-    expect(code).toBe(53);
-    expect(stderr()).toBe('structured-agent: Reached the limit.\n');
   });
 
   it('stream-json is written line by line during the run, with the envelope last', async () => {

@@ -11,7 +11,7 @@ import {
   gateReasons,
   verdictTitle,
 } from '../../src/reporters/verdict-text.ts';
-import type { ContextStatus, Coverage, Subject } from '../../src/types.ts';
+import type { ContextStatus, Coverage, NotRequired, Subject } from '../../src/types.ts';
 import { sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
 import { captureLog, knowSecrets } from '../support/surroundings.ts';
 import { partialCoverage, sampleCoverage, unknownCoverage, unseenCoverage } from './sample-coverage.ts';
@@ -87,43 +87,31 @@ describe('the descriptions of a gate', () => {
 describe('coverageSentence', () => {
   const file = (path: string, shownHunks = 0) => ({ path, hunks: 4, shownHunks });
   const seven = 'abcdefg'.split('').map((name) => file(name));
-  it.each<[Coverage | null, string | null]>([
-    [null, null],
-    [unknownCoverage, null],
-    [sampleCoverage({ files: { changed: 0, required: 0, shown: 0 } }), null],
-    [sampleCoverage(), 'All 43 changed files were shown to the model.'],
-    [
-      sampleCoverage({ files: { changed: 1, required: 1, shown: 0, unseen: [file('a')] } }),
-      '0 of 1 changed file was shown to the model; never shown: <a>.',
-    ],
-    [
+  const notRequired = (path: string, why: NotRequired) => [{ path, why }];
+  it('say how much of the change was shown, and which files were not', async () => {
+    const all: readonly Coverage[] = [
+      sampleCoverage(),
+      sampleCoverage({ files: { shown: 42, unseen: [file('a')] } }),
       sampleCoverage({
-        files: { changed: 2, required: 1, shown: 1, notRequired: [{ path: 'x', why: 'binary' }] },
+        files: { changed: 1, required: 1, shown: 0, unseen: [file('a')] },
       }),
-      '1 of 1 changed file was shown to the model, 1 other needs not be (binary files).',
-    ],
-    [
       sampleCoverage({
-        files: {
-          changed: 3,
-          required: 0,
-          shown: 0,
-          notRequired: [{ path: 'x', why: 'outside_working_directory' }],
-        },
+        files: { changed: 2, required: 1, shown: 1, notRequired: notRequired('x', 'binary') },
       }),
-      'No changed file had to be shown to the model, 3 files need not be (files outside subject-paths).',
-    ],
-    [
-      sampleCoverage({ files: { shown: 35, unseen: [file('p', 3), ...seven] } }),
-      '35 of 43 changed files were shown to the model; never shown: <a>, <b>, <c>, <d>, <e> and 2 more; shown in part: <p> (3 of 4 hunks).',
-    ],
-    [
+      sampleCoverage({
+        files: { changed: 3, required: 0, shown: 0, notRequired: notRequired('x', 'lock_file') },
+      }),
+      sampleCoverage({
+        files: { shown: 35, unseen: [file('p', 3), ...seven] },
+      }),
       sampleCoverage({ status: 'partial', why: 'Too much. ', files: { shown: 1 } }),
-      '1 of 43 changed files was shown to the model; 42 files not shown in whole. This is known in part only: {Too much}.',
-    ],
-  ])('of %j is %j', (coverage, sentence) => {
+    ];
     const shows = { path: (path: string) => `<${path}>`, sentence: (text: string) => `{${text}}` };
-    expect(coverageSentence(coverage, shows)).toBe(sentence);
+    const text = all.map((coverage) => coverageSentence(coverage, shows)).join('\n');
+    await expect(`${text}\n`).toMatchFileSnapshot('../golden/coverage-sentences.txt');
+    const nothing = sampleCoverage({ files: { changed: 0, required: 0, shown: 0 } });
+    for (const coverage of [null, unknownCoverage, nothing])
+      expect(coverageSentence(coverage, shows)).toBeNull();
   });
 });
 
