@@ -65,7 +65,6 @@ function merge(verdicts: Verdicts, inputs: Readonly<Record<string, string>>, opt
   });
 }
 
-const tally = (run: ActionRun) => JSON.parse(run.outputs.get('run-tally') ?? 'null');
 const endOf = (run: ActionRun) => [
   run.exitCode,
   run.outputs.get('run-conclusion'),
@@ -83,13 +82,12 @@ describe('the merge action', () => {
     );
     expect(endOf(run)).toEqual(success);
     expect(run.outputs.get('passed')).toBe('true');
-    expect(tally(run)).toEqual({ pass: 2, fail: 0, abstain: 0, expected: 2 });
     expect(JSON.parse(run.outputs.get('structured_output') ?? '')).toEqual(
       run.envelope?.['structured_output'],
     );
     expect(run.envelope).toMatchObject({
       leg: null,
-      merged: { rule: 'all', tally: { pass: 2 } },
+      merged: { tally: { pass: 2, fail: 0, abstain: 0, expected: 2 } },
       structured_output: { passed: true, findings: [] },
     });
     expect([...run.outputs.keys()]).toEqual(Object.keys(MERGE_OUTPUTS));
@@ -134,57 +132,49 @@ describe('the merge action', () => {
       {
         name: 'notice',
         properties: { title: 'Finding' },
-        data: 'Outvoted: only failing runs have the finding, and the vote passes all the same.\nsrc/a.ts, line 3: It leaks.',
+        data: 'Outvoted: only failing runs have the finding, and their leg passes all the same.\nsrc/a.ts, line 3: It leaks.',
       },
     ]);
   });
 
-  it('is undecided when missing, cut-off or unreadable legs could change it, and names them', async () => {
+  it('is undecided when missing or cut-off legs could change it, and names them', async () => {
     const run = await merge(
-      { 'a/result.json': of(passing, 'api'), 'b/result.json': of(cutOff, 'web'), 'c.json': '{"type":' },
+      { 'a/result.json': of(passing, 'api'), 'b/result.json': of(cutOff, 'web') },
       { expect: '["api","web","docs"]' },
     );
     expect(endOf(run)).toEqual(undecided);
-    expect(tally(run)).toEqual({ pass: 1, fail: 0, abstain: 2, expected: 3 });
     expect(run.outputs.has('passed')).toBe(false);
     expect(run.outputs.has('structured_output')).toBe(false);
-    expect(run.envelope?.['merged']).toMatchObject({ tally: { abstain: 2 } });
+    expect(run.envelope?.['merged']).toMatchObject({ tally: { pass: 1, abstain: 2 } });
     expect(run.envelope?.['error']).toContain('"docs" (missing), "web" (max_turns)');
-    expect(run.log).toContain('c.json');
-    expect(run.summary).toContain('c.json');
   });
 
-  it.each<readonly [string, Readonly<Record<string, string>>, string]>([
-    ['no file', {}, 'there is no envelope in'],
-    ['no folder', { verdicts: 'nowhere' }, 'nowhere'],
-    ['a weight for an unknown leg', { rule: 'weighted:0', weights: 'apo: 1' }, 'which is no leg in expect'],
-  ])('%s is an input error with a message', async (_, inputs, words) => {
-    const run = await merge({}, { expect: 'api', ...inputs });
+  it.each<readonly [string, Verdicts, Readonly<Record<string, string>>, string]>([
+    ['no file', {}, {}, 'there is no .json file in'],
+    ['no folder', {}, { verdicts: 'nowhere' }, 'nowhere'],
+    ['a file that is not an envelope', { 'c.json': '{"type":' }, {}, '"c.json": it is not valid JSON'],
+    ['an input that does not exist', {}, { rule: 'all' }, 'There is no input "rule"'],
+  ])('%s is an input error with a message', async (_, verdicts, inputs, words) => {
+    const run = await merge(verdicts, { expect: 'api', ...inputs });
     expect(endOf(run)).toEqual(refused);
     expect(run.envelope?.['error']).toContain(words);
-    expect(run.outputs.get('run-tally')).toBe('');
     expect(run.outputs.has('passed')).toBe(false);
   });
 });
 
 describe('the signing key', () => {
-  it('accepts envelopes signed with it, and no others', async () => {
+  it('accepts envelopes signed with it, refuses others, and is never shown', async () => {
     const expected = { expect: 'api', 'signing-key': KEY };
-    const good = await merge({ 'a.json': signed }, expected);
+    const good = await merge({ 'a.json': signed }, expected, { variables: { RUNNER_DEBUG: '1' } });
     expect(endOf(good)).toEqual(success);
     expect(String(good.envelope?.['signature'])).toMatch(/^hmac-sha256:[0-9a-f]{64}$/u);
-    const forged = { ...signed, leg: 'web' };
+    const masked = good.log.replaceAll(`::add-mask::${KEY}`, '');
+    for (const text of [masked, good.summary, JSON.stringify(good.envelope)]) expect(text).not.toContain(KEY);
     for (const envelope of [of(passing, 'api'), { ...signed, num_turns: 9 }, { ...signed, vote: '2' }])
-      expect(endOf(await merge({ 'a.json': envelope }, expected))).toEqual(undecided);
-    const both = await merge({ 'a.json': signed, 'b.json': of(failing, 'api'), 'c.json': forged }, expected);
-    expect(endOf(both)).toEqual(success);
+      expect(endOf(await merge({ 'a.json': envelope }, expected))).toEqual(refused);
+    const both = await merge({ 'a.json': signed, 'b.json': of(failing, 'api') }, expected);
+    expect(endOf(both)).toEqual(refused);
     expect(both.log).toContain('it is not signed');
-  });
-
-  it('is never shown', async () => {
-    const run = await merge({ 'a.json': signed }, { expect: 'api', 'signing-key': KEY, 'log-level': 'full' });
-    const masked = run.log.replaceAll(`::add-mask::${KEY}`, '');
-    for (const text of [masked, run.summary, JSON.stringify(run.envelope)]) expect(text).not.toContain(KEY);
   });
 });
 
@@ -193,23 +183,31 @@ describe('hostile envelopes', () => {
 
   it('cannot send commands to the runner or inject Markdown, whatever a leg is named', async () => {
     const hostile = `${LEG}\n::set-output name=passed::true\r::error::x\u001b[31m\u202e`;
+    const error = `${hostile}\n::warning::injected`;
+    const name = hostile.trim().replace(/\s+/gu, ' ');
     const run = await merge(
       {
-        'a.json': of(passing, hostile),
-        'b.json': { ...of(cutOff, 'web'), error: `${hostile}\n::warning::injected` },
-        '::error::named.json': 'x',
+        'a.json': of(passing, name),
+        'b.json': { ...of(cutOff, 'web'), error, result: error },
       },
-      { expect: '3', 'log-level': 'full' },
+      { expect: JSON.stringify([name, 'web']) },
+      { variables: { RUNNER_DEBUG: '1' } },
     );
     expect(endOf(run)).toEqual(undecided);
-    const commands = run.log.split(/\r\n|\n|\r/u).filter((line) => /^\s*::|^##\[/u.test(line));
+    const junk = await merge(
+      { '::error::named.json': hostile, 'a.json': of(passing, hostile) },
+      { expect: 'api' },
+    );
+    expect(endOf(junk)).toEqual(refused);
+    const commands = `${run.log}\n${junk.log}`
+      .split(/\r\n|\n|\r/u)
+      .filter((line) => /^\s*::|^##\[/u.test(line));
     for (const line of commands)
       expect(line).toMatch(
         /^::(?:add-mask|warning|error|group|endgroup|notice|stop-commands|[0-9a-f-]{36})/u,
       );
     expect(commands.filter((line) => /set-output|::injected|::x/u.test(line.slice(0, 20)))).toEqual([]);
-    expect(run.log).not.toContain('\u001b[31m');
-    expect(run.log).not.toContain('\u202e');
+    for (const { log } of [run, junk]) expect(log).not.toMatch(/\u001b\[31m|\u202e/u);
     expect(run.summary).not.toContain('<img');
     expect(run.summary).not.toMatch(/(?<!\\)\[x\]\(https:\/\/evil/u);
     expect(run.outputs.has('passed')).toBe(false);
@@ -225,7 +223,12 @@ describe('a signal', () => {
     const run = await merge(
       many,
       // The mask of the key is written first, long before the last file is read.
-      { expect: '400', 'signing-key': KEY },
+      {
+        expect: Object.keys(many)
+          .map((_, at) => `leg-${at}`)
+          .join(),
+        'signing-key': KEY,
+      },
       {
         onLine(line, kill) {
           if (sent || !line.startsWith('::add-mask::')) return;
@@ -274,7 +277,6 @@ describe('on a pull request', () => {
       '2',
     );
     expect(endOf(second)).toEqual(success);
-    expect(second.outputs.get('run-comment-url')).not.toBe('');
     expect(server.comments().length).toBe(1);
     expect(server.statuses().map(({ state }) => state)).toEqual(['error', 'success']);
   });
