@@ -9,81 +9,83 @@ import { gitIn } from '../world.ts';
 
 const never = new AbortController().signal;
 
+let base = '';
+let repo = '';
+const git = (...args: readonly string[]) => gitIn(repo, ...args);
+const write = (name: string, text: string | Buffer) => writeFile(path.join(repo, name), text);
+/** A shell without a sandbox. */
+const shellIn = (cwd: string) => ({
+  exec: async (script: string) => {
+    const env = { PATH: process.env['PATH'], HOME: base, TMPDIR: path.join(base, 'tmp') };
+    const { status, stdout } = spawnSync('bash', ['-c', script], { cwd, env, encoding: 'utf8' });
+    const totalBytes = Buffer.byteLength(stdout);
+    return {
+      ...{ exitCode: status, signal: null, timedOut: false, durationMs: 0, output: stdout, totalBytes },
+      ...{ fullOutputPath: null, keptBytes: totalBytes },
+    };
+  },
+});
+const contextFile = (name: string) => path.join(base, 'tmp/context', name);
+const context = (name: string) => readFileSync(contextFile(name), 'utf8');
+
+beforeEach(async () => {
+  base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'git-diff-')));
+  repo = path.join(base, 'repo');
+  await mkdir(path.join(base, 'tmp'));
+  await mkdir(path.join(repo, 'api'), { recursive: true });
+  git('init', '-q', '-b', 'main');
+  for (const name of ['api/a.txt', 'committed.txt', 'staged.txt', 'edited.txt', 'gone.txt', 'same.txt'])
+    await write(name, `${name}\n`);
+  git('add', '-A');
+  git('commit', '-qm', 'first');
+});
+afterEach(() => rm(base, { recursive: true, force: true }));
+
 describe('the diff from the history of the checkout', () => {
-  let base = '';
-  let repo = '';
-  const env = () => ({ PATH: process.env['PATH'], HOME: base, TMPDIR: path.join(base, 'tmp') });
-  const git = (...args: readonly string[]) => gitIn(repo, ...args);
-  /** A shell without a sandbox. */
-  const shellIn = (cwd: string) => ({
-    exec: async (script: string) => {
-      const { status, stdout } = spawnSync('bash', ['-c', script], { cwd, env: env(), encoding: 'utf8' });
-      const totalBytes = Buffer.byteLength(stdout);
-      return {
-        ...{ exitCode: status, signal: null, timedOut: false, durationMs: 0, output: stdout, totalBytes },
-        ...{ fullOutputPath: null, keptBytes: totalBytes },
-      };
-    },
-  });
   /** The status of the diff from a commit, in the repository or one of its directories. */
   const diffFrom = (from: string, head = '', partial: 'write' | 'drop' = 'write', cwd = repo) =>
     writeGitDiff(shellIn(cwd), { base: from, head }, partial, never);
-  const context = (name: string) => path.join(base, 'tmp', 'context', name);
-
-  beforeEach(async () => {
-    base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'git-diff-')));
-    repo = path.join(base, 'repo');
-    await mkdir(path.join(base, 'tmp'));
-    await mkdir(path.join(repo, 'api'), { recursive: true });
-    git('init', '-q');
-    await writeFile(path.join(repo, 'api/a.txt'), 'one\n');
-    git('add', '-A');
-    git('commit', '-qm', 'first');
-  });
-
-  afterEach(() => rm(base, { recursive: true, force: true }));
 
   it('is complete from any directory of the checkout, and missing without the base commit', async () => {
     const first = git('rev-parse', 'HEAD');
-    await writeFile(path.join(repo, 'api/a.txt'), 'two\n');
+    await write('api/a.txt', 'two\n');
     git('commit', '-qam', 'second');
     expect(await diffFrom(first, '', 'write', path.join(repo, 'api'))).toBe('complete');
-    expect(readFileSync(context('changed-files.txt'), 'utf8')).toBe('M\tapi/a.txt\n');
-    expect(readFileSync(context('diff.patch'), 'utf8')).toContain('+two');
+    expect(context('changed-files.txt')).toBe('M\tapi/a.txt\n');
+    expect(context('diff.patch')).toContain('+two');
     expect(await diffFrom('f'.repeat(40))).toBe('missing');
   });
 
   it('is truncated above the size limit', async () => {
     const first = git('rev-parse', 'HEAD');
     const grow = async (bytes: number) => {
-      await writeFile(path.join(repo, 'api/large.txt'), `${'x'.repeat(99)}\n`.repeat(bytes / 100));
+      await write('api/large.txt', `${'x'.repeat(99)}\n`.repeat(bytes / 100));
       git('add', '-A');
       git('commit', '-qm', 'grown');
       return diffFrom(first);
     };
     expect(await grow(3_900_000)).toBe('complete');
     expect(await grow(4_000_000)).toBe('truncated');
-    expect(readFileSync(context('diff.patch')).length).toBe(4_000_000);
+    expect(readFileSync(contextFile('diff.patch')).length).toBe(4_000_000);
   });
 
   it('ignores attributes and .gitmodules of the change and puts binary files into a separate file', async () => {
     const first = git('rev-parse', 'HEAD');
     const rules = ['*.js -diff', '*.ts binary', '*.py diff=hide', '*.md text working-tree-encoding=UTF-16'];
-    await writeFile(path.join(repo, '.gitattributes'), `${rules.join('\n')}\n`);
-    await writeFile(path.join(repo, 'api/.gitattributes'), '* !text -diff\n');
+    await write('.gitattributes', `${rules.join('\n')}\n`);
+    await write('api/.gitattributes', '* !text -diff\n');
     const module = '[submodule "m"]\n\tpath = m\n\turl = m\n\tignore = all\n';
-    await writeFile(path.join(repo, '.gitmodules'), module);
+    await write('.gitmodules', module);
     for (const key of ['textconv', 'command', 'binary']) git('config', `diff.hide.${key}`, 'true');
-    for (const name of ['a.js', 'a.ts', 'a.py', 'api/b.js'])
-      await writeFile(path.join(repo, name), `evil in ${name}\n`);
-    await writeFile(path.join(repo, 'a.png'), Buffer.from([1, 0, 2]));
+    for (const name of ['a.js', 'a.ts', 'a.py', 'api/b.js']) await write(name, `evil in ${name}\n`);
+    await write('a.png', Buffer.from([1, 0, 2]));
     git('add', '-A');
     git('update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},m`);
     git('commit', '-qm', 'second');
     git('update-index', '--cacheinfo', `160000,${'2'.repeat(40)},m`);
     git('commit', '-qm', 'third');
     expect(await diffFrom(first)).toBe('complete');
-    const diff = readFileSync(context('diff.patch'), 'utf8');
+    const diff = context('diff.patch');
     expect(diff.match(/^\+(?:evil|Subproject).*$/gmu)).toEqual([
       '+evil in a.js',
       '+evil in a.py',
@@ -92,16 +94,16 @@ describe('the diff from the history of the checkout', () => {
       `+Subproject commit ${'2'.repeat(40)}`,
     ]);
     expect(diff.match(/^Binary files .*$/gmu)).toEqual(['Binary files /dev/null and b/a.png differ']);
-    expect(readFileSync(context('diff-as-text.patch'), 'latin1')).toContain('\n+\u0001\0\u0002\n');
+    expect(readFileSync(contextFile('diff-as-text.patch'), 'latin1')).toContain('\n+\u0001\0\u0002\n');
     expect(await diffFrom(git('rev-parse', 'HEAD~1'), '', 'write', path.join(repo, 'api'))).toBe('complete');
-    expect(readFileSync(context('changed-files.txt'), 'utf8')).toBe('M\tm\n');
+    expect(context('changed-files.txt')).toBe('M\tm\n');
     expect(readdirSync(path.join(base, 'tmp'))).toEqual(['context']);
   });
 
   it('is missing when the checkout does not contain the change', async () => {
     const first = git('rev-parse', 'HEAD');
     const commit = async (text: string) => {
-      await writeFile(path.join(repo, 'api/a.txt'), text);
+      await write('api/a.txt', text);
       git('commit', '-qam', text);
       return git('rev-parse', 'HEAD');
     };
@@ -133,43 +135,13 @@ describe('the diff from the history of the checkout', () => {
     git('add', '-A');
     git('commit', '-qm', 'second');
     expect(await diffFrom(first, '', 'write', api)).toBe('missing');
-    expect(existsSync(context('diff.patch'))).toBe(false);
+    expect(existsSync(contextFile('diff.patch'))).toBe(false);
   });
 });
 
 describe('the diff of what changed since the merge base with a ref', () => {
-  let base = '';
-  let repo = '';
-  const git = (...args: readonly string[]) => gitIn(repo, ...args);
-  const write = (name: string, text: string) => writeFile(path.join(repo, name), text);
-  const shell = {
-    exec: async (script: string) => {
-      const env = { PATH: process.env['PATH'], HOME: base, TMPDIR: path.join(base, 'tmp') };
-      const { status, stdout } = spawnSync('bash', ['-c', script], { cwd: repo, env, encoding: 'utf8' });
-      const totalBytes = Buffer.byteLength(stdout);
-      return {
-        ...{ exitCode: status, signal: null, timedOut: false, durationMs: 0, output: stdout, totalBytes },
-        ...{ fullOutputPath: null, keptBytes: totalBytes },
-      };
-    },
-  };
-  const diffSince = (ref: string) => writeGitDiff(shell, { ref }, 'write', never);
-  const context = (name: string) => readFileSync(path.join(base, 'tmp/context', name), 'utf8');
-
-  beforeEach(async () => {
-    base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'git-diff-')));
-    repo = path.join(base, 'repo');
-    await mkdir(path.join(base, 'tmp'));
-    await mkdir(repo);
-    git('init', '-q', '-b', 'main');
-    for (const name of ['committed.txt', 'staged.txt', 'edited.txt', 'gone.txt', 'same.txt'])
-      await write(name, `${name}\n`);
-    git('add', '-A');
-    git('commit', '-qm', 'first');
-    git('checkout', '-qb', 'topic');
-  });
-
-  afterEach(() => rm(base, { recursive: true, force: true }));
+  const diffSince = (ref: string) => writeGitDiff(shellIn(repo), { ref }, 'write', never);
+  beforeEach(() => void git('checkout', '-qb', 'topic'));
 
   it('has commits and what is uncommitted, without untracked files, and writes nothing to the repository', async () => {
     await write('committed.txt', 'new\n');

@@ -2,7 +2,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
-  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -15,21 +14,13 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenedSandbox } from '../../../src/sandbox/sandbox.ts';
 import { rememberWorkspace } from '../../../src/sandbox/workspace/workspace-diff.ts';
+import { testAll } from '../../support/all.ts';
 import { createWorld, exec, gitIn, isolatedWays, type World } from '../world.ts';
 
-const isolated = isolatedWays;
 const never = new AbortController().signal;
 
-const FILES = [
-  'a.txt',
-  'b.bin',
-  'dir/c.txt',
-  'dir/deep/d.txt',
-  'other/e.txt',
-  'other/ü "q"\t.txt',
-  'run.sh',
-  'x',
-];
+const ODD = 'other/ü "q"\t.txt';
+const FILES = ['a.txt', 'b.bin', 'dir/c.txt', 'dir/deep/d.txt', 'other/e.txt', ODD, 'run.sh', 'x'];
 const FOLDERS = ['dir', 'dir/deep', 'other', 'new', 'new/er'];
 
 /** Makes a repository with files, links, ignore rules and attributes. */
@@ -48,6 +39,9 @@ function makeRepository(folder: string): void {
   gitIn(folder, 'add', '-A');
   gitIn(folder, 'add', '-f', 'tracked.log');
   gitIn(folder, 'commit', '-qm', 'first');
+  mkdirSync(join(folder, 'module'));
+  gitIn(folder, 'update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},module`);
+  gitIn(folder, 'commit', '-qm', 'module');
   writeFileSync(join(folder, 'untracked'), 'before\n');
 }
 
@@ -83,7 +77,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-describe.each(isolated)('behind $name, the changes in an overlay', ({ options }) => {
+describe.each(isolatedWays)('behind $name, the changes in an overlay', ({ options }) => {
   const open = async (workspace: string) => {
     const runFolder = mkdtempSync(join(world.temp, 'run-'));
     const own = { access: 'scratch', workspace, workingDirectory: workspace, runFolder } as const;
@@ -121,28 +115,55 @@ describe.each(isolated)('behind $name, the changes in an overlay', ({ options })
           await sandbox.close();
         }
       }),
-      { numRuns: 12 },
+      { numRuns: testAll ? 50 : 8 },
     );
     expect(found).toBeGreaterThan(10);
   });
 
-  it('exclude ignored files by the rules of the checkout, and nested repositories', async () => {
-    const { sandbox, compare } = await start();
-    const script = [
-      'mkdir ignored; echo x > ignored/x; echo x > a.log; echo x > dir/keep.log; echo more >> tracked.log',
-      "echo '*' > .gitignore; echo '*.txt' > dir/.gitignore; echo x > dir/new.txt; mkdir new; echo '*' > new/.gitignore",
-      'git init -q nested; echo x > nested/x; git init -q dir; echo x > hidden.js; rm -rf dir/deep',
-    ];
-    await exec(sandbox, script.join('\n'));
+  it.each<[title: string, script: string, names: readonly string[] | null]>([
+    [
+      'exclude ignored files by the rules of the checkout, and nested repositories',
+      `mkdir ignored; echo x > ignored/x; echo x > a.log; echo x > dir/keep.log; echo more >> tracked.log
+      echo '*' > .gitignore; echo '*.txt' > dir/.gitignore; echo x > dir/new.txt; mkdir new; echo '*' > new/.gitignore
+      git init -q nested; echo x > nested/x; git init -q dir; echo x > hidden.js; rm -rf dir/deep`,
+      [
+        ...['.gitignore', 'dir/.gitignore', 'dir/deep/d.txt', 'dir/keep.log', 'dir/new.txt', 'hidden.js'],
+        ...['new/.gitignore', 'tracked.log'],
+      ],
+    ],
+    ['are none without a change of contents', 'touch a.txt; chmod 0600 x; mkdir empty', []],
+    ['are unknown with a name that git takes for its own', 'mkdir n; echo x > n/.GIT; echo x >> a.txt', null],
+    [
+      'include a folder with an empty .git',
+      'mkdir n; touch n/.git; echo x > n/x; mkdir -p m/.git; echo x > m/x',
+      ['m/x', 'n/x'],
+    ],
+    [
+      'are the same after git init in a folder of the checkout',
+      'echo x > dir/c.txt; cd dir; git init -q; git -c user.name=t -c user.email=t@t commit -q --allow-empty -m x',
+      ['dir/c.txt'],
+    ],
+    ['include names that begin with a colon', "mkdir ':'; echo x > ':(x)'; echo x > ':/x'", [':(x)', ':/x']],
+    ['include files in the folder of a submodule', 'echo x > module/x; echo x > new', ['module/x', 'new']],
+    [
+      'run nothing that the agent put into attributes, configs or filters',
+      'echo "* filter=evil diff=evil" > .gitattributes; echo x > a.txt',
+      ['.gitattributes', 'a.txt'],
+    ],
+    [
+      'are asked of the git of the system, not of one that the agent put on PATH',
+      'mkdir bin; printf "#!/bin/sh\\ntouch /tmp/ran\\n" > bin/git; chmod +x bin/git',
+      ['bin/git'],
+    ],
+  ])('%s', async (_, script, names) => {
+    const { sandbox, workspace, compare } = await start();
+    gitIn(workspace, 'config', 'filter.evil.clean', 'touch /tmp/ran; cat');
+    await exec(sandbox, script);
     const compared = await compare();
-    const names = String(compared?.patch).match(/(?<=^diff --git a\/)\S+/gmu);
-    expect(names).toEqual(
-      ['.gitignore', 'dir/.gitignore', 'dir/deep/d.txt', 'dir/keep.log', 'dir/new.txt', 'hidden.js'].concat(
-        'new/.gitignore',
-        'tracked.log',
-      ),
-    );
-    expect(compared?.changedFiles).toBe(8);
+    expect(compared?.changedFiles ?? null).toBe(names?.length ?? null);
+    expect(String(compared?.patch ?? '').match(/(?<=^diff --git a\/)\S+/gmu) ?? []).toEqual(names ?? []);
+    expect((await exec(sandbox, 'ls /tmp/ran')).exitCode).not.toBe(0);
+    await sandbox.close();
   });
 
   it('form a patch without protected names, which git applies to the checkout', async () => {
@@ -152,8 +173,10 @@ describe.each(isolated)('behind $name, the changes in an overlay', ({ options })
       'echo new > a.txt; mkdir -p .GitHub; echo x > .GitHub/x.yml; printf "\\0\\1" > b.bin; rm x',
     );
     const compared = await compare();
-    expect(compared?.changedFiles).toBe(4);
-    expect(compared?.leftOut).toEqual([{ name: '.GitHub/x.yml', why: 'protected' }]);
+    expect(compared).toMatchObject({
+      changedFiles: 4,
+      leftOut: [{ name: '.GitHub/x.yml', why: 'protected' }],
+    });
     const patch = join(base, 'patch');
     writeFileSync(patch, compared?.patch ?? '');
     gitIn(workspace, 'apply', patch);
@@ -161,105 +184,32 @@ describe.each(isolated)('behind $name, the changes in an overlay', ({ options })
     expect(readFileSync(join(workspace, 'b.bin'))).toEqual(Buffer.from([0, 1]));
   });
 
-  it.each([
-    ['of its own', (outside: string) => `mv new old && ln -s ${outside} new`],
-    [
-      'of the comparison',
-      (outside: string) => `for f in /tmp/.changes-*; do mv $f $f.x; ln -s ${outside} $f; done`,
-    ],
-  ])('hold nothing of this machine when the agent replaces folders %s while git runs', async (_, swap) => {
-    const { base, workspace, sandbox, compare } = await start();
+  it('hold nothing of this machine when the agent replaces folders by links while git runs', async () => {
+    const { base, workspace, sandbox } = await start();
     const outside = join(base, 'outside');
     mkdirSync(outside);
     writeFileSync(join(outside, 'key'), 'SECRET OF THIS MACHINE\n');
     await exec(sandbox, 'mkdir new; echo x > new/key');
+    const swap = `cd ${workspace}; mv new old && ln -s ${outside} new; for f in /tmp/.changes-*; do mv $f $f.x; ln -s ${outside} $f; done`;
     // A program of the agent that runs where git does.
-    const changing = { ...sandbox, exec: hijacked(sandbox, `cd ${workspace}; ${swap(outside)}`) };
-    const changes = await rememberWorkspace(changing, never, { repository: workspace });
+    const exchanging: OpenedSandbox['exec'] = (script, limits) =>
+      sandbox.exec(`( ${script}\n); status=$?; ( ${swap} ) >/dev/null 2>&1; exit $status`, limits);
+    const changes = await rememberWorkspace({ ...sandbox, exec: exchanging }, never, {
+      repository: workspace,
+    });
     const compared = await changes?.compare(never).catch(() => null);
     expect(String(compared?.patch ?? '')).not.toContain('SECRET');
     expect(readdirSync(outside)).toEqual(['key']);
     expect(gitIn(workspace, 'status', '--porcelain')).toBe('?? untracked');
     await sandbox.close();
-    expect(await compare().catch(() => null)).toBeNull();
-  });
-
-  it('are asked of the git of the system, not of one that the agent put on PATH', async () => {
-    const { workspace, sandbox, compare } = await start();
-    await exec(sandbox, 'mkdir bin; printf "#!/bin/sh\\ntouch /tmp/ran\\n" > bin/git; chmod +x bin/git');
-    expect(sandbox.workingDirectory).toBe(workspace);
-    expect((await compare())?.changedFiles).toBe(1);
-    expect((await exec(sandbox, 'ls /tmp/ran')).exitCode).not.toBe(0);
-  });
-
-  it.each([
-    [
-      'are unknown with a name that git takes for its own',
-      'mkdir n; echo x > n/.GIT; echo evil >> a.txt',
-      null,
-    ],
-    [
-      'include a folder with an empty .git',
-      'mkdir n; touch n/.git; echo x > n/x; mkdir -p m/.git; echo x > m/x',
-      2,
-    ],
-    [
-      'are the same after git init in a folder of the checkout',
-      'echo evil > dir/c.txt; cd dir; git init -q; git -c user.name=t -c user.email=t@t commit -q --allow-empty -m x',
-      1,
-    ],
-    [
-      'include names that begin with a colon',
-      "mkdir ':'; echo x > ':(x)'; mkdir ':/top'; echo x > ':/top/x'",
-      2,
-    ],
-    [
-      'hold carriage returns whatever the attributes say',
-      'echo "* text=auto" > .gitattributes; printf "x\\r\\n" > x',
-      2,
-    ],
-    ['include files in the folder of a submodule that is not there', 'echo x > module/x; echo x > new', 2],
-  ])('%s', async (_, script, count) => {
-    const { workspace, sandbox: first } = await start();
-    await first.close();
-    mkdirSync(join(workspace, 'module'));
-    gitIn(workspace, 'update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},module`);
-    const sandbox = await open(workspace);
-    const changes = await rememberWorkspace(sandbox, never, { repository: workspace });
-    await exec(sandbox, script);
-    const compared = (await changes?.compare(never)) ?? null;
-    expect(compared?.changedFiles ?? null).toBe(count);
-    if (script.includes('\\r')) expect(String(compared?.patch)).toContain('\n+x\r\n');
-  });
-
-  it('run nothing that the agent put into attributes, configs or filters', async () => {
-    const { sandbox, compare } = await start();
-    gitIn(join(sandbox.workingDirectory), 'config', 'filter.evil.clean', 'touch /tmp/ran; cat');
-    await exec(sandbox, 'echo "* filter=evil diff=evil" > .gitattributes; echo x > a.txt');
-    expect((await compare())?.changedFiles).toBe(2);
-    expect((await exec(sandbox, 'ls /tmp/ran')).exitCode).not.toBe(0);
   });
 });
-
-/** The commands of a sandbox, each followed by another one in the same process. */
-function hijacked(sandbox: OpenedSandbox, command: string): OpenedSandbox['exec'] {
-  return (script, limits) =>
-    sandbox.exec(
-      `( ${script}
-); status=$?; ( ${command} ) >/dev/null 2>&1; exit $status`,
-      limits,
-    );
-}
 
 /** What git says of a copy of the checkout in which a script ran, without ignored files. */
 function diffOfCopy(base: string, workspace: string, script: string) {
   const folder = mkdtempSync(join(base, 'copy-'));
   for (const name of ['a', 'b']) {
-    cpSync(workspace, join(folder, name), {
-      recursive: true,
-      verbatimSymlinks: true,
-      preserveTimestamps: true,
-    });
+    execFileSync('cp', ['-a', workspace, join(folder, name)]);
     execFileSync('rm', ['-rf', join(folder, name, '.git')]);
   }
   spawnSync('bash', ['-c', script.replaceAll('/tmp/t', `${folder}/t`)], { cwd: join(folder, 'b') });
@@ -272,12 +222,7 @@ function diffOfCopy(base: string, workspace: string, script: string) {
       {
         cwd: folder,
         encoding: 'utf8',
-        env: {
-          PATH: process.env['PATH'],
-          GIT_CONFIG_GLOBAL: '/dev/null',
-          GIT_CONFIG_NOSYSTEM: '1',
-          GIT_DIR: '/nonexistent',
-        },
+        env: { PATH: process.env['PATH'], GIT_CONFIG_GLOBAL: '/dev/null', GIT_DIR: '/nonexistent' },
       },
     ).stdout;
   const names = diff('--name-only', '-z').split('\0').filter(Boolean);
