@@ -1,23 +1,6 @@
 /** The errors that are thrown on purpose. Any other exception is a bug. */
 import { LISTED } from './text/limits.ts';
-import { type Entry, inputName, namingFor, type Wording } from './text/naming.ts';
-
-/** An error whose message may name inputs, which are written differently for each entry. */
-abstract class WordedError extends Error {
-  readonly #wording: Wording;
-
-  /** @param message one text for every entry, or a function of the entry; `message` itself has the action's wording. */
-  constructor(message: string | Wording, options?: ErrorOptions) {
-    const wording = typeof message === 'string' ? () => message : message;
-    super(wording(namingFor('action')), options);
-    this.#wording = wording;
-  }
-
-  /** Returns the message in the wording of an entry. */
-  messageFor(entry: Entry): string {
-    return this.#wording(namingFor(entry));
-  }
-}
+import { type Entry, inputName } from './text/naming.ts';
 
 /** Returns the message of any thrown value, with inputs named as in the action. */
 export function messageOf(thrown: unknown): string {
@@ -27,7 +10,6 @@ export function messageOf(thrown: unknown): string {
 /** Returns the message of any thrown value, with inputs named as users of an entry write them. */
 export function messageFor(error: unknown, entry: Entry): string {
   if (error instanceof InputError) return describeInputError(error, entry);
-  if (error instanceof WordedError) return error.messageFor(entry);
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -117,7 +99,7 @@ export type ProviderFailure =
   | 'error';
 
 /** The model's API did not return a completion. */
-export class ProviderError extends WordedError {
+export class ProviderError extends Error {
   override readonly name = 'ProviderError';
   readonly failure: ProviderFailure;
   /** HTTP status; null when there was no response. */
@@ -126,7 +108,7 @@ export class ProviderError extends WordedError {
 
   constructor(
     failure: ProviderFailure,
-    message: string | Wording,
+    message: string,
     details: { status?: number | null; requestId?: string | null; cause?: unknown } = {},
   ) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -160,17 +142,14 @@ export class ReportError extends Error {
 }
 
 /** A request did not reach its server because of a proxy or a certificate. The message names the fix. */
-export class NetworkError extends WordedError {
+export class NetworkError extends Error {
   override readonly name = 'NetworkError';
   /** The system or TLS error code, such as `ECONNREFUSED`; null when there is none. */
   readonly code: string | null;
   /** Whether a retry of the same request may succeed. */
   readonly passing: boolean;
 
-  constructor(
-    message: string | Wording,
-    details: { code: string | null; passing: boolean; cause?: unknown },
-  ) {
+  constructor(message: string, details: { code: string | null; passing: boolean; cause?: unknown }) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = details.code;
     this.passing = details.passing;

@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import { ProviderError } from '../../src/errors.ts';
 import { createReview, type ReviewOptions } from '../../src/evidence/review.ts';
-import { namingFor } from '../../src/text/naming.ts';
 import type { Coverage } from '../../src/types.ts';
 import { submit } from '../support/fakes/model/scripted-provider.ts';
 import { runScripted } from '../support/worlds/agent-run.ts';
@@ -20,7 +19,6 @@ function review(more: Partial<ReviewOptions> = {}) {
     isRed: ({ passed }) => passed === false,
     meter: { observe: () => undefined, measure: () => NOTHING_SHOWN },
     ground: async () => [{ path: '/findings/0/quote', keyword: 'quote', message: 'is not there' }],
-    naming: namingFor('action'),
     ...more,
   });
   return async () => opened;

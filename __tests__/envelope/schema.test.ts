@@ -125,7 +125,6 @@ describe('the schema of the envelope', () => {
   });
 
   it('accepts the envelopes of runs and merges, decided or not, signed or not', () => {
-    const from = { run_id: '41', run_attempt: 2, session_id: 's' };
     const cancelled = { reason: 'cancelled', subtype: 'error_cancelled', exitCode: 130 } as const;
     const merges = (['pass', 'fail', 'abstain'] as const).map((outcome) =>
       envelope(sampleMergedReport(sampleMerged({ legs: [sampleLeg('api', outcome)] })), same),

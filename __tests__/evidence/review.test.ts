@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { createReview, type ReviewOptions } from '../../src/evidence/review.ts';
-import { namingFor } from '../../src/text/naming.ts';
 import type { Coverage, Issue, JsonObject } from '../../src/types.ts';
 
 const paths = Array.from({ length: 40 }, (_, at) => `src/file-${at}.ts`);
@@ -32,7 +31,6 @@ function open({ coverage = shown(40), ...rest }: Setting) {
     isRed: ({ passed }) => passed !== true,
     meter: { observe: () => undefined, measure: () => coverage },
     ground: async () => [],
-    naming: namingFor('action'),
     ...rest,
   });
   const submit = (payload: JsonObject, isLast = false) => review.review({ payload, repaired: null }, isLast);

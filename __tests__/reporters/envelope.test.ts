@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { signEnvelope, verifyEnvelope } from '../../src/envelope/signature.ts';
 import { InputError } from '../../src/errors.ts';
 import { envelope, writeResultFile } from '../../src/reporters/envelope.ts';
-import type { Report } from '../../src/reporters/report-types.ts';
 import { isObject, parseStrictJson } from '../../src/text/json.ts';
 import { JSON_TEXT } from '../../src/text/limits.ts';
 import { knowSecrets, makeFolder } from '../support/surroundings.ts';

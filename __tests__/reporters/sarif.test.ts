@@ -19,7 +19,7 @@ import { createSarif, type SarifOptions, sarifLog } from '../../src/reporters/sa
 import { alertsOf } from '../../src/reporters/sarif-alerts.ts';
 import { createLocator } from '../../src/reporters/source-locations.ts';
 import type { JsonObject } from '../../src/types.ts';
-import { sampleLeg, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
+import { sampleMergedReport } from '../merge/sample-merged.ts';
 import { knowSecrets } from '../support/surroundings.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 import { type Workspace, workspaces } from './workspace-world.ts';

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createRecordingFile } from '../../src/replay/recording-file.ts';
@@ -19,9 +19,11 @@ import {
 
 describe('a replay', () => {
   it('runs the same tools and ends with the same payload, gate and exit code, at no cost', async () => {
-    const first = await record(
-      [{ text: 'I look.', ...shell('echo real > made.txt') }, submit({ passed: 'yes' }), green],
-    );
+    const first = await record([
+      { text: 'I look.', ...shell('echo real > made.txt') },
+      submit({ passed: 'yes' }),
+      green,
+    ]);
     expect(first.report).toMatchObject({ turnCount: 3, rejections: 1, verdict: { exitCode: 0 } });
     const second = await replay();
     expect(ending(second)).toEqual(ending(first));
@@ -128,15 +130,13 @@ describe('a replay', () => {
   it('moves absolute paths to another checkout', async () => {
     const elsewhere = path.join(base, 'elsewhere');
     for (const name of ['workspace', 'elsewhere']) await writeFile(path.join(base, name, 'a.txt'), name);
-    await record(
-      (request, at) => {
-        if (at > 0) return green;
-        const match = /checkout at (\S+)\. /u.exec(
-          request.messages[0]?.role === 'system' ? request.messages[0].text : '',
-        );
-        return { calls: [{ name: 'read_file', arguments: JSON.stringify({ path: `${match?.[1]}/a.txt` }) }] };
-      },
-    );
+    await record((request, at) => {
+      if (at > 0) return green;
+      const match = /checkout at (\S+)\. /u.exec(
+        request.messages[0]?.role === 'system' ? request.messages[0].text : '',
+      );
+      return { calls: [{ name: 'read_file', arguments: JSON.stringify({ path: `${match?.[1]}/a.txt` }) }] };
+    });
     const { report, events } = await replay({}, { workspace: elsewhere });
     expect(report.verdict.exitCode).toBe(0);
     const results = events.flatMap((event) => (event.type === 'tool_finished' ? [event.result.content] : []));

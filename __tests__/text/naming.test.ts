@@ -21,7 +21,10 @@ function sentences(inputs: Partial<Record<InputName, string>>): readonly string[
 
 describe('messages for an entry', () => {
   it.each<[Partial<Record<InputName, string>>, readonly string[]]>([
-    [{ 'max-turns': 'ten' }, ['max-turns: "ten" is not', '--max-turns: "ten" is not', 'maxTurns: "ten" is not']],
+    [
+      { 'max-turns': 'ten' },
+      ['max-turns: "ten" is not', '--max-turns: "ten" is not', 'maxTurns: "ten" is not'],
+    ],
     [{ 'base-url': 'x' }, ['base-url: It is not', '--base-url: It is not', 'baseUrl: It is not']],
     [{}, ['api-key: No key', 'STRUCTURED_AGENT_API_KEY: No key', 'apiKey: No key']],
   ])('begin with the name of the input as the user writes it: %j', (inputs, beginnings) => {

@@ -1,8 +1,3 @@
-/**
- * How much of a change the model was shown: which changed lines stood as whole lines in results of tools, in a place that
- * says of which file they are. Shown is not understood.
- */
-import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
 import type { Coverage, NotRequired, UnseenFile } from '../types.ts';
 import type { Change, FileChange } from './change.ts';

@@ -2,7 +2,6 @@
  * Whether findings are there: compares what each one quotes with the files as they were before the agent, and with the
  * lines that the change removed. A quote proves where a text is, not that the finding about it is right.
  */
-import { setImmediate } from 'node:timers/promises';
 import { readText } from '../text/json-fields.ts';
 import { DISPLAY, EVIDENCE } from '../text/limits.ts';
 import { truncate } from '../text/messages.ts';
@@ -70,7 +69,7 @@ export async function groundFindings(
   for (const [at, claim] of claims.entries()) {
     results.push(at < checked.length ? groundClaim(claim, quotes[at] ?? [], texts) : unproven(claim));
     // Lets signals and timers run.
-    await setImmediate();
+    await new Promise<void>((resolve) => void setImmediate(resolve));
   }
   return results;
 }

@@ -5,7 +5,6 @@
  */
 import { DISPLAY, EVIDENCE } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
-import type { Naming } from '../text/naming.ts';
 import type {
   Coverage,
   Issue,
@@ -60,7 +59,6 @@ export interface ReviewOptions {
   readonly meter: { observe(result: SeenResult): void; measure(): Coverage };
   /** Looks the findings up in the files; returns for the model what is wrong with quotes. */
   readonly ground: (payload: JsonObject) => Promise<readonly Issue[]>;
-  readonly naming: Naming;
 }
 
 /** The share that a payload has to reach, and who asks for it. */
@@ -70,7 +68,7 @@ interface Required {
 }
 
 export function createReview(options: ReviewOptions): EvidenceReview {
-  const { isRed, grounding, naming } = options;
+  const { isRed, grounding } = options;
   let coverageRounds = 0;
   /** The payload that was sent back for the quotes of its findings. */
   let held: Submission | null = null;
@@ -80,7 +78,7 @@ export function createReview(options: ReviewOptions): EvidenceReview {
     const coverage = options.meter.measure();
     const required = requiredShare(payload, coverage, options);
     if (required === null || isReached(coverage, required)) return null;
-    unsupported = { kind: 'ended', text: unsupportedText(coverage, required, naming) };
+    unsupported = { kind: 'ended', text: unsupportedText(coverage, required) };
     // What is not known cannot be shown by reading on.
     const isOver = isLast || coverageRounds >= EVIDENCE.coverageRounds;
     if (coverage.status !== 'measured' || isOver) return unsupported;
@@ -116,12 +114,6 @@ export function createReview(options: ReviewOptions): EvidenceReview {
 
 /** What the policy of a run asks of the coverage. */
 export type CoveragePolicy = Pick<ReviewOptions, 'minCoverage' | 'autoShare' | 'hasComplete'>;
-
-/** Whether a payload that meets its gate rests on enough. */
-export function isCovered(payload: JsonObject, coverage: Coverage, policy: CoveragePolicy): boolean {
-  const required = requiredShare(payload, coverage, policy);
-  return required === null || isReached(coverage, required);
-}
 
 /**
  * Returns the share that a payload which meets its gate has to reach; null if any will do. With `auto`, and for
@@ -180,15 +172,15 @@ function groundingText(issues: readonly Issue[]): string {
   ].join('\n');
 }
 
-function unsupportedText(coverage: Coverage, required: Required, naming: Naming): string {
+function unsupportedText(coverage: Coverage, required: Required): string {
   const { status, why, files } = coverage;
   const setting =
     required.by === 'complete'
       ? 'the payload says that it is complete'
-      : `${naming.name('min-coverage')} requires ${shareWords(required)}`;
+      : `min-coverage requires ${shareWords(required)}`;
   if (status !== 'measured') {
     const known = status === 'unknown' ? 'what changed is not known' : 'not all of the change is known';
-    return `The payload meets its gate, but ${known}, and ${setting}. ${why ?? ''} A checkout with the whole history (fetch-depth: 0) lets git tell all of it; ${naming.setting('min-coverage', 'off')} takes verdicts that rest on less.`;
+    return `The payload meets its gate, but ${known}, and ${setting}. ${why ?? ''} A checkout with the whole history (fetch-depth: 0) lets git tell all of it; min-coverage: off takes verdicts that rest on less.`;
   }
   const names = files.unseen.slice(0, 5).map(({ path }) => JSON.stringify(path.slice(0, DISPLAY.path)));
   const rest = files.required - files.shown - names.length;
@@ -196,7 +188,7 @@ function unsupportedText(coverage: Coverage, required: Required, naming: Naming)
     names.length === 0 ? '' : ` Not seen: ${names.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}.`;
   const shown = `${files.shown} of ${files.required} changed files`;
   const unlisted = files.unseen.some(({ hunks }) => hunks === 0) ? ` ${NO_PATCH}` : '';
-  return `The payload meets its gate, but only ${shown} were shown to the model, and ${setting}.${unseen}${unlisted} ${advise(naming)}`;
+  return `The payload meets its gate, but only ${shown} were shown to the model, and ${setting}.${unseen}${unlisted} ${ADVICE}`;
 }
 
 const NO_PATCH =
@@ -206,6 +198,5 @@ function shareWords({ share }: Required): string {
   return share === 1 ? 'all changed files' : `${Number((share * 100).toFixed(2))} % of the changed files`;
 }
 
-function advise({ name, setting }: Naming): string {
-  return `Split the change, leave files out of what is judged (${name('subject-paths')}), or give the model more room (${name('max-turns')}, ${name('max-tool-output-kb')}); ${setting('min-coverage', 'off')} takes verdicts that rest on less.`;
-}
+const ADVICE =
+  'Split the change, judge a part of it (working-directory), or give the model more room (max-turns). min-coverage: off accepts verdicts that rest on less.';

@@ -120,7 +120,8 @@ export function parseVotes(text: string): Votes {
 
 /** Parses `expect`. @throws InputError unless it is a list of distinct names. */
 export function parseExpectation(text: string): readonly string[] {
-  const refuse = (why: string) => new InputError('expect', `${quote(text, DISPLAY.name)} is not valid. ${why}`);
+  const refuse = (why: string) =>
+    new InputError('expect', `${quote(text, DISPLAY.name)} is not valid. ${why}`);
   const names = (text.startsWith('[') ? arrayOf(text) : text.split(/,?\r?\n|,/u)).map((name) =>
     name.trim().replace(/\s+/gu, ' '),
   );

@@ -2,9 +2,8 @@
  * Describes errors of model APIs as one sentence that says what to do. Server texts are untrusted: quoted and
  * truncated.
  */
-import { causeCode, messageFor, NetworkError, ProviderError, type ProviderFailure } from '../errors.ts';
+import { causeCode, NetworkError, ProviderError, type ProviderFailure } from '../errors.ts';
 import { DISPLAY } from '../text/limits.ts';
-import { type Naming, namingFor, type Wording } from '../text/naming.ts';
 
 /** An SDK error, independent of the SDK. */
 export interface ApiFailure extends ServerError {
@@ -40,8 +39,7 @@ export interface FailureContext {
   readonly url?: URL | null;
 }
 
-const adviseShorter = ({ name }: Naming): string =>
-  `Lower \`${name('max-tool-output-kb')}\`, narrow the task, or use a model with a larger context.`;
+const SHORTER = 'Narrow the task, or use a model with a larger context.';
 
 const certificateCodes = new Set([
   'CERT_HAS_EXPIRED',
@@ -55,8 +53,7 @@ const certificateCodes = new Set([
 
 /** Creates the error that ends a run, or from which the agent recovers. */
 export function providerError(failure: ApiFailure, context: FailureContext): ProviderError {
-  const [kind] = classify(failure, context, namingFor('action'));
-  const sentence: Wording = (naming) => classify(failure, context, naming)[1];
+  const [kind, sentence] = classify(failure, context);
   const { status, requestId, cause } = failure;
   return new ProviderError(kind, sentence, {
     status,
@@ -75,33 +72,32 @@ export function silenceError({ host, model }: FailureContext, idleMs: number): P
 
 type Classified = readonly [failure: ProviderFailure, sentence: string];
 
-function classify(failure: ApiFailure, context: FailureContext, naming: Naming): Classified {
+function classify(failure: ApiFailure, context: FailureContext): Classified {
   const { status } = failure;
-  if (status === null) return classifyWithoutStatus(failure, context, naming);
+  if (status === null) return classifyWithoutStatus(failure, context);
   if (context.forced && status >= 400 && status < 500 && namesToolChoice(failure)) {
     return ['tool_choice', `${describeResponse(failure, context)} It refuses a forced tool choice.`];
   }
   if (isOverflow(failure)) {
     return [
       'context_overflow',
-      `The conversation is too long for ${context.model}. ${describeResponse(failure, context)} ${adviseShorter(naming)}`,
+      `The conversation is too long for ${context.model}. ${describeResponse(failure, context)} ${SHORTER}`,
     ];
   }
   if (isToolless(failure)) return ['error', describeMissingTools(failure, context)];
   // Google responds to a wrong key with 400.
   const isWrongKey = failure.code === 'API_KEY_INVALID';
-  if (status === 401 || status === 403 || isWrongKey)
-    return ['auth', describeAuthFailure(failure, context, naming)];
+  if (status === 401 || status === 403 || isWrongKey) return ['auth', describeAuthFailure(failure, context)];
   if (status === 429) return ['rate_limit', describeRateLimit(failure, context)];
   if (status === 529 || status === 503) {
     return ['overloaded', `${describeResponse(failure, context)} It is overloaded: run again later.`];
   }
-  return ['error', `${describeResponse(failure, context)}${advise(status, failure, context, naming)}`];
+  return ['error', `${describeResponse(failure, context)}${advise(status, failure, context)}`];
 }
 
-function classifyWithoutStatus(failure: ApiFailure, context: FailureContext, naming: Naming): Classified {
+function classifyWithoutStatus(failure: ApiFailure, context: FailureContext): Classified {
   if (failure.type === 'connection' || failure.type === 'timeout')
-    return ['error', describeConnectionFailure(failure, context, naming)];
+    return ['error', describeConnectionFailure(failure, context)];
   if (failure.type === 'cut') {
     return [
       'error',
@@ -113,7 +109,7 @@ function classifyWithoutStatus(failure: ApiFailure, context: FailureContext, nam
   // OpenAI puts the kind of limit, such as `tokens`, into the type.
   if (failure.type === 'rate_limit_error' || failure.code === 'rate_limit_exceeded')
     return ['rate_limit', `${sentence} Run again later.`];
-  if (isOverflow(failure)) return ['context_overflow', `${sentence} ${adviseShorter(naming)}`];
+  if (isOverflow(failure)) return ['context_overflow', `${sentence} ${SHORTER}`];
   return ['error', `${sentence} Run again later.`];
 }
 
@@ -121,10 +117,10 @@ function describeMissingTools(failure: ApiFailure, context: FailureContext): str
   return `${describeResponse(failure, context)} It offers no tool calls for this model, and the agent works with nothing else: choose a model that has them, or turn them on in the server.`;
 }
 
-function describeAuthFailure(failure: ApiFailure, context: FailureContext, { give }: Naming): string {
+function describeAuthFailure(failure: ApiFailure, context: FailureContext): string {
   const { host, model, keySource } = context;
   if (!context.hasKey) {
-    return `${host} refused the request for ${model} (${failure.status}): no key was given.${quoteServerText(failure.message)} ${give('api-key')}.`;
+    return `${host} refused the request for ${model} (${failure.status}): no key was given.${quoteServerText(failure.message)} Set api-key.`;
   }
   return (
     `${host} refused the key from ${keySource} for ${model} (${failure.status}).${quoteServerText(failure.message)} ` +
@@ -140,26 +136,20 @@ function describeRateLimit(failure: ApiFailure, context: FailureContext): string
   return `${describeResponse(failure, context)}${what}`;
 }
 
-function advise(
-  status: number,
-  failure: ApiFailure,
-  context: FailureContext,
-  { name, setting }: Naming,
-): string {
+function advise(status: number, failure: ApiFailure, context: FailureContext): string {
   if (status === 404 || status === 405 || status === 410) {
     const hint = context.chatHint
-      ? ` A server that speaks chat completions only needs \`${setting('provider', 'openai-compatible')}\`.`
+      ? ` A server that speaks chat completions only needs \`provider: openai-compatible\`.`
       : '';
     const what = status === 410 ? 'Model or service retired, for good' : 'Model or endpoint not found';
     const asked = context.url ? ` at ${context.url.origin}${context.url.pathname}` : '';
     const version = lacksVersion(context) ? `, which has no /v1 at its end` : '';
-    return ` ${what}${asked}: check \`${name('model')}\` and \`${name('base-url')}\`${version}.${hint}`;
+    return ` ${what}${asked}: check \`model\` and \`base-url\`${version}.${hint}`;
   }
-  if (status >= 300 && status < 400) return ` Redirects are not followed: check \`${name('base-url')}\`.`;
-  if (status === 200)
-    return ` That is no completion: check \`${name('base-url')}\`, which often ends in /v1.`;
+  if (status >= 300 && status < 400) return ` Redirects are not followed: check \`base-url\`.`;
+  if (status === 200) return ` That is no completion: check \`base-url\`, which often ends in /v1.`;
   if (isMarkup(failure.message))
-    return ` Check \`${name('base-url')}\`, and any proxy or gateway between this machine and the API.`;
+    return ` Check \`base-url\`, and any proxy or gateway between this machine and the API.`;
   if (status === 402) return ' Check the plan and billing of the key.';
   return status >= 500 ? ' Every retry failed: run again later.' : '';
 }
@@ -169,27 +159,23 @@ function lacksVersion({ url, hasDefaultHost }: FailureContext): boolean {
   return url != null && !hasDefaultHost && !/\/(?:v\d|deployments\/)/.test(url.pathname);
 }
 
-function describeConnectionFailure(
-  failure: ApiFailure,
-  context: FailureContext,
-  { entry, name }: Naming,
-): string {
+function describeConnectionFailure(failure: ApiFailure, context: FailureContext): string {
   const lost = networkError(failure.cause);
-  if (lost !== null) return `No connection to ${context.host}. ${messageFor(lost, entry)}`;
+  if (lost !== null) return `No connection to ${context.host}. ${lost.message}`;
   const code = causeCode(failure.cause);
   if (isTooLate(failure.cause))
-    return `${context.host} gave no answer for ${context.model} for 300 s. Check that the server is up, and \`${name('base-url')}\`.`;
+    return `${context.host} gave no answer for ${context.model} for 300 s. Check that the server is up, and \`base-url\`.`;
   const where = `No connection to ${context.host}${code === null ? '' : ` (${code})`}.`;
   if (code !== null && certificateCodes.has(code)) {
     return `${where} Its certificate is not trusted: name your authority's file in NODE_EXTRA_CA_CERTS.`;
   }
   const fix = context.hasDefaultHost
     ? 'Check the network, DNS and, behind a proxy, HTTPS_PROXY.'
-    : `Check \`${name('base-url')}\` and the network.`;
+    : `Check \`base-url\` and the network.`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return context.hasDefaultHost
       ? `${where} The name does not resolve. ${fix}`
-      : `${where} The name does not resolve: check \`${name('base-url')}\`.`;
+      : `${where} The name does not resolve: check \`base-url\`.`;
   return `${where} ${fix}`;
 }
 

@@ -7,7 +7,6 @@ import { createParser } from 'eventsource-parser';
 import { causeCode, NetworkError, ProviderError } from '../errors.ts';
 import { isObject } from '../text/json.ts';
 import { READ, WAIT } from '../text/limits.ts';
-import type { Wording } from '../text/naming.ts';
 import { type FailureContext, isTooLate } from './errors.ts';
 
 /** The longest wait that a server's `Retry-After` may impose on one retry. */
@@ -212,8 +211,7 @@ function applyLimits(
 }
 
 export function createTooLongError(host: string, status: number, limit: string): ProviderError {
-  const sentence: Wording = ({ name }) =>
-    `${host} answered ${status} with more than ${limit}: that is no completion. Check \`${name('base-url')}\`, and any proxy or gateway between this machine and the API.`;
+  const sentence = `${host} answered ${status} with more than ${limit}: that is no completion. Check \`base-url\`, and any proxy or gateway between this machine and the API.`;
   return new ProviderError('error', sentence, { status });
 }
 

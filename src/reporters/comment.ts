@@ -24,7 +24,7 @@ export interface CommentOptions extends SummaryFacts {
 }
 
 /** A URL without shell metacharacters, because it becomes an output that workflows insert into scripts. */
-const PAGE = /^https?:\/\/[\w.:[\]/#?=%~-]{1,2000}$/u;
+const _PAGE = /^https?:\/\/[\w.:[\]/#?=%~-]{1,2000}$/u;
 
 /**
  * Writes the comment. With `on-failure`, a success creates no comment but updates an existing one:

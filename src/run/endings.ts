@@ -12,7 +12,7 @@ import {
 } from '../errors.ts';
 import { WIRE } from '../text/limits.ts';
 import { listIssues, truncate } from '../text/messages.ts';
-import { type Entry, namingFor } from '../text/naming.ts';
+import type { Entry } from '../text/naming.ts';
 import type { GateResult, Issue, Limit, Outcome, Reason, Subtype, Verdict } from '../types.ts';
 
 /** What ended a run: an outcome of the loop, a thrown error, or a check while finishing. */
@@ -151,10 +151,8 @@ function accepted(facts: VerdictFacts): Verdict {
 }
 
 /** The sentence for a run that could not deliver a verdict, whatever the model did. */
-function excluded({ entry }: VerdictFacts): string {
-  const input = namingFor(entry).name('exclude-tools');
-  return `The run could not deliver a verdict: structured_output is excluded (${input}), and only a call of that tool delivers one. Remove it from ${input}.`;
-}
+const EXCLUDED =
+  'The run could not deliver a verdict: structured_output is excluded (exclude-tools), and only a call of that tool delivers one. Remove it from exclude-tools.';
 
 const LIMITS: Readonly<Record<Limit, { readonly reason: Reason; readonly input: string }>> = {
   turns: { reason: 'max_turns', input: 'max-turns' },
@@ -166,16 +164,15 @@ const LIMITS: Readonly<Record<Limit, { readonly reason: Reason; readonly input: 
 function exhausted(ending: Extract<Outcome, { kind: 'exhausted' }>, facts: VerdictFacts): Verdict {
   const { limit, lastIssues, repeated = false, pending } = ending;
   const { reason, input } = LIMITS[limit];
-  const { name } = namingFor(facts.entry);
   const last =
     lastIssues.length === 0
       ? ''
       : ` The last call of structured_output was rejected at ${listIssues(lastIssues)}.`;
-  const reached = limit === 'turns' ? facts.limits.turns : `${facts.limits[limit]} (${name(input)})`;
+  const reached = limit === 'turns' ? facts.limits.turns : `${facts.limits[limit]} (${input})`;
   const stopped = repeated
     ? `Stopped after ${turns(facts.turns)}: the model repeated the same rejected call of structured_output.`
     : `Stopped after ${turns(facts.turns)}: the limit of ${reached} is reached.`;
-  if (facts.structuredOutputExcluded === true) return failed(reason, `${excluded(facts)} ${stopped}`);
+  if (facts.structuredOutputExcluded === true) return failed(reason, `${EXCLUDED} ${stopped}`);
   if (repeated) {
     const cause = 'Likely cause: the schema cannot be met, or its descriptions do not say what it wants.';
     return failed(reason, `${stopped}${last} ${cause}`);
@@ -183,14 +180,14 @@ function exhausted(ending: Extract<Outcome, { kind: 'exhausted' }>, facts: Verdi
   if (pending !== undefined) {
     const silence = ` ${pending.to} had given no answer to the last request for ${pending.seconds} s.`;
     const isStuck = facts.turns === 0 || pending.seconds >= 60;
-    const check = `Check that the server is up, and \`${name('base-url')}\` if it is set.`;
+    const check = `Check that the server is up, and \`base-url\` if it is set.`;
     return failed(reason, `${stopped}${silence}${last} ${isStuck ? check : MORE}`);
   }
   if (limit !== 'turns') return failed(reason, `${stopped}${last} ${MORE}`);
   return failed(
     reason,
     `Reached the limit of ${reached} without an accepted call of structured_output.${last} ` +
-      `Likely causes: the schema cannot be met, or ${name('max-turns')} is too small for the task.`,
+      `Likely causes: the schema cannot be met, or max-turns is too small for the task.`,
   );
 }
 
@@ -224,12 +221,11 @@ function failed(reason: Reason, error: string): Verdict {
 function plainText(ending: Extract<Outcome, { kind: 'plain_text' }>, facts: VerdictFacts): string {
   const shown = preview(ending.text);
   const what = ending.empty ? 'an empty answer' : 'plain text';
-  const limit = namingFor(facts.entry).name('max-output-tokens');
-  const cut = ending.truncated ? ` (cut off by the output-token limit: see ${limit})` : '';
+  const cut = ending.truncated ? ` (cut off by the output-token limit: see max-output-tokens)` : '';
   const quote = shown === '' ? '' : ` ${ending.empty ? 'Before that it wrote' : 'It wrote'}: "${shown}"`;
   const end = `The model ended with ${what}${cut}`;
   return facts.structuredOutputExcluded === true
-    ? `${excluded(facts)} ${end}, after ${turns(facts.turns)}.${quote}`
+    ? `${EXCLUDED} ${end}, after ${turns(facts.turns)}.${quote}`
     : `${end} instead of calling structured_output, after ${turns(facts.turns)}.${quote}`;
 }
 

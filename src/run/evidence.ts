@@ -1,10 +1,8 @@
-/** What a run's verdict rests on: measures coverage and looks findings up, with the files of this machine. */
-import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../config/parse-config.ts';
 import { type CoverageMeter, createCoverageMeter } from '../evidence/coverage.ts';
 import { type Claim, countGrounding, groundFindings, readClaim } from '../evidence/grounding.ts';
-import { createReview, isCovered } from '../evidence/review.ts';
+import { createReview } from '../evidence/review.ts';
 import { unknownCoverage } from '../evidence/share.ts';
 import type { SourceTexts } from '../evidence/texts.ts';
 import { refuseComponents } from '../files/protected-names.ts';
@@ -15,9 +13,8 @@ import type { Locate } from '../reporters/source-locations.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
 import { isObject } from '../text/json.ts';
 import { EVIDENCE } from '../text/limits.ts';
-import { namingFor } from '../text/naming.ts';
 import type { Issue, JsonObject } from '../types.ts';
-import { type EvidencePolicy, requiresCoverage } from './evidence-policy.ts';
+import type { EvidencePolicy } from './evidence-policy.ts';
 import type { LookedUp, RunEvidence, RunState, World } from './world.ts';
 
 interface EvidenceOptions {
@@ -60,7 +57,6 @@ export function openEvidence(options: EvidenceOptions): RunEvidence {
     isRed: (payload) => isRed(payload, state),
     meter,
     ground: async (payload) => (await look(payload)).issues,
-    naming: namingFor(world.entry),
   });
   return {
     review,
@@ -102,7 +98,7 @@ function readClaims(payload: JsonObject, locate: Locate | null): readonly Claim[
 }
 
 /** Opens the files as they were before the agent: in the checkout, without what it wrote there. */
-function openSources(claims: readonly Claim[], { root, config, state }: EvidenceOptions): SourceTexts {
+function openSources(claims: readonly Claim[], { root, state }: EvidenceOptions): SourceTexts {
   const known = new Set(claims.map((claim) => claim.path));
   for (const file of state.change?.files ?? []) known.add(file.path);
   const home = realOrNull(root.here) ?? root.here;

@@ -3,7 +3,7 @@
 import { networkWeaknesses } from '../network/network.ts';
 import type { Evidence, FindingEvidence, Report } from '../reporters/report-types.ts';
 import { resolveFindings } from '../reporters/source-locations.ts';
-import { type Entry, namingFor } from '../text/naming.ts';
+
 import { STRUCTURED_OUTPUT_NAME } from '../tools/structured-output.ts';
 import type { GateResult, JsonObject } from '../types.ts';
 import { type Ending, preview, verdictOf } from './endings.ts';
@@ -27,7 +27,7 @@ export function buildReport(
   const verdict = verdictOf(ending, {
     turns: record.totals.turns,
     gate,
-    limits: limitWords(state, world.entry),
+    limits: limitWords(state),
     entry: world.entry,
     structuredOutputExcluded: config?.excludeTools.includes(STRUCTURED_OUTPUT_NAME) ?? false,
   });
@@ -73,8 +73,7 @@ function evidenceOf(payload: JsonObject | null, state: RunState, { locate }: End
   return describeEvidence(payload, state, payload === null ? [] : resolveFindings(payload, locate));
 }
 
-function limitWords(state: RunState, entry: Entry) {
-  const { config } = state;
+function limitWords({ config }: RunState) {
   const count = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`;
   return {
     turns: `${count(config?.maxTurns ?? 0, 'turn')} (max-turns)`,

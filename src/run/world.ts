@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type AgentRecord, createRecord } from '../agent/agent.ts';
 import type { Config } from '../config/parse-config.ts';
-import type { Contract, Gate, StandardValidate } from '../contract/contract.ts';
+import type { Gate, StandardValidate } from '../contract/contract.ts';
 import type { Files } from '../contract/source.ts';
 import type { Change } from '../evidence/change.ts';
 import type { Grounded } from '../evidence/grounding.ts';

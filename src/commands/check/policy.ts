@@ -45,7 +45,11 @@ export async function readPolicy(
   for (const text of contract.warnings) report('schema', soften(refused('schema', text)));
   if (gate !== undefined) {
     const made = await attempt('gate', async () => {
-      const request = await parseGateArgument(gate ?? undefined, source.preset?.gate ?? { kind: 'none' }, files);
+      const request = await parseGateArgument(
+        gate ?? undefined,
+        source.preset?.gate ?? { kind: 'none' },
+        files,
+      );
       return { request, warnings: (await createGate(request, contract)).warnings };
     });
     for (const text of made?.warnings ?? []) report('gate', soften(refused('gate', text)));
