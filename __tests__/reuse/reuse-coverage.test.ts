@@ -41,7 +41,7 @@ describe.runIf(HAS_BWRAP)('a reused verdict', () => {
     expect([first.wasAsked, endOf(first), coverageOf(first)]).toEqual([
       true,
       'success accepted 0',
-      'measured, 4 of 4 files, 8 of 8 lines',
+      'measured, 4 of 4 files',
     ]);
     // In a merge queue the change may be unknown.
     for (const more of [change, {}]) {
@@ -49,7 +49,7 @@ describe.runIf(HAS_BWRAP)('a reused verdict', () => {
       expect([later.wasAsked, endOf(later), coverageOf(later)]).toEqual([
         false,
         'success accepted 0',
-        'measured, 4 of 4 files, 8 of 8 lines',
+        'measured, 4 of 4 files',
       ]);
     }
   });
@@ -66,7 +66,7 @@ describe.runIf(HAS_BWRAP)('a reused verdict', () => {
         first === undefined ? [] : [count === 4 ? { ...first, patch } : first, ...others],
       );
       const later = await judge(0, {}, other);
-      expect([later.wasAsked, endOf(later)]).toEqual([true, 'inconclusive unread 1']);
+      expect([later.wasAsked, endOf(later)]).toEqual([true, 'inconclusive unsupported 1']);
       // Where no share is required, the same files are enough.
       const off = { 'min-coverage': 'off' };
       expect((await judge(4, off)).wasAsked).toBe(true);
@@ -85,40 +85,34 @@ describe.runIf(HAS_BWRAP)('a reused verdict', () => {
 
   it('is not one of a run that had to rest on less', async () => {
     const first = await judge(2, { 'min-coverage': 'off' });
-    expect([endOf(first), coverageOf(first)]).toEqual([
-      'success accepted 0',
-      'measured, 2 of 4 files, 4 of 8 lines',
-    ]);
+    expect([endOf(first), coverageOf(first)]).toEqual(['success accepted 0', 'measured, 2 of 4 files']);
     const later = await judge(4);
-    expect([later.wasAsked, coverageOf(later)]).toEqual([true, 'measured, 4 of 4 files, 8 of 8 lines']);
+    expect([later.wasAsked, coverageOf(later)]).toEqual([true, 'measured, 4 of 4 files']);
   });
 
   it('is not one that needed no coverage because it was red, where this gate is met', async () => {
     const strict = { gate: '{"properties":{"passed":{"const":false}}}' };
     const first = await judge(0, strict);
-    expect([endOf(first), coverageOf(first)]).toEqual([
-      'failure gate_not_met 1',
-      'measured, 0 of 4 files, 0 of 8 lines',
-    ]);
+    expect([endOf(first), coverageOf(first)]).toEqual(['failure gate_not_met 1', 'measured, 0 of 4 files']);
     const again = await judge(0, strict);
     expect([again.wasAsked, endOf(again)]).toEqual([false, 'failure gate_not_met 1']);
     const later = await judge(4);
     expect([later.wasAsked, endOf(later)]).toEqual([true, 'success accepted 0']);
   });
 
-  it('is not one of a run that ended as unread', async () => {
-    expect(endOf(await judge(2))).toBe('inconclusive unread 1');
+  it('is not one of a run that ended as unsupported', async () => {
+    expect(endOf(await judge(2))).toBe('inconclusive unsupported 1');
     expect((await judge(4)).wasAsked).toBe(true);
   });
 
   it('is not one of a run with an unknown change, where a share is typed', async () => {
-    expect(endOf(await judge(0, { 'min-coverage': '1' }, {}))).toBe('inconclusive unread 1');
+    expect(endOf(await judge(0, { 'min-coverage': '1' }, {}))).toBe('inconclusive unsupported 1');
     expect((await judge(4, { 'min-coverage': '1' })).wasAsked).toBe(true);
   });
 
   it('is not one of a run with an unknown change, where this one is known and auto decides', async () => {
     expect(endOf(await judge(0, {}, {}))).toBe('success accepted 0');
     const later = await judge(4);
-    expect([later.wasAsked, coverageOf(later)]).toEqual([true, 'measured, 4 of 4 files, 8 of 8 lines']);
+    expect([later.wasAsked, coverageOf(later)]).toEqual([true, 'measured, 4 of 4 files']);
   });
 });

@@ -11,19 +11,14 @@ describe('the values of', () => {
     ['min-coverage: off', ''],
     ['min-coverage: 1', ''],
     ['min-coverage: "0.9"', ''],
-    ['min-coverage: lines:0.9', ''],
-    ['min-coverage: files:1', ''],
     ['min-coverage: ${{ vars.SHARE }}', ''],
     ['min-coverage: 90%', 'error input-min-coverage at min-coverage:'],
     ['min-coverage: 1.1', 'error input-min-coverage at min-coverage:'],
     ['min-coverage: -1', 'error input-min-coverage at min-coverage:'],
-    ['min-coverage: hunks:1', 'error input-min-coverage at min-coverage:'],
+    ['min-coverage: lines:1', 'error input-min-coverage at min-coverage:'],
     ['grounding: require', ''],
     ['grounding: ${{ vars.GROUNDING }}', ''],
     ['grounding: strict', 'error input-grounding at grounding:'],
-    ['gate-findings: all', ''],
-    ['gate-findings: ${{ vars.FINDINGS }}', ''],
-    ['gate-findings: some', 'error input-gate-findings at gate-findings:'],
   ])('%s have the findings %j', async (input, expected) => {
     const text = workflowOf({ on: 'pull_request', inputs: `prompt: Judge.\n${input}` });
     expect(await foundIn(text)).toBe(expected);
@@ -37,7 +32,7 @@ describe('a share in min-coverage', () => {
     ['[pull_request, merge_group]', '1', ''],
     ['schedule', '1', UNKNOWN],
     ['[pull_request, schedule]', '1', UNKNOWN],
-    ['{ pull_request: , workflow_dispatch: { } }', 'lines:0.5', UNKNOWN],
+    ['{ pull_request: , workflow_dispatch: { } }', '0.5', UNKNOWN],
     ['release', '0.5', UNKNOWN],
     ['issues', '0.5', UNKNOWN],
     ['schedule', 'auto', ''],
@@ -89,47 +84,5 @@ describe('a share in min-coverage', () => {
   ])('on %s, %s after the checkout %j has the findings %j', async (on, share, before, expected) => {
     const found = await findingsOf(workflowOf({ on, before, inputs: withShare(share) }));
     expect(found.map((each) => each.replace(/(?<=at) .*/u, ''))).toEqual(expected);
-  });
-});
-
-describe('gate-findings: proven', () => {
-  const rows = (list: string, properties: string) =>
-    JSON.stringify({
-      type: 'object',
-      properties: {
-        passed: { type: 'boolean' },
-        [list]: {
-          type: 'array',
-          items: {
-            type: 'object',
-            properties: Object.fromEntries(properties.split(' ').map((each) => [each, {}])),
-          },
-        },
-      },
-    });
-  const NO_FINDINGS = 'error no-findings at gate-findings:';
-  const NEVER = 'warning never-proven at gate-findings:';
-  it.each<[string, string]>([
-    ['schema: verdict', ''],
-    ['schema: code-review', ''],
-    ['schema: security-review', ''],
-    ['schema: verdict\ngrounding: off', NEVER],
-    ['schema: verdict\ngrounding: mark', ''],
-    ['schema: test-report', NEVER],
-    [`gate: passed\nschema: '${rows('issues', 'path line quote')}'`, ''],
-    [`gate: passed\nschema: '${rows('findings', 'path line')}'`, NEVER],
-    [`gate: passed\nschema: '${rows('issues', 'title')}'`, NO_FINDINGS],
-    [
-      `gate: passed\nschema: '{"type": "object", "properties": {"passed": {"type": "boolean"}, "findings": {}}}'`,
-      '',
-    ],
-    ['schema: "@org/judges/a.json@v1"', ''],
-    ['schema: ${{ vars.SCHEMA }}', ''],
-  ])('%s has the findings %j', async (inputs, expected) => {
-    const given = `prompt: Judge.\ngate-findings: proven\n${inputs}`;
-    expect(await foundIn(workflowOf({ on: 'pull_request', inputs: given }))).toBe(expected);
-    expect(await foundIn(workflowOf({ on: 'pull_request', inputs: given.replace('proven', 'all') }))).toBe(
-      '',
-    );
   });
 });
