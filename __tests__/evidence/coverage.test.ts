@@ -249,7 +249,10 @@ it('says what does not have to be seen, and what is not known', () => {
   expect(unknownCoverage('No base.')).toMatchObject({ status: 'unknown', why: 'No base.' });
 });
 
-it('shows files with trivial lines only, which have no other', () => {
+it('shows trivial lines with a neighbour, and alone if a hunk has no others', () => {
+  const brace = changeOf(file('a.ts', [[' f();', '+}', ' g();']]));
+  for (const line of ['     1\tf();\n', '     3\tg();\n'])
+    expect(unseen(brace, read('a.ts', line))).toEqual([]);
   const change = changeOf(file('a.json', [['+{', '+}']]));
   expect(unseen(change, ran('cat $x', '{\n}\n'))).toEqual(['a.json']);
   expect(unseen(change, read('a.json', '     1\t{\n     2\t}\n'))).toEqual([]);

@@ -183,6 +183,12 @@ it('a quote does not reach from the end of one hunk to the next', async () => {
   );
 });
 
+it('a line that the change keeps is proven by the file only', async () => {
+  const quote = 'export async function store(path: string) {';
+  const [grounded] = await groundFindings([makeClaim({ quote })], filesOf({ 'src/a.ts': 'other\n' }), CHANGE);
+  expect(grounded?.issue).toBe(NOT_THERE);
+});
+
 it('a text that is in two other changed files is not moved', async () => {
   const files = filesOf({ 'src/a.ts': '', 'src/b.ts': B, 'src/d.ts': B });
   const change = changeOf({ 'src/b.ts': '', 'src/d.ts': '' });
@@ -211,9 +217,12 @@ describe('behind what a run looks at', () => {
 
   it('nothing is moved, as another file may have the text, too', async () => {
     const claims = [makeClaim({ path: null, quote: LAST })];
-    const some = { ...change, files: change.files.slice(0, 1) };
-    expect((await groundFindings(claims, files, some))[0]?.status).toBe('moved');
-    expect((await groundFindings(claims, files, change))[0]?.status).toBe('unproven');
+    const first = filesOf(
+      Object.fromEntries(names.map((name, at) => [name, at === 0 ? large : 'a'.repeat(1e6)])),
+    );
+    const some = { ...change, files: change.files.slice(0, 8) };
+    expect((await groundFindings(claims, first, some))[0]?.status).toBe('moved');
+    expect((await groundFindings(claims, first, change))[0]?.status).toBe('unproven');
   });
 });
 
