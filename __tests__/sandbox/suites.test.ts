@@ -42,15 +42,6 @@ const suites: readonly Suite[] = [
     says: /Ran 1 test[\s\S]*OK/u,
   },
   {
-    name: 'pytest',
-    probe: ['python3', '-m', 'pytest', '--version'],
-    files: {
-      'test_b.py': 'def test_b(tmp_path):\n    (tmp_path / "x").write_text("x")\n    assert 1 + 1 == 2\n',
-    },
-    command: 'python3 -m pytest -q test_b.py',
-    says: /1 passed/u,
-  },
-  {
     // Without an import: compiling the standard library takes half a minute and is left to one test below.
     name: 'go build',
     probe: ['go', 'version'],
@@ -80,13 +71,6 @@ const suites: readonly Suite[] = [
     },
     command: 'javac A.java && java A',
     says: /^2$/mu,
-  },
-  {
-    name: 'maven',
-    probe: ['mvn', '--version'],
-    files: {},
-    command: 'mvn --version',
-    says: /Apache Maven \d/u,
   },
 ];
 
