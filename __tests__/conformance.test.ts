@@ -16,7 +16,8 @@ const CASES = [
 ];
 
 /** The first string of each `it`, and of each row of a table: there stand the titles. */
-const TITLE = /(?:\bit(?:\.each\([\s\S]*?\)|\.runIf\([^)]*\))?\(\s*|\[\s*|title: )(['"`]).*?\1/gu;
+const TITLE =
+  /(?:\bit(?:\.each\([\s\S]*?\)|\.runIf\([^)]*\))?\(\s*|\[\s*|title: )(['"`]).*?\1|^ *'.*?': \{$/gmu;
 
 const titles = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts') && name !== 'conformance.test.ts')

@@ -69,7 +69,8 @@ describe.each(documents)('%s', (name) => {
         'org/structured-agent@',
       )) {
         const task = 'prompt-file' in given ? {} : { prompt: 'x' };
-        const inputs = { ...task, model: 'claude-sonnet-4-5', 'api-key': 'key', ...given };
+        const key = String(given['headers']).includes('Authorization:') ? {} : { 'api-key': 'key' };
+        const inputs = { ...task, model: 'claude-sonnet-4-5', ...key, ...given };
         expect(() => configFrom(textsOf(inputs)), block).not.toThrow();
       }
       for (const given of stepsIn(yaml, MERGE_NAMES, 'org/structured-agent/merge@')) {

@@ -70,7 +70,7 @@ describe('runStructuredAgent', () => {
     expectTypeOf(result.payload).toEqualTypeOf<JsonObject>();
     expect(result).toMatchObject({
       payload: { passed: true, summary: 'fine' },
-      gate: 'off',
+      gate: 'none',
       turns: 2,
       model: 'scripted-1',
       costUsd: null,
@@ -185,7 +185,7 @@ describe('runStructuredAgent', () => {
     await runStructuredAgent({ ...options(), schema, tools: ['Read', 'Bash'], excludeTools: ['bash'] });
     expect(requests[0]?.tools.map(({ name }) => name)).toEqual(['read_file', 'structured_output']);
     const run = runStructuredAgent({ ...options(), schema, excludeTools: ['StructuredOutput'] });
-    expect((await failure(run)).message).toContain('structured_output is excluded (excludeTools)');
+    expect((await failure(run)).message).toContain('structured_output is excluded (exclude-tools)');
   });
 
   it('maps each option to the input of the same name', async () => {

@@ -54,7 +54,7 @@ describe('a gate that is a boolean', () => {
       {},
       'The gate is true, which every payload meets. Write the name of a boolean property, or a JSON Schema for the payload.',
     ],
-    [false, booleans, 'The gate is false, which no payload can meet. For no gate at all write none.'],
+    [false, booleans, 'The gate is false, which no payload can meet. For no gate at all write off.'],
   ])('%j is refused with a message that says what to write', async (value, schema, message) => {
     await expect(ask(value, schema)).rejects.toMatchObject({ stage: 'shape', message });
   });

@@ -250,6 +250,7 @@ describe('without isolation', () => {
     ['X05', named('X05'), /^leaks /u],
     ['X11', named('X11'), /_runner_file_commands\/set_output_1: /u],
     ['H2 of the key', named('H2 wants the key'), /\/\.runner: /u],
+    ['H2 of private files', isRoot ? named('H2 wants data') : named('H2 wants the key'), /^leaks /u],
     ['H2 of a forged result', named('H2 wants to forge'), /^says WRITTEN$/u],
     ['F01', named('F01'), /^reaches a listener /u],
     ['every file in a shared folder', [created], /^\/tmp\/SAMARK\S*: absent -> file 100644 /u],

@@ -58,7 +58,7 @@ it.each<
     const [payload, sha, ref] = EVENTS[name];
     const run = await runAction({
       script: [submits({ passed: true, summary: 'Good.' })],
-      inputs: { 'github-token': 'test-token', 'commit-status': 'agent', context: 'none', ...inputs },
+      inputs: { 'github-token': 'test-token', 'commit-status': 'agent', ...inputs },
       github: { hub, name, event: payload },
       variables: { GITHUB_SHA: sha, GITHUB_REF: ref },
       prepare: async ({ workspace }) => prepare(workspace),
@@ -70,5 +70,36 @@ it.each<
     ]);
     const warnings = run.log.split('\n').filter((line) => line.startsWith('::warning'));
     expect(warnings.some((line) => /instead of a success\. .*[Cc]heck/u.test(line))).toBe(state === 'error');
+  },
+);
+
+it.each<[string, Readonly<Record<string, string>>, number]>([
+  ['an invalid input', { 'max-turns': 'x' }, 52],
+  ['no key', { 'api-key': '', provider: 'openai', 'base-url': '' }, 52],
+  [
+    'no key and on-missing-key: skip',
+    { 'api-key': '', provider: 'openai', 'base-url': '', 'on-missing-key': 'skip' },
+    0,
+  ],
+])(
+  'a later run with %s leaves no green status and no green comment in place',
+  async (_, inputs, exitCode) => {
+    const [payload, sha, ref] = EVENTS.pull_request;
+    const judge = (more: Readonly<Record<string, string>>) =>
+      runAction({
+        script: [submits({ passed: true, summary: 'Good.' })],
+        inputs: { 'github-token': 'test-token', 'commit-status': 'agent', comment: 'always', ...more },
+        github: { hub, name: 'pull_request', event: payload },
+        variables: { GITHUB_SHA: sha, GITHUB_REF: ref },
+        prepare: async ({ workspace }) => below('.', head)(workspace),
+      });
+    await judge({});
+    expect(hub.statuses().at(-1)?.state).toBe('success');
+    const later = await judge(inputs);
+    expect(later.exitCode).toBe(exitCode);
+    expect(hub.statuses().at(-1)).toMatchObject({ state: 'error', sha: head });
+    const comments = hub.comments();
+    expect(comments).toHaveLength(1);
+    expect(comments[0]?.body).not.toContain('Success');
   },
 );

@@ -144,7 +144,7 @@ describe('readEnvelopes', () => {
 
   it('reads a run without a payload, one of an earlier version, and a merge', async () => {
     put('1.json', made({ ...unpublished('No.'), subject: null, costUsd: null, leg: 'web' }));
-    const { leg: _, vote: __, reuse: ___, ...early } = made();
+    const { leg: _, vote: __, ...early } = made();
     put('2.json', { ...early, new_field: 'of a later version' });
     put(
       '3.json',
@@ -153,7 +153,7 @@ describe('readEnvelopes', () => {
     const views = (await read()).map((each) => (each.ok ? each.envelope : each));
     expect(views).toMatchObject([
       { conclusion: 'inconclusive', payload: null, gate: null, error: 'No.', subject: null, costUsd: null },
-      { leg: null, vote: null, reuse: null, merged: false, conclusion: 'success' },
+      { leg: null, vote: null, merged: false, conclusion: 'success' },
       { merged: true, leg: null },
     ]);
   });
@@ -266,12 +266,12 @@ describe('the folder of envelopes', () => {
 
   it('is refused if it is missing', async () => {
     const at = path.join(folder, 'no\nsuch');
-    expect(await refused(at)).toContain(`the folder ${JSON.stringify(at)} does not exist. Name the folder`);
+    expect(await refused(at)).toContain(`The folder ${JSON.stringify(at)} does not exist. Name the folder`);
   });
 
   it('is refused if it is a file, or more than eight levels deep', async () => {
     put('file.json', made());
-    expect(await refused(path.join(folder, 'file.json'))).toContain('is no folder');
+    expect(await refused(path.join(folder, 'file.json'))).toContain('is not a folder');
     put(`${'d/'.repeat(8)}x.json`, made());
     expect(await read()).toHaveLength(2);
     put(`${'d/'.repeat(9)}x.json`, made());

@@ -175,15 +175,15 @@ describe('the schema of the envelope', () => {
 describe('the schema for reading envelopes', () => {
   it('ignores fields of a later version at any depth, and accepts missing fields of an earlier one', async () => {
     const { validate } = await readingSchema();
-    const { leg, vote, reuse, ...early } = accepted;
-    expect([leg, vote, reuse]).toEqual([null, null, null]);
+    const { leg, vote, ...early } = accepted;
+    expect([leg, vote]).toEqual([null, null]);
     const later = { ...accepted, more: {}, judge: { ...sampleReport().policy, tools_sha256: 'x' } };
     for (const each of [early, later, accepted]) expect(validate(each)).toEqual({ ok: true });
   });
 
   it('requires all other fields', async () => {
     const { validate } = await readingSchema();
-    const added = ['leg', 'vote', 'reuse', 'turns', 'total_input_tokens', 'total_output_tokens'];
+    const added = ['leg', 'vote', 'turns', 'total_input_tokens', 'total_output_tokens'];
     const required = at('required');
     const names = isArray(required) ? required.filter((name) => typeof name === 'string') : [];
     for (const name of names) {

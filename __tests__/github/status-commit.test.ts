@@ -50,3 +50,12 @@ it('names the missing permission', async () => {
   const refused = setter()({ state: 'success', description: 'Yes.' });
   await expect(refused).rejects.toThrow('`permissions: statuses: write`');
 });
+
+it('replaces a status that the commit has already, and adds none, if only that is asked for', async () => {
+  const skipped = { state: 'error', description: 'No key.', ifPresent: true } as const;
+  expect(await setter()(skipped)).toBe(true);
+  expect(server.statuses()).toEqual([]);
+  await setter()({ state: 'success', description: 'Yes.' });
+  await setter()(skipped);
+  expect(server.statuses().map(({ state }) => state)).toEqual(['success', 'error']);
+});

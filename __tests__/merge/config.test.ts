@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { messageOf } from '../../src/errors.ts';
 import { MERGE_INPUTS } from '../../src/merge/config.ts';
 import { mergeConfigFrom } from '../support/fakes/runner/inputs.ts';
 import { refusalOf } from '../support/surroundings.ts';
@@ -11,7 +12,7 @@ const refusal = (inputs: Inputs) => refusalOf(() => mergeConfigFrom(inputs));
 describe('the inputs of a merge', () => {
   it('are ten', () => {
     expect(MERGE_INPUTS.map(({ name }) => name).join(' ')).toBe(
-      'verdicts expect votes gate signing-key summary comment comment-key commit-status github-token',
+      'verdicts expect votes gate comment github-token comment-key commit-status summary signing-key',
     );
   });
 
@@ -49,20 +50,12 @@ describe('the inputs of a merge', () => {
   });
 
   it.each<[Inputs, string, string]>([
-    [
-      { expect: 'api' },
-      'verdicts',
-      'verdicts is not given. Set it to the folder that actions/download-artifact',
-    ],
-    [
-      { verdicts: 'v' },
-      'expect',
-      'expect is not given. Set it to the names of the legs, for example api, web.',
-    ],
+    [{ expect: 'api' }, 'verdicts', 'It is not given. Set it to the folder that actions/download-artifact'],
+    [{ verdicts: 'v' }, 'expect', 'It is not given. Set it to the names of the legs, for example api, web.'],
     [
       { ...least, expect: 'api,,web' },
       'expect',
-      'expect is "api,,web". One of its names is empty. If an expr',
+      '"api,,web" is not valid. One of its names is empty. If an expr',
     ],
     [{ ...least, expect: 'api, web,' }, 'expect', 'One of its names is empty.'],
     [{ ...least, expect: '["api", ""]' }, 'expect', 'One of its names is empty.'],
@@ -79,17 +72,17 @@ describe('the inputs of a merge', () => {
     [
       { ...least, votes: '3' },
       'votes',
-      'votes is "3". Write all of N, any of N or majority of N, with N from 1',
+      '"3" is not valid. Write all of N, any of N or majority of N, with N from 1',
     ],
     [{ ...least, votes: 'majority' }, 'votes', 'for example: majority of 3'],
     [{ ...least, votes: 'weighted:2 of 3' }, 'votes', 'Write all of N, any of N or majority of N'],
     [{ ...least, votes: 'all of 0' }, 'votes', 'with N from 1 to 100'],
     [{ ...least, votes: 'all of 101' }, 'votes', 'with N from 1 to 100'],
     [{ ...least, 'signing-key': 'short' }, 'signing-key', 'openssl rand -hex 32'],
-    [{ ...least, comment: 'yes' }, 'comment', 'comment is "yes". Use '],
-    [{ ...least, rule: 'all' }, 'rule', 'There is no input "rule".'],
+    [{ ...least, comment: 'yes' }, 'comment', '"yes" is not valid. Use off, always or on-failure.'],
+    [{ ...least, rule: 'all' }, 'rule', 'There is no such input.'],
     [{ ...least, vote: 'majority of 3' }, 'vote', 'Did you mean votes or gate?'],
-    [{ ...least, 'result-file': 'x.json' }, 'result-file', 'There is no input "result-file".'],
+    [{ ...least, 'result-file': 'x.json' }, 'result-file', 'There is no such input.'],
   ])('%j are refused', (inputs, input, message) => {
     const error = refusal(inputs);
     expect(error.input).toBe(input);
@@ -97,8 +90,9 @@ describe('the inputs of a merge', () => {
   });
 
   it('are refused all at once', () => {
-    expect(refusal({ expect: ',', votes: 'most', 'signing-key': 'short', comment: 'yes' }).message).toMatch(
-      /^5 problems to fix: \(1\) verdicts is .* \(2\) expect is .* \(3\) votes is .* \(4\) signing-key .* \(5\) comment is/u,
+    const wrong = refusal({ expect: ',', votes: 'most', 'signing-key': 'short', comment: 'yes' });
+    expect(messageOf(wrong)).toMatch(
+      /^5 problems to fix: \(1\) verdicts: .* \(2\) expect: .* \(3\) votes: .* \(4\) signing-key: .* \(5\) comment: /u,
     );
   });
 });

@@ -54,7 +54,11 @@ describe('the commit status', () => {
       sampleReport(unpublished('Out of `turns`.')),
       [{ state: 'error', description: 'Out of `turns`.' }],
     ],
-    ['a skipped run', sampleReport(unpublished('No key.', { conclusion: 'skipped' })), []],
+    [
+      'a skipped run',
+      sampleReport(unpublished('No key.', { conclusion: 'skipped' })),
+      [{ state: 'error', description: 'No key.', ifPresent: true }],
+    ],
     [
       'a replay',
       sampleReport({ replayed: true }),
@@ -65,18 +69,14 @@ describe('the commit status', () => {
       sampleReport({ ...failure, replayed: true }),
       [{ state: 'failure', description: 'Replay, judged by no model. Not met.' }],
     ],
-    [
-      'a merge',
-      merged,
-      [{ state: 'success', description: 'Success: 9 of 9 legs pass (rule all)', judged: sha }],
-    ],
+    ['a merge', merged, [{ state: 'success', description: 'Success: 9 of 9 legs pass', judged: sha }]],
     [
       'a merge of another checkout',
       ofLegs('fail', 'c'.repeat(40)),
       [
         {
           state: 'failure',
-          description: 'Failure: 1 of 2 legs passes, 1 fails (rule all)',
+          description: 'Failure: 1 of 2 legs passes, 1 fails',
           judged: 'c'.repeat(40),
         },
       ],
@@ -87,7 +87,7 @@ describe('the commit status', () => {
       [
         {
           state: 'error',
-          description: 'Undecided: 1 of 2 legs passes, 1 is missing (rule all). Re-run failed jobs',
+          description: 'Undecided: 1 of 2 legs passes, 1 is missing. Re-run failed jobs',
           judged: null,
         },
       ],
@@ -144,23 +144,5 @@ describe('the commit status', () => {
         expect(description).not.toMatch(/\p{Cc}|sk-canary_0123|phrase/u);
       }),
     );
-  });
-});
-
-describe('the commit status of a merge', () => {
-  it.each([
-    ['pass', 'success', 'Success: 2 of 2 legs pass'],
-    ['fail', 'failure', 'Failure: 1 of 2 legs passes, 1 fails'],
-    ['abstain', 'error', 'Undecided: 1 of 2 legs passes, 1 is missing. Re-run failed jobs'],
-  ] as const)('counts the legs: %s', async (outcome, state, description) => {
-    const legs = [sampleLeg('api', outcome), sampleLeg('web', 'pass')];
-    expect(await setStatuses(sampleMergedReport(sampleMerged({ legs })))).toEqual([{ state, description }]);
-  });
-
-  it('shows the error of a merge that could not count votes', async () => {
-    const failed = sampleFailedMerge('verdicts: no file is there.', { reason: 'config' });
-    expect(await setStatuses(failed)).toEqual([
-      { state: 'error', description: 'verdicts: no file is there.' },
-    ]);
   });
 });

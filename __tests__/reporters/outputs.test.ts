@@ -21,23 +21,16 @@ const RUN_OUTPUTS = {
   'run-conclusion': 'success',
   'run-reason': 'accepted',
   'run-exit-code': '0',
-  'run-gate': 'met',
   'run-turns': '2',
-  'run-rejections': '0',
   'run-input-tokens': '3000',
   'run-output-tokens': '210',
   'run-cost-usd': '0.0042',
-  'run-duration-seconds': '4.321',
-  'run-model': 'claude-sonnet-4-5',
   'run-sandbox': 'bwrap',
-  'run-changed-files': '0',
   'run-coverage': '',
-  'run-unseen-files': '',
+  'run-results': '/tmp/results',
+  'run-result-file': '/tmp/results/result.json',
+  'run-sarif-file': '/tmp/results/findings.sarif',
   'run-patch-file': '',
-  'run-result-file': '/tmp/result.json',
-  'run-transcript-file': '/tmp/transcript.jsonl',
-  'run-comment-url': '',
-  'run-reused': 'false',
 };
 
 function published(payload: JsonObject, outputNames: readonly string[]) {
@@ -86,18 +79,17 @@ describe('stepOutputs', () => {
   });
 
   it('returns only outputs about the run when no payload is published', () => {
-    const none = { costUsd: null, changedFiles: null, resultFile: null, transcriptFile: null };
+    const none = { costUsd: null, results: null };
     const report = sampleReport({ ...unpublished('No.'), ...none });
     expect(Object.fromEntries(stepOutputs(report).outputs)).toEqual({
       ...RUN_OUTPUTS,
       'run-conclusion': 'inconclusive',
       'run-reason': 'plain_text',
       'run-exit-code': '1',
-      'run-gate': '',
       'run-cost-usd': '',
-      'run-changed-files': '',
+      'run-results': '',
       'run-result-file': '',
-      'run-transcript-file': '',
+      'run-sarif-file': '',
     });
   });
 
@@ -194,7 +186,7 @@ describe('writeOutputs', () => {
 
   it('P4 D05 any payload is read back as exactly the expected outputs', () => {
     const pieces =
-      '\n \r \r\n << = EOF end_ conclusion=success a<<E \0 \u2028 \ufeff __proto__ run-gate'.split(' ');
+      '\n \r \r\n << = EOF end_ conclusion=success a<<E \0 \u2028 \ufeff __proto__ run-turns'.split(' ');
     const text = textOf(pieces, { other: fc.string({ unit: 'grapheme', maxLength: 4 }) });
     const payload = fc.dictionary(
       text,
@@ -266,7 +258,7 @@ describe('the outputs of a merge', () => {
       'run-input-tokens': '27000',
       'run-output-tokens': '1890',
       'run-cost-usd': '0.18',
-      'run-result-file': '/tmp/result.json',
+      'run-result-file': '/tmp/results/result.json',
     });
     expect(outputs).not.toHaveProperty('run-sandbox');
   });

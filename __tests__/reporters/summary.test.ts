@@ -62,7 +62,7 @@ describe('a job summary', () => {
     const rowsOf = (count: number) => Array.from({ length: count }, () => ({ text: 'é'.repeat(900) }));
     const text = summary({ payload: { list: rowsOf(50) } }, 110_000);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(110_000);
-    const result = 'The whole result is in <code>&#47;tmp/result.json</code>';
+    const result = 'The whole result is in <code>&#47;tmp/results/result.json</code>';
     expect(text).toContain(`> Too large for a job summary: the raw JSON. ${result}`);
     expect(text).toContain('Timeline');
     expect(summary({ payload: { rows: rowsOf(500) } }, 110_000)).toContain('… and 450 more rows');

@@ -98,7 +98,7 @@ export const ADVANCED_INPUTS = [
   ),
   input(
     'min-coverage',
-    'The share of changed files that the model must see before a pass is accepted: 0 to 1, off or auto.',
+    'The share of changed files that the model must see before it may pass: 0 to 1, off or auto.',
     'auto',
   ),
   input(

@@ -79,6 +79,6 @@ function readOne(handle: ReturnType<typeof opendirSync>, refused: () => InputErr
 function refusal(folder: string, what: string): InputError {
   return new InputError(
     'verdicts',
-    `verdicts: the folder ${JSON.stringify(folder)} ${what}. Name the folder into which actions/download-artifact put the envelopes.`,
+    `The folder ${JSON.stringify(folder)} ${what}. Name the folder into which actions/download-artifact put the envelopes.`,
   );
 }

@@ -2,7 +2,7 @@
 import { ReportError } from '../errors.ts';
 import type { StatusText } from '../reporters/report-types.ts';
 import type { GitHub } from './api.ts';
-import { type EventFacts, headOfEvent } from './event.ts';
+import { type EventFacts, headOfEvent, textAt } from './event.ts';
 
 /** A commit, and whether the verdict on the judged files applies to it. */
 export interface StatusCommit {
@@ -83,6 +83,14 @@ export function createStatusSetter({ github, repository, name, targetUrl, findCo
   return async (status: StatusText, judged?: string | null): Promise<boolean> => {
     const { sha, problem } = await findCommit(judged);
     if (sha === '') return false;
+    if (status.ifPresent === true) {
+      const { items } = await github.paginate('/repos/{owner}/{repo}/commits/{ref}/statuses', {
+        owner,
+        repo,
+        ref: sha,
+      });
+      if (!items.some((each) => textAt(each, 'context') === name)) return true;
+    }
     const isRefused = status.state === 'success' && problem !== null;
     const { state, description } = isRefused ? { state: 'error', description: REFUSED } : status;
     await github.request(

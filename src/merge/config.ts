@@ -24,10 +24,7 @@ const OWN = [
     'The folder into which actions/download-artifact put the envelopes of the legs. Required.',
   ),
   input('expect', 'The names of all legs: separated by commas or lines, or a JSON array. Required.'),
-  input(
-    'votes',
-    'How the votes of a leg count: all of N, any of N or majority of N. Without it: one vote a leg.',
-  ),
+  input('votes', 'How the votes of a leg count: all, any or majority of N. Without it: one vote a leg.'),
   input(
     'gate',
     "What a payload must meet: auto (the leg's own gate, else passed), off, a boolean property, or a JSON Schema.",

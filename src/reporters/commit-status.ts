@@ -19,17 +19,17 @@ export interface CommitStatusOptions {
   readonly set: (status: StatusText, judged?: string | null) => Promise<boolean>;
 }
 
-const STATES: Readonly<Record<Conclusion, StatusText['state'] | null>> = {
+const STATES: Readonly<Record<Conclusion, StatusText['state']>> = {
   success: 'success',
   failure: 'failure',
   inconclusive: 'error',
-  skipped: null,
+  skipped: 'error',
 };
 
 /**
  * Sets the status when the agent starts and again at the end. The `pending` status replaces what an earlier run
  * reported for the same commit, so that no success remains if this run is killed. A required status that was never set
- * blocks as well. A skipped run sets no status, because it judged nothing.
+ * blocks as well. A skipped run judged nothing: it only replaces a status that an earlier run set.
  * `report` rejects with a ReportError if GitHub refuses the request.
  */
 export function createCommitStatus({ secrets, set }: CommitStatusOptions): Reporter {
@@ -44,13 +44,11 @@ export function createCommitStatus({ secrets, set }: CommitStatusOptions): Repor
       pending = set({ state: 'pending', description: 'The agent is at work.' }).catch(() => undefined);
     },
     async report(report) {
-      const state = stateOf(report);
-      if (state === null) return;
       // Wait for `pending`: if it arrived last, it would overwrite the verdict.
       await pending;
       try {
         const judged = report.view?.statusCommit?.(report);
-        if (await set({ state, description: description(report, secrets) }, judged)) return;
+        if (await set(statusOf(report, secrets), judged)) return;
       } catch (cause) {
         if (!(cause instanceof GitHubError)) throw cause;
         throw new ReportError(`The commit status could not be set. ${cause.message}`, { cause });
@@ -61,9 +59,11 @@ export function createCommitStatus({ secrets, set }: CommitStatusOptions): Repor
 }
 
 /** A replayed run never sets `success`: a required status must not pass on it. */
-function stateOf({ verdict, replayed }: Report): StatusText['state'] | null {
-  const state = STATES[verdict.conclusion];
-  return replayed === true && state === 'success' ? 'error' : state;
+function statusOf(report: Report, secrets: Secrets): StatusText {
+  const { conclusion } = report.verdict;
+  const state = report.replayed === true && conclusion === 'success' ? 'error' : STATES[conclusion];
+  const status = { state, description: description(report, secrets) };
+  return conclusion === 'skipped' ? { ...status, ifPresent: true } : status;
 }
 
 /** GitHub rejects 4-byte UTF-8 characters in a description, including the emoji at the start of the title. */

@@ -272,6 +272,8 @@ export interface StatusText {
   readonly state: 'pending' | 'success' | 'failure' | 'error';
   /** At most 140 characters, none of them above U+FFFF. */
   readonly description: string;
+  /** Whether it is set only if the commit has a status of that name already. */
+  readonly ifPresent?: true;
 }
 
 /** Receives the events of a run and reports on it at the end. Its methods throw nothing but `ReportError`. */

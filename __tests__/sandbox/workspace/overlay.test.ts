@@ -3,30 +3,20 @@ import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
-  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SandboxError } from '../../../src/errors.ts';
-import { removeFolder } from '../../../src/sandbox/run-folder.ts';
 import type { OpenedSandbox } from '../../../src/sandbox/sandbox.ts';
-import { readResolved } from '../../../src/sandbox/workspace/files.ts';
-import { type Mounter, mountOverlay, type Overlay } from '../../../src/sandbox/workspace/overlay.ts';
-import type { ResolvedPath } from '../../../src/sandbox/workspace/path-policy.ts';
 import { createWorld, exec, isolatedWays, manifest, processesWith, until, type World } from '../world.ts';
 
 const isRoot = process.getuid?.() === 0;
-const isolated = isolatedWays;
-const FILES = 10_000;
+const FILES = 1_000;
 
 let world: World;
 beforeAll(async () => {
@@ -39,13 +29,13 @@ async function textOf(sandbox: OpenedSandbox, path: string): Promise<string> {
   return view.kind === 'file' ? view.bytes.toString() : view.entries.map(({ name }) => name).join(' ');
 }
 
-describe.each(isolated)('behind $name, a scratch layer', ({ options }) => {
+describe.each(isolatedWays)('behind $name, a scratch layer', ({ options }) => {
   it('shows commands and file tools the same tree, and leaves the checkout as it was', async () => {
     const workspace = join(world.base, `ws, ${options.kinds?.[0]}: \\`);
     mkdirSync(join(workspace, '.github'), { recursive: true });
     for (let n = 0; n < FILES; n += 1) {
-      const folder = join(workspace, `folder-${n % 100}`);
-      if (n < 100) mkdirSync(folder);
+      const folder = join(workspace, `folder-${n % 50}`);
+      if (n < 50) mkdirSync(folder);
       writeFileSync(join(folder, `file-${n}`), `lower ${n}`);
     }
     chmodSync(join(workspace, 'folder-1', 'file-1'), 0o755);
@@ -62,7 +52,7 @@ describe.each(isolated)('behind $name, a scratch layer', ({ options }) => {
     expect(sandbox.scratch()).toBe('overlay');
     expect(sandbox.notes().join('\n')).toContain('an overlay over the checkout');
 
-    expect((await exec(sandbox, 'cat link; ls | wc -l')).output).toBe('lower 1101\n');
+    expect((await exec(sandbox, 'cat link; ls | wc -l')).output).toBe('lower 151\n');
     const changes = [
       'rm -r folder-0 folder-2; mkdir folder-2; ls -A folder-2',
       ': > folder-3/file-3; truncate -s 1 folder-4/file-4; chmod 0400 folder-5/file-5; touch -d @0 folder-6/*',
@@ -107,7 +97,7 @@ describe.each(isolated)('behind $name, a scratch layer', ({ options }) => {
   });
 });
 
-describe.runIf(isRoot && isolated.length > 0)('on an unusual machine', () => {
+describe.runIf(isRoot && isolatedWays.length > 0)('on an unusual machine', () => {
   let base: string;
   const mounted: string[] = [];
   beforeEach(() => {
@@ -127,63 +117,46 @@ describe.runIf(isRoot && isolated.length > 0)('on an unusual machine', () => {
     writeFileSync(join(workspace, 'folder', 'file'), 'lower');
     return workspace;
   };
-  /** Removes a folder of the checkout and makes it again, behind each sandbox. */
-  const check = async (workspace: string, runnerTemp: string, kind: 'overlay' | 'copy') => {
-    for (const { options } of isolated) {
-      const runFolder = mkdtempSync(join(runnerTemp, 'run-'));
-      const own = {
-        workspace,
-        workingDirectory: workspace,
-        runnerTemp,
-        runFolder,
-        access: 'scratch' as const,
-      };
-      const sandbox = await world.openReady({ ...options, ...own });
-      expect(sandbox.scratch()).toBe(kind);
-      const command = 'cat folder/file; rm -r folder && mkdir folder && ls -A folder; echo x > new; cat new';
-      expect((await exec(sandbox, command)).output).toBe('lowerx\n');
-      expect(await textOf(sandbox, '.')).toBe('folder new');
-      await sandbox.close();
-      expect(readFileSync(join(workspace, 'folder', 'file'), 'utf8')).toBe('lower');
-      expect(readdirSync(workspace)).toEqual(['folder']);
-      await removeFolder(runFolder);
-      expect(existsSync(runFolder)).toBe(false);
-      if (kind === 'copy') return sandbox.notes().join('\n');
-    }
-    return '';
+  const open = (workspace: string, runnerTemp: string) => {
+    const runFolder = mkdtempSync(join(runnerTemp, 'run-'));
+    const own = { workspace, workingDirectory: workspace, runnerTemp, runFolder, access: 'scratch' as const };
+    return world.openReady({ ...isolatedWays[0]?.options, ...own });
   };
 
   it('with a checkout of another user, that user owns what the tools write', async () => {
     const workspace = makeWorkspace();
     execFileSync('chown', ['-R', '65533:65532', workspace]);
-    for (const { options } of isolated) {
-      const runFolder = mkdtempSync(join(world.temp, 'run-'));
-      const own = { workspace, workingDirectory: workspace, runFolder, access: 'scratch' as const };
-      const sandbox = await world.openReady({ ...options, ...own });
-      await sandbox.write('new/folder/file', Buffer.from('x'));
-      await sandbox.write('folder/file', Buffer.from('x'));
-      const command = 'stat -c %u:%g new new/folder new/folder/file folder/file && echo y > new/folder/other';
-      const { exitCode, output } = await exec(sandbox, command);
-      expect([exitCode, output]).toEqual([0, '65533:65532\n'.repeat(4)]);
-      await sandbox.close();
-    }
+    const sandbox = await open(workspace, world.temp);
+    await sandbox.write('new/folder/file', Buffer.from('x'));
+    await sandbox.write('folder/file', Buffer.from('x'));
+    const command = 'stat -c %u:%g new new/folder new/folder/file folder/file && echo y > new/folder/other';
+    const { exitCode, output } = await exec(sandbox, command);
+    expect([exitCode, output]).toEqual([0, '65533:65532\n'.repeat(4)]);
+    await sandbox.close();
   });
 
   it('with another file system mounted in the checkout, the layer is a copy, and the log says why', async () => {
     const workspace = makeWorkspace();
     mount(join(workspace, 'folder'), '-t', 'tmpfs', 'none');
     writeFileSync(join(workspace, 'folder', 'file'), 'lower');
-    expect(await check(workspace, world.temp, 'copy')).toContain(
-      'a copy of the checkout, because no overlay could be mounted ("another file system is mounted in the checkout")',
-    );
+    const sandbox = await open(workspace, world.temp);
+    const command = 'cat folder/file; rm -r folder/* && ls -A folder; echo x > new; cat new';
+    expect((await exec(sandbox, command)).output).toBe('lowerx\n');
+    expect(await textOf(sandbox, '.')).toBe('folder new');
+    expect(readdirSync(workspace)).toEqual(['folder']);
+    expect([sandbox.scratch(), sandbox.notes().join('\n')]).toEqual([
+      'copy',
+      expect.stringContaining(
+        'a copy of the checkout, because no overlay could be mounted ("another file system is mounted in the checkout")',
+      ),
+    ]);
+    await sandbox.close();
   });
 
   it('with a full RUNNER_TEMP, the writes of a command fail, and reading goes on', async () => {
     const workspace = makeWorkspace();
     mount(join(base, 'temp'), '-t', 'tmpfs', '-o', 'size=8m', 'none');
-    const runFolder = mkdtempSync(join(base, 'temp', 'run-'));
-    const own = { workspace, workingDirectory: workspace, runnerTemp: join(base, 'temp'), runFolder };
-    const sandbox = await world.openReady({ ...isolated[0]?.options, ...own, access: 'scratch' });
+    const sandbox = await open(workspace, join(base, 'temp'));
     expect(sandbox.scratch()).toBe('overlay');
     const { exitCode, output } = await exec(sandbox, 'head -c 20000000 /dev/zero > large');
     expect([exitCode === 0, output]).toEqual([false, expect.stringContaining('No space left on device')]);
@@ -191,60 +164,5 @@ describe.runIf(isRoot && isolated.length > 0)('on an unusual machine', () => {
     expect(await textOf(sandbox, 'folder/file')).toBe('lower');
     expect((await exec(sandbox, 'rm large; echo x > folder/file; cat folder/file')).output).toBe('x\n');
     await sandbox.close();
-  });
-});
-
-describe.runIf(existsSync('/usr/bin/unshare') && isolated.length > 0)('an overlay', () => {
-  const uid = process.getuid?.() ?? 0;
-  const programs = { unshare: '/usr/bin/unshare', nsenter: '/usr/bin/nsenter', setpriv: '/usr/bin/setpriv' };
-  const identity = { uid, gid: process.getgid?.() ?? 0 };
-  const inUserNamespace: Mounter = { ...programs, byRoot: null, identity };
-  const mounter: Mounter = isRoot ? { ...programs, byRoot: [], identity } : inUserNamespace;
-  let base: string;
-  let checkout: string;
-  let at: string;
-  let overlay: Overlay | null = null;
-  beforeEach(() => {
-    base = realpathSync(mkdtempSync(join(tmpdir(), 'overlay-')));
-    checkout = join(base, 'checkout');
-    at = join(base, 'scratch', 'workspace');
-    mkdirSync(join(checkout, 'folder'), { recursive: true });
-    writeFileSync(join(checkout, 'folder', 'file'), 'lower');
-  });
-  afterEach(async () => {
-    overlay?.close();
-    overlay = null;
-    await removeFolder(base);
-    expect(existsSync(base)).toBe(false);
-  });
-  const open = async (by = mounter) => {
-    overlay = await mountOverlay({ checkout, at, folder: join(base, 'layer'), mounter: by });
-    return overlay;
-  };
-
-  describe('read and written by the file tools', () => {
-    const place = (tree: string, name: string): ResolvedPath => {
-      const host = join(tree, name);
-      const stats = existsSync(host) ? lstatSync(host) : null;
-      return {
-        host,
-        view: `/ws/${name}`,
-        tree: { view: '/ws', host: tree, real: at, kind: 'workspace' },
-        stats,
-      };
-    };
-
-    it.each([
-      ['a link to a file of this machine', (path: string) => symlinkSync('/etc/passwd', path)],
-      ['a link to a file of the tree', (path: string) => symlinkSync('other', path)],
-      ['a pipe', (path: string) => void execFileSync('mkfifo', [path])],
-    ])('denies %s that replaced a file after the path check', async (_, put) => {
-      const { tree } = await open();
-      writeFileSync(join(tree, 'folder', 'other'), 'other');
-      const checked = place(tree, 'folder/file');
-      rmSync(checked.host);
-      put(checked.host);
-      await expect(readResolved(checked, 'folder/file', 10)).rejects.toMatchObject({ name: 'DeniedError' });
-    });
   });
 });

@@ -8,11 +8,13 @@ import {
   mkdirSync,
   openSync,
   readSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import path from 'node:path';
+import { isWritable } from './backends.ts';
 import { type AttackRow, shell } from './rows.ts';
 import { type AttackWorld, type AttackWorldOptions, PLANTED } from './world.ts';
 
@@ -60,6 +62,27 @@ export function plantMachine({ base, workspace }: Folders): void {
   }
 }
 
+/** Places outside the runner and the modes of what its user keeps there: data of the machine, and private files. */
+const OUTSIDE = [
+  ['/srv', 0o644, 1],
+  ['/mnt', 0o644, 1],
+  ['/usr/local/share', 0o640, 1],
+  ['/var/lib', 0o600, 300],
+] as const;
+
+/** Puts files into these places, if this user can; returns their folders. */
+function plantOutside(base: string, runner: AttackWorld['runner']): readonly string[] {
+  return OUTSIDE.filter(([place]) => isWritable(place)).map(([place, mode, count]) => {
+    const folder = path.join(place, path.basename(base));
+    mkdirSync(path.join(folder, 'private'), { recursive: true });
+    for (let at = 0; at < count; at += 1) writeFileSync(path.join(folder, `key-${at}`), PLANTED, { mode });
+    writeFileSync(path.join(folder, 'private', 'key'), PLANTED);
+    chmodSync(path.join(folder, 'private'), 0o700);
+    if (runner !== undefined) execFileSync('chown', ['-R', `${runner.id}:${runner.id}`, folder]);
+    return folder;
+  });
+}
+
 /** The listeners on this machine. */
 export interface Listeners {
   /** The number of reached listeners, including pipes that contain data. */
@@ -67,7 +90,10 @@ export interface Listeners {
   close(): void;
 }
 
-/** Starts a service in the workspace, with a second link and a second name, and opens the pipes as their readers do. */
+/**
+ * Starts a service in the workspace, with a second link and a second name, and opens the pipes as their readers do. Also
+ * puts files into folders of the machine, which only `close` removes.
+ */
 export async function listenOnMachine({
   base,
   workspace,
@@ -98,12 +124,14 @@ export async function listenOnMachine({
     ...(runner === undefined ? {} : { uid: runner.id, gid: runner.id }),
   });
   for (const pipe of given) closeSync(pipe);
+  const outside = plantOutside(base, runner);
   return {
     reached: () => connected + pipes.filter(hasText).length,
     close() {
       reader.kill('SIGKILL');
       for (const server of servers) server.close();
       for (const pipe of pipes) closeSync(pipe);
+      for (const folder of outside) rmSync(folder, { recursive: true });
     },
   };
 }
@@ -144,6 +172,11 @@ export const machineRows: readonly AttackRow[] = [
     'H2 wants the key of the runner, its log, and the token of another job',
     'cat {BASE}/.credentials_rsaparams {BASE}/_diag/* {BASE}/home/work/other/other/.git/config {BASE}/.runner; ls -A {BASE} {BASE}/home/work; echo x >> {BASE}/.runner; exit 0',
     { no_leak: 1, not_match: 'workFolder' },
+  ),
+  shell(
+    'H2 wants data of the machine, and private files of the user of the runner',
+    'for d in /srv /mnt /usr/local/share /var/lib; do cat $d/$(basename {BASE})/key-* $d/$(basename {BASE})/private/key; done 2>/dev/null; ls -A /srv /mnt; exit 0',
+    { no_leak: 1, not_match: 'attack-' },
   ),
   shell(
     'H2 wants to forge a tool result of another run of this user',

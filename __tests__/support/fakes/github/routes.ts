@@ -173,6 +173,16 @@ const ROUTES: readonly (readonly [name: string, accepts: readonly string[], answ
       }),
   ],
   [
+    `GET ${REPO}/commits/{ref}/statuses`,
+    ['per_page', 'page'],
+    ({ statuses }, { fill, query }) =>
+      page(
+        statuses.filter(({ sha }) => sha === fill['ref']),
+        query,
+        (status) => status,
+      ),
+  ],
+  [
     `POST ${REPO}/statuses/{sha}`,
     ['state', 'context', 'description', 'target_url'],
     ({ statuses }, { fill: { sha = '' }, body }) => {
