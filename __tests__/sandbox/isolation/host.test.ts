@@ -47,11 +47,3 @@ it.each(['action', 'command-line', 'library'] as const)(
     await expect(lines.join('\n')).toMatchFileSnapshot(`../../golden/sandbox/missing-${entry}.txt`);
   },
 );
-
-it.each(['command-line', 'library'] as const)(
-  'the messages about a missing sandbox mention no workflow for the %s',
-  (entry) => {
-    for (const say of Object.values(sentences))
-      expect(say(namingFor(entry))).not.toMatch(/runs-on|a step before|job|sandbox: off/u);
-  },
-);
