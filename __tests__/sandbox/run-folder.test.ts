@@ -45,11 +45,6 @@ describe('removeFolder', () => {
     expect([existsSync(folder), existsSync(join(precious, 'file'))]).toEqual([false, true]);
   });
 
-  it('does not reject for a missing directory or one that cannot be removed', async () => {
-    await removeFolder(join(base, 'absent'));
-    await removeFolder('/proc/self/fdinfo');
-  });
-
   it('continues to remove a slow tree after the process has ended', async () => {
     const folder = made('many', 'mkdir $(seq 3000)');
     const program = `import { removeFolder } from ${JSON.stringify(join(copySources(base), 'sandbox/run-folder.ts'))}; await removeFolder(${JSON.stringify(folder)}, 1);`;

@@ -63,12 +63,6 @@ it('adds variables of pass-env, but never a secret', () => {
   });
 });
 
-it('omits an allowed variable whose value is a secret', () => {
-  expect(buildEnvironment({ ...base, environment: { GITHUB_REF: 's3cret-value' } })).not.toHaveProperty(
-    'GITHUB_REF',
-  );
-});
-
 it('passes proxy and certificate variables with the network', () => {
   const environment = { HTTPS_PROXY: 'http://proxy', NODE_EXTRA_CA_CERTS: '/ca.pem' };
   expect(buildEnvironment({ ...base, environment, shellNetwork: true })).toMatchObject(environment);

@@ -18,7 +18,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SandboxError } from '../../../src/errors.ts';
-import type { Mount } from '../../../src/sandbox/isolation/backend.ts';
 import { boundNames, findEndpoints, seenSockets } from '../../../src/sandbox/isolation/sockets.ts';
 import { createWorld, exec, isolatedWays, type World } from '../world.ts';
 
@@ -109,19 +108,6 @@ if (isLinux)
       expect(await findEndpoints()).toEqual(expect.arrayContaining([pipe, join(base, 'pipe2')]));
       closeSync(descriptor);
       expect(await findEndpoints()).not.toContain(pipe);
-    });
-
-    it('are visible under each mounted path, but not in an empty directory', async () => {
-      mkdirSync(join(base, 'home', 'shown'), { recursive: true });
-      const mounts: readonly Mount[] = [
-        { kind: 'read-only', from: join(base, 'home', 'shown'), at: join(base, 'home', 'shown') },
-        { kind: 'read-only', from: join(base, 'home', 'shown'), at: join(base, 'home', 'alias') },
-        { kind: 'empty', at: join(base, 'home') },
-        { kind: 'read-write', from: join(base, 'copy'), at: join(base, 'workspace') },
-      ];
-      const sockets = ['home/x', 'home/shown/x', 'workspace/x', 'open/x'].map((name) => join(base, name));
-      const seen = ['home/shown/x', 'home/alias/x', 'open/x'].map((name) => join(base, name));
-      expect(await seenSockets(sockets, mounts)).toEqual(seen);
     });
 
     it('cause a SandboxError when there are too many to hide', async () => {

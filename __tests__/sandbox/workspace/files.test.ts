@@ -72,13 +72,18 @@ describe('reading', () => {
     await expect(textOf('short/../er/f')).rejects.toThrow();
   });
 
-  it('denies a link out of the workspace, as a file or as a directory', async () => {
+  it('denies a link out of the workspace or to .git, and a cycle of links', async () => {
     symlinkSync('/etc', at('etc'));
     symlinkSync('/etc/passwd', at('pw'));
     symlinkSync('../../../.npmrc', at('rc'));
     await expectDenied(sandbox.read('etc/passwd', 10), 'outside of what this tool sees');
     await expectDenied(sandbox.read('pw', 10), 'outside of what this tool sees');
     await expectDenied(sandbox.read('rc', 10), /outside of|belongs to the runner/u);
+    symlinkSync('.git', at('g'));
+    await expectDenied(sandbox.read('g/config', 10), '.git folder is closed');
+    symlinkSync('c2', at('c1'));
+    symlinkSync('c1', at('c2'));
+    await expectDenied(sandbox.read('c1', 10), 'too many symbolic links');
   });
 
   it('denies pipes, sockets and devices without waiting', async () => {

@@ -4,12 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { requireReadableFolders } from '../../../src/config/paths.ts';
-import {
-  isProtectedPath,
-  KERNEL_FOLDERS,
-  PROTECTED_NAMES,
-  refuseComponents,
-} from '../../../src/files/protected-names.ts';
+import { isProtectedPath, KERNEL_FOLDERS, refuseComponents } from '../../../src/files/protected-names.ts';
 import { findUnsafeLink } from '../../../src/files/unsafe-links.ts';
 import { rootScript } from '../../../src/sandbox/isolation/unshare.ts';
 import { filterPatch } from '../../../src/sandbox/workspace/patch.ts';
@@ -24,10 +19,6 @@ beforeEach(() => {
   workspace = realpathSync(mkdtempSync(join(tmpdir(), 'protected-')));
 });
 afterEach(() => rmSync(workspace, { recursive: true }));
-
-it('the list contains the expected names', () => {
-  expect([...PROTECTED_NAMES].sort()).toEqual([...NAMES].sort());
-});
 
 describe.each(NAMES)('%s', (name) => {
   const other = name.toUpperCase();

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { WorkspaceError } from '../../../src/errors.ts';
-import { findGitLocations, findRepositories } from '../../../src/sandbox/workspace/repositories.ts';
+import { findRepositories } from '../../../src/sandbox/workspace/repositories.ts';
 import { gitIn } from '../world.ts';
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'git-')));
@@ -177,16 +177,6 @@ it('hides keys, tokens and included configs in a git directory, but no file of g
   ]);
 });
 
-it('treats a bare repository as an ordinary directory', async () => {
-  const workspace = join(base, 'bares');
-  const mirror = join(workspace, 'a', 'mirror.git');
-  mkdirSync(mirror, { recursive: true });
-  gitIn(mirror, 'init', '-q', '--bare', '.');
-  gitIn(mirror, 'config', 'remote.origin.url', 'https://user:pass@example.com/x.git');
-  expect(await findRepositories(workspace)).toEqual([]);
-  expect(await findGitLocations(workspace)).toEqual({ roots: [], bare: [Buffer.from(mirror)], closed: [] });
-});
-
 it('accepts a .git file that leads out of the workspace only when the target refers back', async () => {
   const victim = repository(join(base, 'victim'));
   const module = repository(join(base, 'module2'));
@@ -255,13 +245,5 @@ describe('a name that is not UTF-8', () => {
     const found = findRepositories(workspace);
     await expect(found).rejects.toThrow(WorkspaceError);
     await expect(found).rejects.toThrow('is not UTF-8');
-  });
-
-  it('is accepted for any other file or directory', async () => {
-    const workspace = repository(join(base, 'odd files'));
-    mkdirSync(odd(workspace, 'd\xff/e\xff'), { recursive: true });
-    writeFileSync(odd(workspace, 'd\xff/f\xff'), '');
-    mkdirSync(odd(workspace, '.git/refs/heads/\xff'));
-    expect((await findRepositories(workspace)).map(({ root }) => root)).toEqual([workspace]);
   });
 });

@@ -129,22 +129,6 @@ describe.runIf(isRoot)('with files of another user in the checkout', () => {
     expect(await kindWith(inUserNamespace)).toEqual([reason]);
     expect(await kindWith({ ...inUserNamespace, byRoot: [] })).toBe('overlay');
   });
-
-  it.each([
-    ['before the model is asked if a copy might not fit', true, null],
-    ['beside the first request otherwise', false, 'overlay'],
-  ])('knows it %s', async (_, isSmall, quick) => {
-    await onDisk('size=300m', async (disk) => {
-      const [from, into] = isSmall ? [workspace, disk] : [disk, run];
-      writeFileSync(join(from, 'file'), '');
-      execFileSync('chown', ['65534', join(from, 'file')]);
-      const layers = createLayers({ workspace: from, access: 'scratch', runFolder: into, withGit: false });
-      expect((await layers.mounted(inUserNamespace, true))?.kind ?? null).toBe(quick);
-      expect(await layers.mounted(inUserNamespace)).toBeNull();
-      expect(layers.reasons()).toEqual([reason]);
-      await layers.close();
-    });
-  });
 });
 
 /** Calls back with a file system of its own, in memory. */
