@@ -233,7 +233,7 @@ describe('a merge', () => {
       'one made outside GitHub',
       [legVote('api', null, 'pass', { subject: null })],
       {},
-      'of none, made outside GitHub',
+      'is of another repository: none instead of "octo/demo"',
     ],
     [
       'one made on GitHub elsewhere',
@@ -406,11 +406,11 @@ describe('the findings of a merge', () => {
 });
 
 describe('the payload of a merge', () => {
-  it('has the verdict, the legs with their votes, the findings and the total', () => {
+  it('has the verdict, the legs with their votes, and the findings', () => {
     const merged = merge([legVote('api', null, 'pass'), legVote('web', null, 'fail')], options());
     expect(buildPayload(merged)).toEqual({
       passed: false,
-      summary: '1 of 2 legs passes, 1 fails: not passed.',
+      summary: '1 of 2 legs passed, 1 failed.',
       votes: null,
       tally: { pass: 1, fail: 1, abstain: 0, expected: 2 },
       legs: [
@@ -423,7 +423,6 @@ describe('the payload of a merge', () => {
       ],
       findings: [],
       findings_left_out: 0,
-      total: { turns: 4, input_tokens: 200, output_tokens: 20, cost_usd: 0.2 },
     });
   });
 

@@ -177,14 +177,6 @@ describe('a merge', () => {
     expect((await merge({}, { anyCommit: true })).report.subject?.sha).toBe(other);
   });
 
-  it('publishes no payload with a secret, and shows it nowhere', async () => {
-    const [leg, payload] = [`api ${SECRET}`, { passed: false, summary: SECRET }];
-    await keep('a', passing(leg, { payload }));
-    const { end, written } = await merge({ expect: leg });
-    expect(end).toEqual([1, 'inconclusive', 'secret_in_payload', false]);
-    expect(JSON.stringify(written)).not.toContain(SECRET);
-  });
-
   it('ends with a signal while it reads', async () => {
     let listener: EndListener | null = null;
     for (const name of ['a', 'b']) await keep(name, passing(name));

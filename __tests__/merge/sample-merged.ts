@@ -65,6 +65,7 @@ export function sampleMerged(changes: Partial<Merged> = {}): Merged {
       },
     ],
     findingsLeftOut: 0,
+    runs: votes.filter(({ conclusion }) => conclusion !== 'missing').length,
     turns: sum((vote) => vote.turns),
     usage: {
       ...NOTHING,

@@ -1,14 +1,11 @@
-import { readFile, stat, symlink, writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ProviderError, ReportError } from '../../src/errors.ts';
+import { ProviderError } from '../../src/errors.ts';
 import type { CompletionRequest, Provider } from '../../src/providers/provider.ts';
 import { recordRun } from '../../src/replay/recorder.ts';
 import { readRecording } from '../../src/replay/recording.ts';
-import { createRecordingFile } from '../../src/replay/recording-file.ts';
 import { createState } from '../../src/run/world.ts';
 import { call, type Script, scriptedProvider, submit } from '../support/fakes/model/scripted-provider.ts';
-import { knowSecrets, makeFolder } from '../support/surroundings.ts';
+import { knowSecrets } from '../support/surroundings.ts';
 import { quietWorld } from '../support/worlds/quiet.ts';
 import { HASH } from '../support/worlds/recordings.ts';
 
@@ -110,28 +107,5 @@ describe('a recorder', () => {
     for (const _ of [1, 2, 3]) expect(await ask()).toMatchObject({ message: { text: 'x' } });
     expect(written).toHaveLength(2);
     expect(warnings).toEqual(['record: The recording is not whole: ENOSPC: no space left on device']);
-  });
-});
-
-describe('the file of a recording', () => {
-  const folder = makeFolder();
-
-  it('replaces an older one with the first line, and only its owner can read it', async () => {
-    const file = path.join(folder, 'run.jsonl');
-    await writeFile(file, 'older, and longer than what comes', { mode: 0o644 });
-    const recording = createRecordingFile(file);
-    expect(await readFile(file, 'utf8')).toContain('older');
-    recording.append('one');
-    recording.append('two');
-    expect(await readFile(file, 'utf8')).toBe('one\ntwo\n');
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
-  });
-
-  it('is not written through a symbolic link', async () => {
-    const target = path.join(folder, 'target');
-    await writeFile(target, 'kept');
-    await symlink(target, path.join(folder, 'link.jsonl'));
-    expect(() => createRecordingFile(path.join(folder, 'link.jsonl')).append('x')).toThrow(ReportError);
-    expect(await readFile(target, 'utf8')).toBe('kept');
   });
 });

@@ -68,9 +68,7 @@ describe('a replay', () => {
   it('ends where the recording ends', async () => {
     const { ask } = await start([headerLine(), answerLine()]);
     await ask();
-    await expect(ask()).rejects.toEqual(
-      unfit('the model is asked once more, and the recording has 1 answer'),
-    );
+    await expect(ask()).rejects.toEqual(unfit('the run goes on, and the recording has 1 answer'));
     const stopped = await start([headerLine(), { type: 'stopped' }]);
     await expect(stopped.ask()).rejects.toThrow('the recorded run was stopped');
   });

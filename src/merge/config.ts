@@ -19,12 +19,9 @@ const SHARED = [
 
 /** The inputs that only a merge has, in the order of the documentation. */
 const OWN = [
-  input(
-    'verdicts',
-    'The folder into which actions/download-artifact put the envelopes of the legs. Required.',
-  ),
+  input('verdicts', 'The folder where actions/download-artifact put the envelopes of the legs. Required.'),
   input('expect', 'The names of all legs: separated by commas or lines, or a JSON array. Required.'),
-  input('votes', 'How the votes of a leg count: all, any or majority of N. Without it: one vote a leg.'),
+  input('votes', 'How votes of a leg count: all of N, any of N or majority of N. Without it: one each.'),
   input(
     'gate',
     "What a payload must meet: auto (the leg's own gate, else passed), off, a boolean property, or a JSON Schema.",
@@ -73,7 +70,7 @@ export interface MergeConfig extends Reporting {
   readonly signingKey: string | null;
 }
 
-interface MergeConfigWorld {
+interface ReadingOptions {
   /** Problems found while the inputs were collected. */
   readonly problems?: readonly InputError[];
   /** Inputs whose values are not known yet. */
@@ -83,7 +80,7 @@ interface MergeConfigWorld {
 /** Parses all inputs of a merge and collects all problems. */
 export function parseMergeConfig(
   raw: ReadonlyMap<MergeInputName, string>,
-  { problems, unknown = new Set() }: MergeConfigWorld = {},
+  { problems, unknown = new Set() }: ReadingOptions = {},
 ): Parsed<MergeConfig> {
   const reader = createReader<InputName | MergeInputName>(raw, problems);
   const { text, attempt } = reader;

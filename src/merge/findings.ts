@@ -75,9 +75,7 @@ function byPlace(one: Member, other: Member): number {
   return (
     lineOf(one) - lineOf(other) ||
     rankOf(one.finding) - rankOf(other.finding) ||
-    byName(one.run.leg, other.run.leg) ||
-    byName(one.run.run, other.run.run) ||
-    byText(one.finding, other.finding)
+    byText([one.run.leg, one.run.run, one.finding], [other.run.leg, other.run.run, other.finding])
   );
 }
 

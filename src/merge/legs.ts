@@ -46,61 +46,45 @@ export function groupLegs(votes: readonly Vote[], options: LegsOptions): readonl
   return legs;
 }
 
-function keepLastAttempts(leg: string, group: readonly Vote[]): readonly Vote[] {
-  return [...Map.groupBy(group, ({ vote }) => vote).values()]
-    .flatMap((attempts) => findLast(leg, attempts) ?? [])
-    .toSorted((one, other) => byName(one.vote ?? '', other.vote ?? ''));
-}
-
 /** Two envelopes of one vote are an error even in a replaced attempt: they are two runs, and only one is replaced. */
-function findLast(leg: string, attempts: readonly Vote[]): Vote | null {
-  let last: Vote | null = null;
-  for (const [one, other] of Map.groupBy(attempts, attemptOf).values()) {
-    if (one === undefined) continue;
-    if (other !== undefined) {
-      const which = one.vote === null ? 'no vote' : `vote ${quoteName(one.vote)}`;
+function keepLastAttempts(leg: string, group: readonly Vote[]): readonly Vote[] {
+  const last = new Map<string | null, Vote>();
+  for (const vote of group.toSorted((one, other) => (one.attempt ?? 0) - (other.attempt ?? 0))) {
+    const earlier = last.get(vote.vote);
+    if (earlier !== undefined && earlier.attempt === vote.attempt) {
+      const which = vote.vote === null ? 'no vote' : `vote ${quoteName(vote.vote)}`;
       throw new InputError(
         'verdicts',
-        `${quoteName(one.file)} and ${quoteName(other.file)} are both of leg ${quoteName(leg)}, with ${which}, in the same attempt. Give each run of a leg a vote of its own: vote: \${{ matrix.vote }}.`,
+        `${quoteName(earlier.file)} and ${quoteName(vote.file)} are both of leg ${quoteName(leg)}, with ${which}, in the same attempt. Give each run of a leg a vote of its own: vote: \${{ matrix.vote }}.`,
       );
     }
-    if (last === null || attemptOf(one) > attemptOf(last)) last = one;
+    last.set(vote.vote, vote);
   }
-  return last;
+  return [...last.values()].toSorted((one, other) => byName(one.vote ?? '', other.vote ?? ''));
 }
 
-/** Returns the workflow run attempt of a vote; 0 outside GitHub. */
-function attemptOf({ subject }: Vote): number {
-  return subject?.run_attempt ?? 0;
-}
+const SUBJECT_WORDS = { repository: 'repository', run_id: 'workflow run', sha: 'commit' } as const;
 
 /** Requires all votes to be of one run on one commit; a verdict over a mixture would have no definite subject. */
 function requireOneSubject(votes: readonly Vote[], { subject, anyCommit }: LegsOptions): void {
   const [first] = votes;
-  if (first === undefined) return;
-  const own = subject ?? first.subject;
-  const wanted: readonly (readonly [what: string, key: 'repository' | 'run_id' | 'sha', Subject | null])[] = [
-    ['repository', 'repository', own],
-    ['workflow run', 'run_id', own],
-    // If the run started on the base branch, legs may judge what they checked out, but must agree on it.
-    ['commit', 'sha', anyCommit ? first.subject : own],
-  ];
-  for (const vote of votes) {
-    for (const [what, key, reference] of wanted) {
-      if (vote.subject?.[key] === reference?.[key]) continue;
-      const theirs = vote.subject === null ? 'of none, made outside GitHub' : quoteName(vote.subject[key]);
-      const ours = reference === null ? 'of none' : quoteName(reference[key]);
-      const whose = reference === first.subject ? quoteName(first.file) : 'this job';
-      throw new InputError(
-        'verdicts',
-        `${quoteName(vote.file)} is of another ${what}: ${theirs}, and ${whose} is of ${ours}. Download the verdicts of this run alone.`,
+  const own = subject ?? first?.subject ?? null;
+  // If the run started on the base branch, legs may judge what they checked out, but must agree on it.
+  const wanted = own && { ...own, sha: (anyCommit ? first?.subject?.sha : null) ?? own.sha };
+  const keys = ['repository', 'run_id', 'sha'] as const;
+  for (const { file, subject: theirs, attempt } of votes) {
+    const refuse = (why: string) => new InputError('verdicts', `${quoteName(file)} is of ${why}`);
+    const key = keys.find((each) => theirs?.[each] !== wanted?.[each]);
+    if (key !== undefined) {
+      const [is, was] = [theirs, wanted].map((of) => (of === null ? 'none' : quoteName(of[key])));
+      throw refuse(
+        `another ${SUBJECT_WORDS[key]}: ${is} instead of ${was}. Download the verdicts of this run alone.`,
       );
     }
     // A vote cannot come from a future attempt.
-    if (subject !== null && attemptOf(vote) > subject.run_attempt)
-      throw new InputError(
-        'verdicts',
-        `${quoteName(vote.file)} is of attempt ${attemptOf(vote)}, and this is attempt ${subject.run_attempt}: this run cannot have made it.`,
+    if (subject !== null && (attempt ?? 0) > subject.run_attempt)
+      throw refuse(
+        `attempt ${attempt}, and this is attempt ${subject.run_attempt}: this run cannot have made it.`,
       );
   }
 }

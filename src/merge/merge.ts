@@ -8,7 +8,7 @@ import { mergeFindings, type RunFindings } from './findings.ts';
 import { byName, groupLegs, type Leg, type LegsOptions } from './legs.ts';
 import type { Merged, MergedFinding, MergedLeg, MergedVote, Outcome } from './types.ts';
 import type { Vote } from './vote.ts';
-import { summarize } from './words.ts';
+import { tallyWords } from './words.ts';
 
 /**
  * Merges the votes. Their order does not matter.
@@ -32,6 +32,7 @@ export function merge(votes: readonly Vote[], options: LegsOptions): Merged {
     legs,
     findings: findings.slice(0, MERGE.findings),
     findingsLeftOut: leftOut + Math.max(0, findings.length - MERGE.findings),
+    runs: counted.length,
     turns: counted.reduce((sum, { turns }) => sum + turns, 0),
     usage: counted.map(({ usage }) => usage).reduce(addUsage, NO_USAGE),
     costUsd: totalCost(counted.map(({ costUsd }) => costUsd)),
@@ -104,20 +105,12 @@ function listFindings(present: readonly Leg[], legs: readonly MergedLeg[]): read
  * findings. Names are not masked: a secret in the payload must be found, so that nothing is published.
  */
 export function buildPayload(merged: Merged): JsonObject {
-  const { usage, turns, costUsd } = merged;
-  const total = {
-    turns,
-    input_tokens: usage.inputTokens,
-    output_tokens: usage.outputTokens,
-    cost_usd: costUsd,
-  };
   const build = (shown: number): JsonObject => ({
     passed: merged.outcome === 'pass',
-    summary: summarize(merged),
+    summary: `${tallyWords(merged)}.`,
     ...mergedJson(merged, (text) => text),
     findings: merged.findings.slice(0, shown).map(findingJson),
     findings_left_out: merged.findingsLeftOut + merged.findings.length - shown,
-    total,
   });
   let shown = merged.findings.length;
   while (shown > 0 && Buffer.byteLength(shellSafeJson(build(shown))) > GITHUB.output)

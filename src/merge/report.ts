@@ -11,18 +11,10 @@ import type {
 } from '../reporters/report-types.ts';
 import { DISPLAY, LISTED } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
-import type { Conclusion, JsonObject } from '../types.ts';
+import type { JsonObject, Reason } from '../types.ts';
 import { mergedJson } from './merge.ts';
 import type { Merged, MergedFinding, Outcome } from './types.ts';
-import {
-  gravestLegs,
-  legReasons,
-  legWord,
-  listed,
-  mergeWarnings,
-  presentVotes,
-  tallyWords,
-} from './words.ts';
+import { legReasons, legWord, listed, mergeWarnings, tallyWords } from './words.ts';
 
 /**
  * Turns the report of a step in which no agent ran into the report of a merge, whose turns, usage and cost are the sums
@@ -54,50 +46,34 @@ export const MERGE_RUN_OUTPUTS: readonly RunOutput[] = RUN_OUTPUTS.filter(({ nam
 );
 
 function viewOf(merged: Merged): ReportView {
-  const titleOf = ({ verdict }: Report) =>
-    isCounted(verdict) ? `${TITLES[verdict.conclusion]}: ${tallyWords(merged)}` : null;
   return {
-    title: titleOf,
+    title: ({ verdict: { reason } }) =>
+      COUNTED.includes(reason) ? `${TITLES[merged.outcome]}: ${tallyWords(merged)}` : null,
     facts: (sanitizer) =>
       merged.votes === null ? [] : [`votes ${sanitizer.code(merged.votes, DISPLAY.label)}`],
     sections: (report, page, sanitizer) => mergeSections(report, merged, page, sanitizer),
     hidesGate: true,
-    logLines: (report, excerpt) => mergeLines(report, merged, excerpt),
+    logLines: (report) => [usedWords(report, merged)],
     warnings: mergeWarnings(merged),
     outputs: MERGE_RUN_OUTPUTS,
     envelope: (mask) => ({ merged: mergedJson(merged, mask) }),
-    statusText: (report) => {
-      const hint = report.verdict.reason === 'undecided' ? '. Re-run failed jobs' : '';
-      const title = titleOf(report)?.replace(/^\S+ /u, '');
-      return title === undefined ? null : `${title}${hint}`;
-    },
-    statusCommit: judgedCommit,
+    // The commit that the legs judged, whatever this job has checked out.
+    statusCommit: ({ subject }) => (subject?.checked_out === undefined ? subject?.sha : subject.checked_out),
     minor: { isMinor: (row) => row['outvoted'] === true, remark: OUTVOTED },
   };
 }
 
-const TITLES: Readonly<Record<Conclusion, string>> = {
-  success: '✅ Success',
-  failure: '❌ Failure',
-  inconclusive: '⚠️ Undecided',
-  skipped: '⏭️ Skipped',
+const TITLES: Readonly<Record<Outcome, string>> = {
+  pass: '✅ Success',
+  fail: '❌ Failure',
+  abstain: '⚠️ Undecided',
 };
 
 /** Explains a finding that decided nothing, for a reader who sees it beside a passing leg. */
 const OUTVOTED = 'Outvoted: only failing runs have the finding, and their leg passes all the same.';
-const DOUBTED =
-  'Not proven: no run that reports the finding could show by a quote that it stands in the files.';
 
-/** Whether the tally decided the verdict, rather than something else that ended the merge. */
-function isCounted({ reason }: Report['verdict']): boolean {
-  return ['accepted', 'gate_not_met', 'undecided'].includes(reason);
-}
-
-/** Returns the commit that the legs judged, whatever the merge's own job has checked out; null if unknown. */
-function judgedCommit({ subject }: Report): string | null | undefined {
-  if (subject === null) return undefined;
-  return subject.checked_out === undefined ? subject.sha : subject.checked_out;
-}
+/** The reasons for which the tally decided, rather than something else that ended the merge. */
+const COUNTED: readonly Reason[] = ['accepted', 'gate_not_met', 'undecided'];
 
 /** Legs in the summary, and in the one that fits a comment whose texts are as long as they can be. */
 const MAX_LEGS = [50, 10];
@@ -108,19 +84,22 @@ function mergeSections(
   page: PageOptions,
   sanitizer: MarkdownSanitizer,
 ): readonly Section[] {
+  const models = merged.models.map((model) => `${model} · `).join('');
   return [
     { name: 'the legs', rank: 0, texts: MAX_LEGS.map((max) => legTable(merged, max, sanitizer)) },
     { name: 'the findings', rank: 1, texts: page.rows.map((rows) => findings(merged, page, rows)) },
-    { name: 'the costs', rank: 2, texts: [costs(report, merged, sanitizer)] },
+    { name: 'the costs', rank: 2, texts: [`${sanitizer.inline(models)}${usedWords(report, merged)}\n\n`] },
   ];
 }
 
 /** Marks that make outcomes easy to recognize. */
 const MARKS: Readonly<Record<Outcome, string>> = { pass: '✅', fail: '❌', abstain: '⬜' };
 
+const GRAVEST_FIRST: readonly Outcome[] = ['fail', 'abstain', 'pass'];
+
 /** Renders the worst legs as a table. */
 function legTable(merged: Merged, max: number, sanitizer: MarkdownSanitizer): string {
-  const legs = gravestLegs(merged);
+  const legs = GRAVEST_FIRST.flatMap((each) => merged.legs.filter(({ outcome }) => outcome === each));
   const rows = legs.slice(0, max).map((leg) => {
     const attempts = new Set(leg.votes.flatMap(({ attempt }) => attempt ?? []));
     return [
@@ -151,62 +130,26 @@ function findings(merged: Merged, { tables }: PageOptions, maxRows: number): str
     tables({ [name]: rows }, maxRows),
     merged.findingsLeftOut === 0 ? '' : more,
     shown.some(({ outvoted }) => outvoted) ? `${OUTVOTED}\n\n` : '',
-    shown.some(({ doubted }) => doubted) ? `${DOUBTED}\n\n` : '',
   ].join('');
 }
 
 /** All rows have the same keys, so that the column order is fixed. */
 function findingRow(finding: MergedFinding): JsonObject {
-  const { severity, rule, title, message, legs, votes, outvoted, doubted } = finding;
+  const { severity, path, line, rule, title, message, legs, votes, outvoted, doubted } = finding;
   const runs = votes > legs.length ? ` · ${counted(votes, 'run')}` : '';
   const marks = `${outvoted ? ' · outvoted' : ''}${doubted ? ' · not proven' : ''}`;
   return {
     severity,
-    path: place(finding),
+    path: path === null || line === null ? (path ?? '') : `${path}:${line}`,
     rule: rule ?? '',
     message: title === null || message.startsWith(title) ? message : `${title}\n${message}`,
     'found by': `${listed(legs, LISTED.few)}${runs}${marks}`,
   };
 }
 
-/** A path with its line range as a suffix, as links and readers expect it. */
-function place({ path, line, endLine }: MergedFinding): string {
-  if (path === null || line === null) return path ?? '';
-  return endLine === null || endLine <= line ? `${path}:${line}` : `${path}:${line}-${endLine}`;
-}
-
-function costs(report: Report, merged: Merged, sanitizer: MarkdownSanitizer): string {
-  const models = sanitizer.inline(merged.models.join(', '), DISPLAY.sentence);
-  return `${models === '' ? '' : `**${models}** · `}${usedWords(report, merged)}\n\n`;
-}
-
 function usedWords({ durationMs }: Report, merged: Merged): string {
-  return [
-    counted(presentVotes(merged.legs).length, 'run'),
-    counted(merged.turns, 'turn'),
-    spent(merged),
-    `merged in ${duration(durationMs)}`,
-  ].join(' · ');
-}
-
-/** Returns log lines about the legs and the usage. `excerpt` sanitizes hostile text for the log. */
-function mergeLines(
-  report: Report,
-  merged: Merged,
-  excerpt: (text: string, max: number) => string,
-): readonly string[] {
-  const grave = gravestLegs(merged).filter(({ outcome }) => outcome !== 'pass');
-  const lines = grave.slice(0, LISTED.many).map((leg) => {
-    const [why] = legReasons(leg).map((reason) => `: ${excerpt(reason, DISPLAY.sentence)}`);
-    return `${leg.outcome === 'fail' ? '✗' : '?'} ${excerpt(leg.leg, DISPLAY.name)} ${legWord(leg)}${why ?? ''}`;
-  });
-  const left = grave.length - lines.length;
-  return [
-    `${tallyWords(merged)}${merged.votes === null ? '' : ` (votes ${merged.votes})`}`,
-    ...lines,
-    ...(left === 0 ? [] : [`… and ${counted(left, 'more leg')}`]),
-    usedWords(report, merged),
-  ];
+  const used = `${counted(merged.runs, 'run')} · ${counted(merged.turns, 'turn')} · ${spent(merged)}`;
+  return `${used} · merged in ${duration(durationMs)}`;
 }
 
 /** View of a merge that failed before counting. */

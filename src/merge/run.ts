@@ -27,10 +27,7 @@ export interface MergeWorld extends EndWorld {
   readonly files: Files;
   /** Returns the policy files that the pull request changes. Never rejects. */
   readonly findPolicyChanges: (files: readonly PolicyFile[]) => Promise<readonly PolicyChange[]>;
-  /**
-   * Returns the absolute path of the folder of envelopes.
-   * @throws InputError if it is outside the folders that may be read.
-   */
+  /** Returns the absolute path of the folder. @throws InputError if it must not be read */
   readonly resolveVerdicts: (folder: string) => Promise<string>;
   /** Whether the legs may have judged what they checked out instead of the event's commit. */
   readonly anyCommit: boolean;
@@ -66,7 +63,7 @@ export function runMerge(
 }
 
 async function work(config: MergeConfig, state: RunState, world: MergeWorld): Promise<Ending> {
-  const gate = await readGate(config, state, world);
+  const gate = await readGate(config.gate, state, world);
   const folder = await world.resolveVerdicts(config.verdicts);
   const votes = await readVotes(folder, config.signingKey, state.stop.signal, { ...world, gate });
   const merged = merge(votes, { ...config, ...world });
@@ -96,11 +93,7 @@ function evaluateLegs(merged: Merged): GateResult {
 }
 
 /** Reads the gate for the payloads of the legs; its hash is recorded as for a run. */
-async function readGate(
-  { gate: given }: MergeConfig,
-  state: RunState,
-  world: MergeWorld,
-): Promise<Gate | null> {
+async function readGate(given: string, state: RunState, world: MergeWorld): Promise<Gate | null> {
   const path = pathHere(given);
   state.judging = world.findPolicyChanges(path === null ? [] : [{ what: 'gate', path }]).then((changes) => {
     state.policyChanges = changes;
@@ -131,17 +124,10 @@ async function readVotes(
     // Files are read synchronously, so signals are handled here.
     await setImmediate();
   }
-  if (refused.length > 0) {
-    throw new InputError(
-      'verdicts',
-      `verdicts holds ${counted(refused.length, 'file')} that cannot count. ${listed(refused, LISTED.some)}. Put nothing but envelopes of the legs into the folder; the artifact of a damaged one has to be deleted, or made anew by a new run.`,
-    );
-  }
-  if (votes.length === 0) {
-    throw new InputError(
-      'verdicts',
-      `verdicts: there is no .json file in ${JSON.stringify(folder)}. Look whether the legs ran and uploaded run-result-file, and what actions/download-artifact put there.`,
-    );
-  }
+  const problem =
+    refused.length > 0
+      ? `holds ${counted(refused.length, 'file')} that cannot count. ${listed(refused, LISTED.some)}. Put nothing but envelopes of the legs into the folder; delete the artifact of a damaged one, or start a new run.`
+      : `has no .json file in ${JSON.stringify(folder)}. Look whether the legs ran and uploaded run-result-file, and what actions/download-artifact put there.`;
+  if (refused.length > 0 || votes.length === 0) throw new InputError('verdicts', `verdicts ${problem}`);
   return votes;
 }

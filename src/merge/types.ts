@@ -14,13 +14,11 @@ export interface MergedVote {
   /** From the run's own envelope; `missing` if there is none. */
   readonly conclusion: Conclusion | 'missing';
   readonly reason: Reason | 'missing';
-  /** One sentence that explains an abstention or failure. */
   readonly why: string | null;
   readonly turns: number;
   readonly usage: Usage;
   /** US dollars; null if unknown. */
   readonly costUsd: number | null;
-  /** Empty if no model was called. */
   readonly model: string;
   /** What the verdict should rest on and does not. */
   readonly weaknesses: readonly Weakness[];
@@ -28,11 +26,10 @@ export interface MergedVote {
   readonly attempt: number | null;
 }
 
-/** One leg with the outcome of its votes. */
 export interface MergedLeg {
   readonly leg: string;
   readonly outcome: Outcome;
-  /** Ordered by name, with missing votes last. Never empty. */
+  /** Never empty. */
   readonly votes: readonly MergedVote[];
 }
 
@@ -47,7 +44,6 @@ export interface MergedFinding {
   readonly message: string;
   /** The legs that agree, ordered by name. */
   readonly legs: readonly string[];
-  /** Number of runs that agree. */
   readonly votes: number;
   /** Whether the finding decided nothing: each run that reports it fails, and the leg of each passes. */
   readonly outvoted: boolean;
@@ -63,16 +59,16 @@ export interface Merged {
   readonly votes: string | null;
   /** Number of legs per outcome, and of all legs. */
   readonly tally: Readonly<Record<Outcome | 'expected', number>>;
-  /** Ordered by name. */
   readonly legs: readonly MergedLeg[];
   /** Most severe first. */
   readonly findings: readonly MergedFinding[];
   /** Number of findings that `findings` does not contain. */
   readonly findingsLeftOut: number;
+  /** The runs that count, without replaced attempts. */
+  readonly runs: number;
   readonly turns: number;
   readonly usage: Usage;
   /** null if the cost of a run is unknown. */
   readonly costUsd: number | null;
-  /** The models that were called, without duplicates, sorted. */
   readonly models: readonly string[];
 }

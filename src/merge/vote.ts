@@ -6,6 +6,7 @@ import { type Finding, isDoubted, readFindings, readGroundedFindings } from '../
 import { groundFindings } from '../reporters/grounding.ts';
 import { resolvedPaths } from '../reporters/source-locations.ts';
 import { findWeaknesses } from '../reporters/verdict-text.ts';
+import { readFlag, readText } from '../text/json-fields.ts';
 import { DISPLAY, MERGE } from '../text/limits.ts';
 import { quote, truncate } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
@@ -47,7 +48,7 @@ export interface VoteOptions {
 export function readVote(envelope: Envelope, { gate, secrets }: VoteOptions): Vote {
   const { file, vote, payload, evidence, conclusion, reason, turns, usage, costUsd, subject } = envelope;
   // Mask before cutting: half a secret is not recognized. Megabytes are not searched for what is cut anyway.
-  const cut = <T extends string | null>(text: T, max: number): T | string =>
+  const cut: Cut = (text, max) =>
     text === null ? text : truncate(secrets.mask(text.slice(0, max + DISPLAY.sanitized)), max);
   const leg = requireLeg(envelope);
   const abstention = explainAbstention(envelope);
@@ -61,22 +62,24 @@ export function readVote(envelope: Envelope, { gate, secrets }: VoteOptions): Vo
     weaknesses: evidence === null ? [] : findWeaknesses(evidence, counts),
     policy: envelope.policy,
     attempt: subject?.run_attempt ?? null,
-    findings: findings
-      .slice(0, MERGE.findings)
-      .map(({ place, severity, isKind, evidence: checked, ...texts }) => ({
-        ...{
-          severity,
-          isKind,
-          path: place?.path ?? null,
-          line: place?.line ?? null,
-          endLine: place?.endLine ?? null,
-        },
-        rule: cut(texts.rule, DISPLAY.sentence),
-        title: cut(texts.title, DISPLAY.sentence),
-        message: cut(texts.message, DISPLAY.cell),
-        doubted: checked !== undefined && isDoubted(checked),
-      })),
+    findings: findings.slice(0, MERGE.findings).map((finding) => readFinding(finding, cut)),
     findingsLeftOut: Math.max(0, findings.length - MERGE.findings),
+  };
+}
+
+type Cut = <T extends string | null>(text: T, max: number) => T | string;
+
+function readFinding({ place, severity, isKind, evidence, ...texts }: Finding, cut: Cut): VoteFinding {
+  return {
+    severity,
+    isKind,
+    path: place?.path ?? null,
+    line: place?.line ?? null,
+    endLine: place?.endLine ?? null,
+    rule: cut(texts.rule, DISPLAY.sentence),
+    title: cut(texts.title, DISPLAY.sentence),
+    message: cut(texts.message, DISPLAY.cell),
+    doubted: evidence !== undefined && isDoubted(evidence),
   };
 }
 
@@ -96,8 +99,8 @@ function requireLeg({ file, leg, vote, merged }: Envelope): string {
 /** Returns why an envelope abstains; null if it does not. */
 function explainAbstention({ conclusion, payload, replayed, error }: Envelope): string | null {
   if (replayed) return 'A recording answered: no model judged it.';
-  const isDecided = conclusion === 'success' || conclusion === 'failure';
-  return isDecided && payload !== null ? null : (error ?? 'It was cut off after its payload was accepted.');
+  if (payload !== null && (conclusion === 'success' || conclusion === 'failure')) return null;
+  return error ?? 'It was cut off after its payload was accepted.';
 }
 
 /** A run whose own gate was not met never passes, whatever gate is given here. */
@@ -107,26 +110,20 @@ function evaluate(
   payload: JsonObject,
   gate: Gate | null,
 ): readonly [Outcome, why: string | null] {
-  const fail = (why: string) => ['fail', withSummary(why, payload)] as const;
+  const summary = (readText(payload, 'summary') ?? '').trim();
+  const fail = (why: string) => ['fail', summary === '' ? why : `${why} It says: ${summary}`] as const;
   if (conclusion === 'failure' || own?.status === 'not_met') return fail('Its own gate is not met.');
   if (gate !== null) {
     const { status, words = [] } = gate.evaluate(payload);
     return status === 'not_met' ? fail(`The gate is not met: it ${words.join('. It ')}.`) : ['pass', null];
   }
   if (own?.status === 'met') return ['pass', null];
-  const passed = Object.hasOwn(payload, 'passed') ? payload['passed'] : undefined;
-  if (passed === true) return ['pass', null];
-  if (passed === false) return fail('`passed` is false.');
+  if (readFlag(payload, 'passed')) return ['pass', null];
+  if (Object.hasOwn(payload, 'passed') && payload['passed'] === false) return fail('`passed` is false.');
   throw new InputError(
     'gate',
     `gate is auto, and nothing says whether the payload of leg ${quoteName(leg)} passes (${quoteName(file)}): its step had no gate, and it has no boolean "passed". Set gate to what must hold, or to off.`,
   );
-}
-
-/** The reason why a vote fails, followed by the payload's `summary` if it has one. */
-function withSummary(why: string, payload: JsonObject): string {
-  const summary = Object.hasOwn(payload, 'summary') ? payload['summary'] : null;
-  return typeof summary === 'string' && summary.trim() !== '' ? `${why} It says: ${summary.trim()}` : why;
 }
 
 /** Returns the findings at the places that the run itself has proven or resolved, or as written if it did not. */

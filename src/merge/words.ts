@@ -1,15 +1,8 @@
 /** A merge in words. Names of legs and reasons of votes are hostile. */
-import type { Weakness } from '../reporters/verdict-text.ts';
 import { LISTED } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
-import type { Merged, MergedLeg, MergedVote, Outcome } from './types.ts';
+import type { Merged, MergedLeg, MergedVote } from './types.ts';
 import { quoteName } from './vote.ts';
-
-const MEANINGS: Readonly<Record<Outcome, string>> = {
-  pass: 'passed',
-  fail: 'not passed',
-  abstain: 'no verdict',
-};
 
 type LegWord = 'passes' | 'fails' | 'missing' | 'undecided';
 
@@ -18,28 +11,22 @@ export function legWord({ outcome, votes }: MergedLeg): LegWord {
   return votes.every(({ conclusion }) => conclusion === 'missing') ? 'missing' : 'undecided';
 }
 
-/** Returns the number of legs per outcome as trusted text: `7 of 9 legs pass, 1 fails, 1 is missing`. */
-export function tallyWords({ tally: { pass, fail, expected }, legs }: Merged): string {
-  const count = (word: LegWord) => legs.filter((leg) => legWord(leg) === word).length;
-  const clause = (number: number, one: string, many: string) =>
-    number === 0 ? [] : [`${number} ${number === 1 ? one : many}`];
-  return [
-    `${pass} of ${counted(expected, 'leg')} ${pass === 1 ? 'passes' : 'pass'}`,
-    ...clause(fail, 'fails', 'fail'),
-    ...clause(count('missing'), 'is missing', 'are missing'),
-    ...clause(count('undecided'), 'is undecided', 'are undecided'),
-  ].join(', ');
-}
-
-export function summarize(merged: Merged): string {
-  return `${tallyWords(merged)}: ${MEANINGS[merged.outcome]}.`;
+/** Returns the number of legs per outcome as trusted text: `7 of 9 legs passed, 1 failed, 1 missing`. */
+export function tallyWords({ tally, legs }: Merged): string {
+  const missing = legs.filter((leg) => legWord(leg) === 'missing').length;
+  const others = [
+    [tally.fail, 'failed'],
+    [missing, 'missing'],
+    [tally.abstain - missing, 'undecided'],
+  ] as const;
+  const clauses = others.flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`]));
+  return [`${tally.pass} of ${counted(tally.expected, 'leg')} passed`, ...clauses].join(', ');
 }
 
 /** Describes what is required, continuing a sentence that starts with "the gate". */
-export function describeGate({ tally, legs }: Merged): string {
-  const failing = legs.filter(({ outcome }) => outcome === 'fail').map(({ leg }) => quoteName(leg));
-  const open = tally.abstain === 0 ? '' : '; what is open cannot change it';
-  return `wants every leg to pass, and ${tally.fail} of ${counted(tally.expected, 'leg')} ${tally.fail === 1 ? 'fails' : 'fail'} (${listed(failing, LISTED.some)})${open}`;
+export function describeGate(merged: Merged): string {
+  const failing = merged.legs.filter(({ outcome }) => outcome === 'fail').map(({ leg }) => quoteName(leg));
+  return `wants every leg to pass, and ${tallyWords(merged)}; failed: ${listed(failing, LISTED.some)}`;
 }
 
 /** Describes why a merge is undecided and what to do. */
@@ -49,7 +36,7 @@ export function describeUndecided(merged: Merged): string {
     const abstaining = votes.filter(({ outcome }) => outcome === 'abstain');
     return `${quoteName(leg)} (${[...new Set(abstaining.map(reasonOf))].join(', ')})`;
   });
-  return `${summarize(merged)} What is open could change it: ${listed(named, LISTED.many)}. ${ADVICE}`;
+  return `${tallyWords(merged)}. What is open could change it: ${listed(named, LISTED.many)}. ${ADVICE}`;
 }
 
 /** A payload that was accepted and does not count, such as that of a replay, is not a reason to abstain. */
@@ -60,31 +47,10 @@ function reasonOf({ conclusion, reason }: MergedVote): string {
 const ADVICE =
   '"Re-run failed jobs" asks the red ones again. If the job of an open leg is green, look at what it uploaded, what was downloaded, and the input expect; a replay, and a run without a key, never count.';
 
-/**
- * Returns why a leg does not pass: the reasons of the votes that agree with its outcome, each once, with the votes if
- * not all votes of the leg have it.
- */
+/** Returns why a leg does not pass: the reasons of the votes that agree with its outcome, each once. */
 export function legReasons({ outcome, votes }: MergedLeg): readonly string[] {
-  if (outcome === 'pass') return [];
-  const groups = Map.groupBy(
-    votes.filter((vote) => vote.outcome === outcome),
-    ({ why }) => why ?? '',
-  );
-  return [...groups]
-    .slice(0, LISTED.few)
-    .map(([why, alike]) =>
-      alike.length === votes.length ? why : `${alike.length} of ${counted(votes.length, 'vote')}: ${why}`,
-    );
-}
-
-/** Orders the legs so that those that prevent a passing verdict come first, worst first. */
-export function gravestLegs({ legs }: Merged): readonly MergedLeg[] {
-  const order: readonly Outcome[] = ['fail', 'abstain', 'pass'];
-  return order.flatMap((each) => legs.filter(({ outcome }) => outcome === each));
-}
-
-export function presentVotes(legs: readonly MergedLeg[]): readonly MergedVote[] {
-  return legs.flatMap(({ votes }) => votes.filter(({ conclusion }) => conclusion !== 'missing'));
+  const alike = votes.filter((vote) => vote.outcome === outcome);
+  return [...new Set(alike.flatMap(({ why }) => why ?? []))].slice(0, LISTED.few);
 }
 
 /** Returns one sentence about what merged runs rest on, if that is less than it could be. */
@@ -92,19 +58,11 @@ export function mergeWarnings({ legs }: Merged): readonly string[] {
   const isWeak = ({ weaknesses }: MergedVote) => weaknesses.length > 0;
   const weak = legs.filter(({ votes }) => votes.some(isWeak)).map(({ leg }) => leg);
   const kinds = new Set(legs.flatMap(({ votes }) => votes.flatMap(({ weaknesses }) => weaknesses)));
-  const words = [...kinds].map((kind) => WEAKNESSES[kind]).join(', ');
+  const words = [...kinds].join(', ').replaceAll('_', ' ');
   return weak.length === 0
     ? []
     : [`Runs of ${listed(weak, LISTED.some)} rest on less than they could: ${words}.`];
 }
-
-const WEAKNESSES: Readonly<Record<Weakness, string>> = {
-  no_diff: 'no diff',
-  part_of_diff: 'a part of the diff',
-  no_tool_call: 'no tool call',
-  unseen_files: 'not every changed file',
-  partly_known: 'an amount of the change that is known only in part',
-};
 
 /** Joins the first names, and counts the others. */
 export function listed(names: readonly string[], max: number): string {

@@ -1,6 +1,6 @@
 /** A recording of the model's side of a run: the format of its lines as one JSON Schema, and its reader. */
 import { compile } from '../contract/contract.ts';
-import { InputError, type ProviderFailure } from '../errors.ts';
+import { InputError, type ProviderError, type ProviderFailure } from '../errors.ts';
 import { PROVIDERS, type ProviderName } from '../providers/registry.ts';
 import { isObject, parseOrUndefined } from '../text/json.ts';
 import type { ArgumentStatus, JsonObject, StopReason } from '../types.ts';
@@ -33,7 +33,10 @@ export interface RecordedCall {
 }
 
 /** Each further line: a model's response, in order; `stopped` if the run was stopped before it arrived. */
-export type RecordedResponse = RecordedAnswer | RecordedFailure | { readonly type: 'stopped' };
+export type RecordedResponse =
+  | RecordedAnswer
+  | ({ readonly type: 'failure' } & Pick<ProviderError, 'failure' | 'status' | 'message'>)
+  | { readonly type: 'stopped' };
 
 export interface RecordedAnswer {
   readonly type: 'answer';
@@ -44,13 +47,6 @@ export interface RecordedAnswer {
   readonly usage: JsonObject | null;
   /** As returned by the server. */
   readonly model: string;
-}
-
-interface RecordedFailure {
-  readonly type: 'failure';
-  readonly failure: ProviderFailure;
-  readonly status: number | null;
-  readonly message: string;
 }
 
 export interface Recording {
@@ -80,17 +76,6 @@ function when(type: RecordedResponse['type'], schema: JsonObject): JsonObject {
   return { if: { properties: { type: { const: type } } }, then: schema };
 }
 
-const HEADER = record({
-  format: { const: recordingFormat },
-  model: TEXT,
-  provider: { enum: PROVIDERS },
-  schema_sha256: HASH,
-  prompt_sha256: HASH,
-  tools: { type: 'array', items: TEXT },
-  working_directory: TEXT,
-  created: TEXT,
-});
-
 const ANSWER = record({
   text: TEXT,
   tool_calls: {
@@ -107,19 +92,28 @@ const ANSWER = record({
   model: TEXT,
 });
 
-const FAILURE = record({
-  failure: { enum: FAILURES },
-  status: { type: ['integer', 'null'] },
-  message: TEXT,
-});
-
 const RECORDING = record({
-  header: HEADER,
+  header: record({
+    format: { const: recordingFormat },
+    model: TEXT,
+    provider: { enum: PROVIDERS },
+    schema_sha256: HASH,
+    prompt_sha256: HASH,
+    tools: { type: 'array', items: TEXT },
+    working_directory: TEXT,
+    created: TEXT,
+  }),
   responses: {
     type: 'array',
     items: {
       ...record({ type: { enum: ['answer', 'failure', 'stopped'] } }),
-      allOf: [when('answer', ANSWER), when('failure', FAILURE)],
+      allOf: [
+        when('answer', ANSWER),
+        when(
+          'failure',
+          record({ failure: { enum: FAILURES }, status: { type: ['integer', 'null'] }, message: TEXT }),
+        ),
+      ],
     },
   },
 });

@@ -49,14 +49,10 @@ export function createReplay({ header, responses }: Recording, task: () => Task)
       if (at === 0) requireSameTask(header, policy, tools.map(({ name }) => name).join(', '));
       const response = responses[at];
       if (response === undefined)
-        throw mismatch(
-          `the model is asked once more, and the recording has ${counted(responses.length, 'answer')}`,
-        );
+        throw mismatch(`the run goes on, and the recording has ${counted(responses.length, 'answer')}`);
       at += 1;
       if (response.type === 'stopped')
-        throw mismatch(
-          'the recorded run was stopped (by its time limit or by a signal) while it waited for this answer',
-        );
+        throw mismatch('the recorded run was stopped while it waited for this answer');
       if (response.type === 'failure')
         throw new ProviderError(response.failure, response.message, { status: response.status });
       return complete(response, header.working_directory, workingDirectory);

@@ -71,8 +71,7 @@ function description(report: Report, secrets: Secrets): string {
   const { error } = report.verdict;
   const title = verdictTitle(report).replace(/^\S+ /, '');
   const replay = report.replayed === true ? REPLAY_MARK : '';
-  const own = report.view?.statusText?.(report) ?? null;
-  const text = own ?? (error === null ? title : `${replay}${error}`);
+  const text = error === null ? title : `${replay}${error}`;
   return truncate(
     singleLine(sanitize(text, secrets), DISPLAY.line).replace(/[^\0-\uffff]/gu, '�'),
     GITHUB.statusDescription,

@@ -184,8 +184,6 @@ export interface ReportView {
   readonly outputs?: readonly RunOutput[];
   /** Additional fields of the envelope; `mask` is applied to text written by other jobs. */
   readonly envelope?: (mask: (text: string) => string) => JsonObject;
-  /** The description of the commit status; null to use the verdict's own. */
-  readonly statusText?: (report: Report) => string | null;
   /** The commit that gets the status, null if unknown; if absent, the commit that is checked out. */
   readonly statusCommit?: (report: Report) => string | null | undefined;
   /** Findings of the payload that did not decide the verdict; they are shown as notes with a remark. */
