@@ -26,11 +26,11 @@ describe('parseFlags', () => {
 
   it('accepts a value that begins with a dash when it cannot be a flag', () => {
     expect(
-      scan('--max-turns', '-1', '-p', '- a point', '--system-prompt', '--x does not work').flags,
+      scan('--max-turns', '-1', '-p', '- a point', '--json-schema', '--x does not work').flags,
     ).toEqual([
       ['max-turns', '--max-turns', '-1'],
       ['prompt', '-p', '- a point'],
-      ['system-prompt', '--system-prompt', '--x does not work'],
+      ['system-prompt', '--json-schema', '--x does not work'],
     ]);
   });
 

@@ -172,8 +172,6 @@ const RULES: Readonly<Record<string, readonly (readonly [Parts, string])[]>> = {
     [{ runsOn: '${{ matrix.os }}' }, ''],
     [{ inputs: 'max-turns: 0' }, 'error never-green at max-turns'],
     [{ inputs: 'max-turns: -1' }, ''],
-    [{ inputs: 'exclude-tools: shell, structured_output' }, 'error never-green at exclude-tools'],
-    [{ inputs: 'exclude-tools: shell' }, ''],
   ],
 };
 
@@ -204,7 +202,6 @@ describe('a condition compares an output with == and a value', () => {
       'error fails-open',
     ],
     ["steps.review.outputs.run-conclusion != 'failure'", 'warning fails-open'],
-    ["${{ always() && !contains(steps.review.outputs.findings, 'error') }}", 'error fails-open'],
     ["contains(steps.review.outputs.findings, 'error')", ''],
     ["steps.review.outputs.summary != 'x'", 'warning fails-open'],
     ['steps.review.outputs.findings', ''],
@@ -236,7 +233,6 @@ describe('a condition compares an output with == and a value', () => {
     ],
     ['a default', { job: `outputs: { ok: "\${{ ${PASSED} || 'true' }}" }` }, 'warning fails-open'],
     ['another default', { job: `outputs: { ok: "\${{ ${PASSED} || 'false' }}" }` }, ''],
-    ['a choice', { after: `- env: { A: "\${{ ${PASSED} && 'x' || 'y' }}" }` }, 'error text-as-condition'],
     [
       'a skipped run',
       { inputs: 'on-missing-key: skip', after: `- if: ${PASSED} != 'false'` },

@@ -2,7 +2,7 @@
 import { MERGE_NAMES, parseMergeConfig } from '../../merge/config.ts';
 import { MERGE, refused } from './rules.ts';
 import { readInputs } from './step.ts';
-import { type Job, type Step, textAt, type Workflow } from './workflow.ts';
+import { type Job, RUNS_ANYHOW, type Step, textAt, type Workflow } from './workflow.ts';
 
 export function checkMerge(workflow: Workflow, job: Job, step: Step): void {
   const { report } = workflow;
@@ -12,9 +12,8 @@ export function checkMerge(workflow: Workflow, job: Job, step: Step): void {
   if (workflow.isComposite) return;
   const condition = textAt(job.node, 'if') ?? '';
   const isAlways = (text: string) => /^(?:\$\{\{)?always\(\)(?:\}\})?$/iu.test(text.replaceAll(/\s/gu, ''));
-  const runsAfterRed = /\balways\s*\(|!\s*cancelled\s*\(/iu.test(condition);
   if (job.needs.length > 0 && !isAlways(condition))
-    report(job.node, ['if'], runsAfterRed ? MERGE.maySkip : MERGE.skipped);
+    report(job.node, ['if'], RUNS_ANYHOW.test(condition) ? MERGE.maySkip : MERGE.skipped);
   if (!isAlways(textAt(step.node, 'if') ?? 'always()')) report(step.node, ['if'], MERGE.maySkip);
   const legs = workflow.jobs.find((each) => each.steps.some(isLeg));
   if (job.needs.length === 0 && legs !== undefined) report(job.node, ['needs'], MERGE.early(legs.id));

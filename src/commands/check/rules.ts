@@ -1,6 +1,7 @@
 /** The rules of `check`: id, severity, message and fix of each. Everything else about a rule is in the file that uses it. */
 import { DISPLAY } from '../../text/limits.ts';
-import { joinWithOr, quote, suggest } from '../../text/messages.ts';
+import { joinWithOr, quote } from '../../text/messages.ts';
+import { didYouMean } from '../flags.ts';
 
 export interface Fault {
   /** `error` for what certainly goes wrong, `warning` for everything else. */
@@ -15,7 +16,7 @@ function error(rule: string, message: string, fix: string): Fault {
   return { severity: 'error', rule, message, fix };
 }
 
-function warning(rule: string, message: string, fix: string): Fault {
+export function warning(rule: string, message: string, fix: string): Fault {
   return { severity: 'warning', rule, message, fix };
 }
 
@@ -32,11 +33,6 @@ export function refused(rule: string, text: string): Fault {
 
 const name = (text: string) => quote(text, DISPLAY.name);
 
-function didYouMean(given: string, known: readonly string[], otherwise: string): string {
-  const near = suggest(given, known);
-  return near.length === 0 ? otherwise : `Did you mean ${joinWithOr(near)}?`;
-}
-
 /** Rules for the inputs of a step, and for the files that they name. */
 export const INPUT = {
   notText: (input: string) =>
@@ -47,21 +43,12 @@ export const INPUT = {
       `There is no input ${name(input)}.`,
       near.length === 0 ? 'Remove it.' : `Did you mean ${joinWithOr(near)}?`,
     ),
-  noGate: (gate: string | null) =>
-    warning(
-      'no-gate',
-      'The schema is your own and there is no gate, so the step is green whatever the verdict says.',
-      gate === null
-        ? 'Set gate to a JSON Schema of what must hold, or gate: off if that is intended.'
-        : `For example gate: ${gate} (or gate: off if that is intended).`,
-    ),
   noCheckout: (input: string) =>
     error(
       'missing-file',
       `${input} names a file of the repository, and no step before this one checks it out.`,
       'Put actions/checkout before it, with persist-credentials: false.',
     ),
-  missingFile: (text: string) => refused('missing-file', text),
   secret: (input: string) =>
     error(
       'secret-in-file',
@@ -100,11 +87,6 @@ export const JOB = {
     'never-green',
     'With max-turns: 0 the model is never asked, so the step is always red (53).',
     'Give it some turns, for example 30; -1 means no limit.',
-  ),
-  noDelivery: error(
-    'never-green',
-    'exclude-tools takes structured_output away, the only tool that delivers a verdict, so the step is always red.',
-    'Take structured_output out of exclude-tools.',
   ),
   forgiven: (isRead: boolean) =>
     isRead

@@ -1,14 +1,18 @@
 /** Checks what a workflow does with the verdicts of its steps: conditions, scripts, and jobs that go on regardless. */
+import * as ast from '@actions/expressions/ast';
+import { StringData } from '@actions/expressions/data/string';
+import { Lexer, TokenType } from '@actions/expressions/lexer';
+import { Parser } from '@actions/expressions/parser';
 import type { Node, Scalar } from 'yaml';
 import { DISPLAY } from '../../text/limits.ts';
 import { truncate } from '../../text/messages.ts';
-import { expressionsIn, type Path, parseExpression, readsIn, weaknessesIn } from './conditions.ts';
 import { CONCLUSION, type Output, PAYLOAD, RUN_NAMES } from './outputs.ts';
 import { type Fault, JOB, OUTPUT } from './rules.ts';
 import {
   entriesOf,
   type Job,
   mentions,
+  RUNS_ANYHOW,
   type Step,
   scalarsIn,
   textAt,
@@ -25,8 +29,65 @@ export interface Source {
   readonly outputs: readonly Output[] | null;
 }
 
-/** A text of the workflow that may hold expressions; the step is null for what belongs to the job itself. */
+export function checkUsage(workflow: Workflow, sources: readonly Source[]): void {
+  for (const job of workflow.jobs) {
+    for (const { scalar, keys } of scalarsIn(job.node)) {
+      const step = keys[0] === 'steps' ? job.steps.find(({ index }) => String(index) === keys[1]) : undefined;
+      const key = keys.slice(step === undefined ? 0 : 2).join('.');
+      for (const text of expressionsIn(textOf(scalar) ?? '', key === 'if'))
+        checkExpression({ workflow, sources, job, step: step ?? null, scalar, key }, text.trim());
+    }
+    checkRegardless(job, workflow, sources);
+  }
+  for (const source of sources) checkForgiven(source, workflow);
+}
+
+/** Returns the texts of the expressions in a text; a condition without `${{ }}` is one expression. */
+function expressionsIn(text: string, isCondition: boolean): readonly string[] {
+  if (isCondition && !text.includes('${{')) return [text];
+  const [, ...parts] = text.split('${{');
+  return parts.flatMap((part) => /^(?:'[^']*'|[^'}]|\}(?!\}))*(?=\}\})/u.exec(part)?.[0] ?? []);
+}
+
+/** Parses an expression; returns null if it is invalid, which other linters report. */
+function parseExpression(text: string): ast.Expr | null {
+  try {
+    const { tokens } = new Lexer(text).lex();
+    // Every name is declared to the parser: what exists is not judged here.
+    const names = tokens.flatMap(({ type, lexeme }) => (type === TokenType.IDENTIFIER ? [lexeme] : []));
+    const call = () => new StringData('');
+    const functions = names.map((name) => ({ name, minArgs: 0, maxArgs: 255, call }));
+    return new Parser(tokens, names, functions).parse() ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** A name such as `steps.x.outputs.y`, in lower-case segments, with `*` for a filter. */
+type Path = readonly string[];
+
+function pathOf(expr: ast.Expr): Path | null {
+  if (expr instanceof ast.ContextAccess) return [expr.name.lexeme.toLowerCase()];
+  const before = expr instanceof ast.IndexAccess ? pathOf(expr.expr) : null;
+  if (!(expr instanceof ast.IndexAccess) || before === null) return null;
+  const { index } = expr;
+  return [...before, index instanceof ast.Literal ? index.literal.coerceString().toLowerCase() : '*'];
+}
+
+/** Returns the paths that an expression reads, each as a whole: not `steps.x` of `steps.x.outputs.y`. */
+function readsIn(expr: ast.Expr): readonly Path[] {
+  const own = pathOf(expr);
+  if (own !== null) return [own];
+  if (expr instanceof ast.Grouping) return readsIn(expr.group);
+  if (expr instanceof ast.Unary || expr instanceof ast.IndexAccess) return readsIn(expr.expr);
+  if (expr instanceof ast.Binary) return [expr.left, expr.right].flatMap(readsIn);
+  return expr instanceof ast.Logical || expr instanceof ast.FunctionCall ? expr.args.flatMap(readsIn) : [];
+}
+
+/** The position of an expression in a workflow; the step is null for what belongs to the job itself. */
 interface Site {
+  readonly workflow: Workflow;
+  readonly sources: readonly Source[];
   readonly job: Job;
   readonly step: Step | null;
   readonly scalar: Scalar;
@@ -34,76 +95,69 @@ interface Site {
   readonly key: string;
 }
 
-export function checkUsage(workflow: Workflow, sources: readonly Source[]): void {
-  for (const job of workflow.jobs) {
-    for (const { scalar, keys } of scalarsIn(job.node)) {
-      const step = keys[0] === 'steps' ? job.steps.find(({ index }) => String(index) === keys[1]) : undefined;
-      const key = keys.slice(step === undefined ? 0 : 2).join('.');
-      checkSite({ job, step: step ?? null, scalar, key }, workflow, sources);
-    }
-    checkRegardless(job, workflow, sources);
-  }
-  for (const source of sources) checkForgiven(source, workflow);
-}
-
-function checkSite(site: Site, workflow: Workflow, sources: readonly Source[]): void {
-  const { scalar, key, job } = site;
-  const isScript = key === 'run' || key === 'with.script';
-  for (const expression of expressionsIn(textOf(scalar) ?? '', key === 'if')) {
-    const text = expression.trim();
-    const root = parseExpression(text);
-    const report = (fault: Fault) => workflow.reportIn(scalar, text, fault);
-    for (const path of root === null ? [] : readsIn(root)) {
-      const [, , third, name] = path;
-      const source = sourceOf(path, job, sources);
-      const isWhole = third === undefined || (third === 'outputs' && (name === undefined || name === '*'));
-      if (source !== null && isWhole && isScript) report(OUTPUT.script('What is read of the step'));
-      if (source !== null && third === 'outputs' && name !== undefined && !isWhole && isUnknown(name, source))
-        report(OUTPUT.unknown(name, namesOf(source)));
-      const read = readOf(path, job, workflow, sources);
-      if (read === null) continue;
-      if (isScript && read.output.kind === 'text') report(OUTPUT.script(read.output.name));
-      if (read.source.job !== job && read.source.job.hasMatrix)
-        report(OUTPUT.ofMatrix(read.output.name, read.source.job.id));
-    }
-    const outputOf = (path: Path) => readOf(path, job, workflow, sources)?.output ?? null;
-    for (const { kind, path } of root === null ? [] : weaknessesIn(root, key === 'if', outputOf)) {
-      const read = readOf(path, job, workflow, sources);
-      if (read === null) continue;
-      const { name, values, good } = read.output;
-      const shown = truncate(text, DISPLAY.excerpt);
-      if (kind === 'bare') report(OUTPUT.bare(shown, name, values));
-      else if (kind === 'never') report(OUTPUT.neverTrue(shown, name, values));
-      else report(OUTPUT.failsOpen(shown, name, good, runsWithoutVerdict(site, read.source)));
-    }
-  }
-}
-
-/** Returns the step of the action whose outputs or results a path reads: `steps.ID` in its own job. */
-function sourceOf([context, id]: Path, job: Job, sources: readonly Source[]): Source | null {
-  return (
-    (context === 'steps' ? sources.find((each) => each.job === job && each.step.id === id) : null) ?? null
-  );
-}
-
 interface Read {
   readonly source: Source;
   readonly output: Output;
 }
 
+function checkExpression(site: Site, text: string): void {
+  const { workflow, sources, job, scalar, key } = site;
+  const root = parseExpression(text);
+  if (root === null) return;
+  const isScript = key === 'run' || key === 'with.script';
+  const report = (fault: Fault) => workflow.reportIn(scalar, text, fault);
+  for (const path of readsIn(root)) {
+    const [, , third = 'outputs', name = '*'] = path;
+    const source = third === 'outputs' ? sourceOf(path, job, sources) : null;
+    if (source !== null && name === '*' && isScript) report(OUTPUT.script('What is read of the step'));
+    if (source !== null && name !== '*') checkName(name, source, report);
+    const read = readOf(path, job, workflow, sources);
+    if (isScript && read?.output.kind === 'text') report(OUTPUT.script(read.output.name));
+    if (read !== null && read.source.job !== job && hasMatrix(read.source.job))
+      report(OUTPUT.ofMatrix(read.output.name, read.source.job.id));
+  }
+  const find: Find = (expr) => {
+    const path = pathOf(expr);
+    return path === null ? null : readOf(path, job, workflow, sources);
+  };
+  for (const { kind, read } of marksIn(root, false, find)) {
+    const { name, values, good } = read.output;
+    const shown = truncate(text, DISPLAY.excerpt);
+    if (kind === 'bare' && key === 'if') report(OUTPUT.bare(shown, name, values));
+    if (kind === 'never') report(OUTPUT.neverTrue(shown, name, values));
+    if (kind === 'open') report(OUTPUT.failsOpen(shown, name, good, runsWithoutVerdict(site, read.source)));
+  }
+}
+
+function hasMatrix({ node }: Job): boolean {
+  return valueAt(node, 'strategy', 'matrix') !== null;
+}
+
+/** Returns the step of the action whose outputs or results a path reads: `steps.ID` in its own job. */
+function sourceOf([context, id]: Path, job: Job, sources: readonly Source[]): Source | null {
+  if (context !== 'steps') return null;
+  return sources.find((each) => each.job === job && each.step.id === id) ?? null;
+}
+
+/** A merge has other outputs about how it ended. */
+function checkName(name: string, { step, outputs }: Source, report: (fault: Fault) => void): void {
+  const names = [...(outputs ?? []), PAYLOAD].map((each) => each.name).concat(RUN_NAMES);
+  const isSure = step.part === 'run' && (outputs !== null || name.startsWith('run-'));
+  if (isSure && !names.some((each) => each.toLowerCase() === name)) report(OUTPUT.unknown(name, names));
+}
+
 /** Returns the output that a path reads, of a step in the same job or through the outputs of another job. */
 function readOf(path: Path, job: Job, workflow: Workflow, sources: readonly Source[]): Read | null {
   const [context, id, third, name, ...rest] = path;
-  if (third !== 'outputs' || name === undefined || rest.length > 0) return null;
+  if (third !== 'outputs' || rest.length > 0) return null;
   const needed = context === 'needs' ? workflow.jobs.find((each) => each.id === id) : undefined;
   if (needed !== undefined) {
     const declared = entriesOf(valueAt(needed.node, 'outputs'));
     const value = textOf(declared.find(([key]) => key.toLowerCase() === name)?.[1]) ?? '';
-    const [inner = ''] = expressionsIn(value, false);
-    const root = value.trim() === `\${{${inner}}}` ? parseExpression(inner) : null;
-    const [read, ...others] = root === null ? [] : readsIn(root);
-    if (read === undefined || others.length > 0 || read[0] !== 'steps') return null;
-    return readOf(read, needed, workflow, sources);
+    const [, inner = ''] = /^\s*\$\{\{(.*)\}\}\s*$/su.exec(value) ?? [];
+    const root = parseExpression(inner);
+    const read = root === null ? null : pathOf(root);
+    return read?.[0] === 'steps' ? readOf(read, needed, workflow, sources) : null;
   }
   const source = sourceOf(path, job, sources);
   const outputs = [...(source?.outputs ?? []), PAYLOAD, CONCLUSION];
@@ -111,14 +165,62 @@ function readOf(path: Path, job: Job, workflow: Workflow, sources: readonly Sour
   return source === null || output === undefined ? null : { source, output };
 }
 
-function namesOf({ outputs }: Source): readonly string[] {
-  return [...(outputs ?? []).map(({ name }) => name), PAYLOAD.name, ...RUN_NAMES];
+/** Returns the output that an expression is; null for any other expression. */
+type Find = (expr: ast.Expr) => Read | null;
+
+interface Mark {
+  /**
+   * `bare`: it only asks whether there is a text. `never`: no value makes it true. `open`: it passes without a verdict.
+   * `closed`: it does not, as it should be.
+   */
+  readonly kind: 'bare' | 'never' | 'open' | 'closed';
+  readonly read: Read;
 }
 
-/** A merge has some outputs of its own about how it ended. */
-function isUnknown(name: string, source: Source): boolean {
-  if (namesOf(source).some((each) => each.toLowerCase() === name)) return false;
-  return name.startsWith('run-') ? source.step.part === 'run' : source.outputs !== null;
+/** Judges the parts of an expression. Functions are left alone. */
+function marksIn(expr: ast.Expr, isNegated: boolean, find: Find): readonly Mark[] {
+  const read = find(expr);
+  // Whether there is a text at all is a fair question to ask of a text.
+  if (read !== null) return read.output.kind === 'text' ? [] : [{ kind: 'bare', read }];
+  if (expr instanceof ast.Grouping) return marksIn(expr.group, isNegated, find);
+  if (expr instanceof ast.Unary) return marksIn(expr.expr, !isNegated, find);
+  if (expr instanceof ast.Binary) return judgeComparison(expr, isNegated, find);
+  if (!(expr instanceof ast.Logical)) return [];
+  const marks = expr.args.flatMap((each) => marksIn(each, isNegated, find));
+  if ((expr.operator.type === TokenType.AND) !== isNegated) {
+    // Beside a part that asks for the verdict, it does not matter that another is true without one.
+    const isClosed = marks.some(({ kind }) => kind === 'closed');
+    return marks.filter(({ kind }) => !isClosed || kind !== 'open');
+  }
+  // In `x || 'true'` a value that passes takes the place of an empty one.
+  const defaults = expr.args.flatMap((each, at): Mark[] => {
+    const [before, next] = [find(each), expr.args[at + 1]];
+    const passes = next instanceof ast.Literal && next.literal.coerceString() === before?.output.good;
+    return before !== null && passes ? [{ kind: 'open', read: before }] : [];
+  });
+  return [...marks.filter(({ kind }) => kind !== 'closed'), ...defaults];
+}
+
+/** Judges a comparison of an output with a literal; any other is left alone. */
+function judgeComparison(expr: ast.Binary, isNegated: boolean, find: Find): readonly Mark[] {
+  const read = find(expr.left) ?? find(expr.right);
+  const literal = [expr.left, expr.right].find((each) => each instanceof ast.Literal)?.literal;
+  if (read === null || literal === undefined) return [];
+  const { values, good } = read.output;
+  const isText = literal instanceof StringData;
+  const text = literal.coerceString().toLowerCase();
+  const operator = expr.operator.lexeme;
+  // Beside a number an empty text is 0.
+  const isSame = isText ? text === '' : literal.number() === 0;
+  const isTrue = operator === '==' ? isSame : operator === '!=' ? !isSame : operator.startsWith('<');
+  if (isText && text === '') return isTrue === isNegated ? [{ kind: 'closed', read }] : [];
+  const isListed = isText && values.some((value) => value.toLowerCase() === text);
+  const isEquality = operator === (isNegated ? '!=' : '==');
+  if (isEquality && values.length > 0 && !isListed) return [{ kind: 'never', read }];
+  // `!= 'true'` is true without a verdict too, but asks what does not pass.
+  const asksForRed = isText && !isEquality && good?.toLowerCase() === text;
+  if (isTrue === isNegated) return [{ kind: 'closed', read }];
+  return asksForRed ? [] : [{ kind: 'open', read }];
 }
 
 /** Whether the condition is evaluated although the step gave no verdict. */
@@ -127,7 +229,7 @@ function runsWithoutVerdict(site: Site, { job, step }: Source): boolean {
   if (textAt(step.node, 'with', 'on-missing-key') === 'skip') return true;
   const condition = textAt(site.job === job ? site.step?.node : site.job.node, 'if') ?? '';
   const asksHowItEnded = /\.(?:outcome|conclusion|result)\s*==/iu.test(condition);
-  return /\balways\s*\(|!\s*cancelled\s*\(/iu.test(condition) && !asksHowItEnded;
+  return RUNS_ANYHOW.test(condition) && !asksHowItEnded;
 }
 
 function isForgiven(node: Node): boolean {
@@ -136,7 +238,7 @@ function isForgiven(node: Node): boolean {
 
 /** Finds jobs that run after a failed verdict and never ask for it. A merge reads the verdicts from their files. */
 function checkRegardless(job: Job, { report }: Workflow, sources: readonly Source[]): void {
-  if (!/\b(?:always|cancelled)\s*\(/iu.test(textAt(job.node, 'if') ?? '')) return;
+  if (!RUNS_ANYHOW.test(textAt(job.node, 'if') ?? '')) return;
   if (job.steps.some(({ part }) => part === 'merge')) return;
   for (const id of new Set(sources.map((each) => each.job.id))) {
     const isAsked = [`needs.${id}.`, 'needs.*', 'tojson(needs'].some((part) => mentions(job.node, part));

@@ -1,7 +1,7 @@
 /** Reads a workflow file: its jobs, the steps that use this action, and the position of everything in the file. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import yaml, { type Node, type Pair, type Scalar, type YAMLMap } from 'yaml';
+import yaml, { type Node, type Scalar, type YAMLMap } from 'yaml';
 import { type Fault, refused } from './rules.ts';
 
 export interface Finding extends Fault {
@@ -27,7 +27,6 @@ export interface Job {
   readonly id: string;
   readonly node: YAMLMap;
   readonly needs: readonly string[];
-  readonly hasMatrix: boolean;
   readonly steps: readonly Step[];
 }
 
@@ -42,6 +41,9 @@ export interface Step {
   readonly part: 'run' | 'merge' | null;
 }
 
+/** A condition that lets something run after a red step or job. */
+export const RUNS_ANYHOW = /\balways\s*\(|!\s*cancelled\s*\(/iu;
+
 /** The checkout that local paths refer to, and other names of the action. */
 export interface Home {
   readonly root: string;
@@ -49,17 +51,12 @@ export interface Home {
 }
 
 /** Reads a workflow; reports what keeps it from being read, and returns null then, as for any other file. */
-export function readWorkflow(
-  file: string,
-  text: string,
-  home: Home,
-  add: (finding: Finding) => void,
-): Workflow | null {
-  const lines = new yaml.LineCounter();
-  const document = yaml.parseDocument(text, { lineCounter: lines, logLevel: 'silent', prettyErrors: false });
+export function readWorkflow(file: string, text: string, home: Home, findings: Finding[]): Workflow | null {
+  const lineCounter = new yaml.LineCounter();
+  const document = yaml.parseDocument(text, { lineCounter, logLevel: 'silent', prettyErrors: false });
   const addAt = (offset: number, fault: Fault) => {
-    const { line, col } = lines.linePos(offset);
-    add({ file, line: Math.max(1, line), column: Math.max(1, col), ...fault });
+    const { line, col } = lineCounter.linePos(offset);
+    findings.push({ file, line, column: col, ...fault });
   };
   const [broken] = document.errors;
   if (broken !== undefined) {
@@ -80,7 +77,7 @@ export function readWorkflow(
   return {
     node,
     isComposite,
-    events: isComposite ? [] : namesIn(valueAt(node, 'on')),
+    events: namesIn(valueAt(node, 'on')),
     jobs: jobs.flatMap(([id, job]) => (yaml.isMap(job) ? [readJob(id.toLowerCase(), job, home)] : [])),
     report: (at, keys, fault) => addAt(offsetOf(at, keys), fault),
     reportIn: (scalar, part, fault) => {
@@ -93,15 +90,13 @@ export function readWorkflow(
 
 function readJob(id: string, node: YAMLMap, home: Home): Job {
   const list = valueAt(node, 'steps');
-  const steps = (yaml.isSeq(list) ? list.items : []).flatMap((step, index): Step[] => {
+  const steps = (yaml.isSeq(list) ? list.items : []).flatMap((step, index) => {
     if (!yaml.isMap(step)) return [];
     const uses = textAt(step, 'uses') ?? '';
-    return [
-      { index, id: textAt(step, 'id')?.toLowerCase() ?? null, node: step, uses, part: partOf(uses, home) },
-    ];
+    const stepId = textAt(step, 'id')?.toLowerCase() ?? null;
+    return [{ index, id: stepId, node: step, uses, part: partOf(uses, home) }];
   });
-  const hasMatrix = valueAt(node, 'strategy', 'matrix') !== null;
-  return { id, node, needs: namesIn(valueAt(node, 'needs')), hasMatrix, steps };
+  return { id, node, needs: namesIn(valueAt(node, 'needs')), steps };
 }
 
 /** Since 2026-07-30 `$/path` means the workflow's own repository, as `./path` does after a checkout. */
@@ -116,15 +111,8 @@ function partOf(uses: string, { root, actions }: Home): Step['part'] {
 }
 
 function holdsAction(folder: string): boolean {
-  return ['action.yml', 'action.yaml'].some((file) => {
-    try {
-      return /^name:\s*["']?structured-agent["']?\s*(?:#.*)?$/mu.test(
-        readFileSync(path.join(folder, file), 'utf8'),
-      );
-    } catch {
-      return false;
-    }
-  });
+  const file = path.join(folder, 'action.yml');
+  return existsSync(file) && /^name: *["']?structured-agent["']?\s/mu.test(readFileSync(file, 'utf8'));
 }
 
 /** The mistake of the first hour is `schema: @path`; for the others the parser's own words are enough. */
@@ -143,7 +131,7 @@ export function entriesOf(node: unknown): readonly (readonly [string, Node | nul
 }
 
 export function valueAt(node: unknown, ...keys: readonly string[]): Node | null {
-  const found = keys.reduce<unknown>((at, key) => pairAt(at, key)?.value, node);
+  const found = yaml.isMap(node) ? node.getIn(keys, true) : null;
   return yaml.isNode(found) ? found : null;
 }
 
@@ -156,17 +144,13 @@ export function textOf(node: unknown): string | null {
   return yaml.isScalar(node) ? String(node.value ?? '') : null;
 }
 
-function pairAt(node: unknown, key: string): Pair | null {
-  if (!yaml.isMap(node)) return null;
-  return node.items.find((each) => textOf(each.key) === key) ?? null;
-}
-
+/** Returns the position of the deepest of the keys that exists. */
 function offsetOf(node: Node, keys: readonly string[]): number {
   let at: unknown = node;
   let offset = node.range?.[0] ?? 0;
   for (const key of keys) {
-    const pair = pairAt(at, key);
-    if (pair === null || !yaml.isNode(pair.key)) break;
+    const pair = yaml.isMap(at) ? at.items.find((each) => textOf(each.key) === key) : undefined;
+    if (!yaml.isNode(pair?.key)) break;
     offset = pair.key.range?.[0] ?? offset;
     at = pair.value;
   }

@@ -8,7 +8,7 @@ import { readText } from '../../text/json-fields.ts';
 import { DISPLAY } from '../../text/limits.ts';
 import { quote } from '../../text/messages.ts';
 import { inertLine } from '../../text/sanitize.ts';
-import { readFlags } from '../parse-flags.ts';
+import { readFlags } from '../flags.ts';
 import { renderReportPage } from './page.ts';
 
 export interface ReportIo {
@@ -35,7 +35,7 @@ const NO_SECRETS = { mask: (text: string) => text, longest: () => 0 };
  */
 export async function runReport(argv: readonly string[], { cwd, stdout, stderr }: ReportIo): Promise<number> {
   try {
-    const flags = readFlags('report', argv, { help: 'switch' });
+    const flags = readFlags('report', argv, { help: 'boolean' });
     await stdout(flags.has('help') ? USAGE : `${writePage(flags.positionals, cwd)}\n`);
     return 0;
   } catch (error) {
