@@ -115,42 +115,7 @@ export function didYouMean(given: string, known: readonly string[], otherwise: s
   return near.length === 0 ? otherwise : `Did you mean ${joinWithOr(near)}?`;
 }
 
-export interface Flags {
-  value(name: string): string | null;
-  list(name: string): readonly string[];
-  has(name: string): boolean;
-  readonly positionals: readonly string[];
-}
-
-/**
- * Parses a subcommand's arguments. `-h` means `--help`, and after `--` nothing is a flag.
- * @throws InputError that names every invalid flag and the fix
- */
-export function readFlags(
-  command: string,
-  argv: readonly string[],
-  table: Readonly<Record<string, FlagSpec['kind']>>,
-): Flags {
-  const specs = Object.entries(table).map(([name, kind]) => {
-    return { name, kind, value: 'VALUE', short: name === 'help' ? ['h'] : [], aliases: [] };
-  });
-  const names = Object.keys(table);
-  const { flags, words, problems } = parseFlags(argv, specs, (as) => {
-    const near = suggest(as.replace(/^-+/u, ''), names);
-    const listed = (near.length === 0 ? names : near).map((name) => `--${name}`).join(', ');
-    const fix = near.length === 0 ? `Its flags are ${listed}.` : `Did you mean ${listed}?`;
-    return new InputError(null, `${command} has no flag ${quote(as, DISPLAY.name)}. ${fix}`);
-  });
-  throwProblems([...problems, ...findRepeated(flags)]);
-  const list = (name: string) => flags.filter(({ flag }) => flag.name === name).map(({ value }) => value);
-  return {
-    positionals: words,
-    list,
-    value: (name) => list(name)[0] ?? null,
-    has: (name) => list(name).includes('true'),
-  };
-}
-
+/** A subcommand. `-h` means `--help`, and after `--` nothing is a flag. */
 export interface Command {
   readonly name: string;
   /** All but `help`. */
@@ -167,21 +132,43 @@ export interface CommandIo {
 /** The exit code of a run that refuses its input. */
 export const REFUSED = 52;
 
+export type Flags = ReturnType<typeof readFlags>;
+
+/** @throws InputError that names every invalid flag and the fix */
+function readFlags({ name: command, flags: kinds }: Command, argv: readonly string[]) {
+  const specs = Object.entries({ ...kinds, help: 'boolean' as const }).map(([name, kind]) => {
+    return { name, kind, value: 'VALUE', short: name === 'help' ? ['h'] : [], aliases: [] };
+  });
+  const names = specs.map(({ name }) => `--${name}`);
+  const { flags, words, problems } = parseFlags(argv, specs, (as) => {
+    const unknown = `${command} has no flag ${quote(as, DISPLAY.name)}.`;
+    return new InputError(null, `${unknown} Its flags are ${names.join(', ')}.`);
+  });
+  throwProblems([...problems, ...findRepeated(flags)]);
+  const list = (name: string) => flags.filter(({ flag }) => flag.name === name).map(({ value }) => value);
+  return {
+    positionals: words,
+    list,
+    value: (name: string) => list(name)[0] ?? null,
+    has: (name: string) => list(name).includes('true'),
+  };
+}
+
 /** Runs a subcommand, or shows its help. Returns the exit code; an InputError becomes one line of stderr. */
 export async function runCommand(
-  { name, flags: table, help }: Command,
+  command: Command,
   argv: readonly string[],
   io: CommandIo,
   work: (flags: Flags) => Promise<number>,
 ): Promise<number> {
   try {
-    const flags = readFlags(name, argv, { ...table, help: 'boolean' });
+    const flags = readFlags(command, argv);
     if (!flags.has('help')) return await work(flags);
-    io.stdout.write(help);
+    io.stdout.write(command.help);
     return 0;
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    io.stderr.write(`structured-agent ${name}: ${inertLine(error.message, DISPLAY.line)}\n`);
+    io.stderr.write(`structured-agent ${command.name}: ${inertLine(error.message, DISPLAY.line)}\n`);
     return REFUSED;
   }
 }

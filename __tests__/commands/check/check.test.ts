@@ -36,7 +36,7 @@ describe('what check prints', () => {
   });
 
   it.each([
-    [['--acton', 'x'], 'Did you mean --action'],
+    [['--acton', 'x'], 'Its flags are --action, --output-format, --help.'],
     [['--action'], '--action VALUE'],
     [['--output-format', 'xml'], 'text or json'],
     [['--output-format', 'text', '--output-format', 'json'], 'twice'],

@@ -2,17 +2,16 @@
 import { readdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { readTrustedFile } from '../../config/workspace-file.ts';
-import type { Files } from '../../contract/source.ts';
 import { InputError } from '../../errors.ts';
 import { DISPLAY, READ } from '../../text/limits.ts';
 import { counted, quote } from '../../text/messages.ts';
 import { escapeCommands, inertLine } from '../../text/sanitize.ts';
 import { type Command, type CommandIo, type Flags, REFUSED, runCommand } from '../flags.ts';
 import { checkMerge } from './merge-job.ts';
-import { MERGED, PAYLOAD, type Policy } from './outputs.ts';
+import { PAYLOAD, type Policy } from './outputs.ts';
 import { refused } from './rules.ts';
 import { checkStep } from './step.ts';
-import { checkUsage, type Source } from './usage.ts';
+import { checkUsage } from './usage.ts';
 import { type Finding, readWorkflow, type Workflow } from './workflow.ts';
 
 /** Runs `structured-agent check` with the arguments after `check`. Returns 0, or 52 if an error was found. */
@@ -22,8 +21,9 @@ export function runCheck(argv: readonly string[], io: CommandIo): Promise<number
     if (format !== 'text' && format !== 'json')
       throw new InputError('output-format', `--output-format is ${quote(format)}. Use text or json.`);
     const result = await check(flags, io.cwd);
-    io.stdout.write(format === 'json' ? asJson(result) : asText(result));
-    return result.findings.some(({ severity }) => severity === 'error') ? REFUSED : 0;
+    const errors = result.findings.filter(({ severity }) => severity === 'error').length;
+    io.stdout.write(format === 'json' ? asJson(result, errors) : asText(result, errors));
+    return errors > 0 ? REFUSED : 0;
   });
 }
 
@@ -47,41 +47,24 @@ async function check(flags: Flags, cwd: string): Promise<Result> {
     if (!reading.ok)
       found.push({ file, line: 1, column: 1, ...refused('unreadable', `The workflow ${reading.problem}`) });
     const workflow = reading.ok ? readWorkflow(file, reading.text, home, found) : null;
-    if (workflow !== null && (await checkWorkflow(workflow, home.root, result.schemas)))
-      result.files.push(file);
-    const unique = new Map(found.map((each) => [JSON.stringify(each), each]));
-    result.findings.push(
-      ...[...unique.values()].sort((one, other) => one.line - other.line || one.column - other.column),
-    );
+    const isUser = workflow?.jobs.some(({ steps }) => steps.some(({ part }) => part !== null));
+    if (isUser) result.files.push(file);
+    if (workflow !== null) await checkWorkflow(workflow, home.root, result);
+    found.sort((one, other) => one.line - other.line || one.column - other.column);
+    result.findings.push(...new Map(found.map((each) => [JSON.stringify(each), each])).values());
   }
   return result;
 }
 
-/** Returns whether a step uses the action. */
-async function checkWorkflow(
-  workflow: Workflow,
-  root: string,
-  schemas: Map<string, Policy>,
-): Promise<boolean> {
-  const files: Files = {
-    readFile: (name) => readTrustedFile(name, { root, outside: 'refused', maxBytes: READ.policy }),
-    readElsewhere: async () => ({ ok: false, problem: 'is in another repository' }),
-  };
-  const sources: Source[] = [];
+async function checkWorkflow(workflow: Workflow, root: string, { schemas }: Result): Promise<void> {
   for (const job of workflow.jobs) {
     for (const step of job.steps) {
-      if (step.part === 'merge') {
-        checkMerge(workflow, job, step);
-        sources.push({ job, step, outputs: MERGED });
-      } else if (step.part === 'run') {
-        const policy = await checkStep(workflow, job, step, root, files);
-        if (policy !== null) schemas.set(policy.name, policy);
-        sources.push({ job, step, outputs: policy?.outputs ?? null });
-      }
+      if (step.part === 'merge') checkMerge(workflow, job, step);
+      const policy = step.part === 'run' ? await checkStep(workflow, job, step, root) : null;
+      if (policy !== null) schemas.set(policy.name, policy);
     }
   }
-  checkUsage(workflow, sources);
-  return sources.length > 0;
+  checkUsage(workflow);
 }
 
 /** Returns the workflows and composite actions of a repository, sorted, with relative paths. */
@@ -99,7 +82,7 @@ async function rootOf(file: string, cwd: string): Promise<string> {
   return realpath(around ?? cwd).catch(() => cwd);
 }
 
-function asText({ files, looked, findings, schemas }: Result): string {
+function asText({ files, looked, findings, schemas }: Result, errors: number): string {
   if (files.length === 0 && findings.length === 0)
     return looked.length === 0
       ? 'There is no workflow in .github/workflows.\n'
@@ -113,25 +96,20 @@ function asText({ files, looked, findings, schemas }: Result): string {
     const shown = name.startsWith('{') ? 'inline' : clean(name);
     return `schema ${shown}, ${bytes} bytes in every request; its outputs, all empty without a verdict:\n${rows.join('')}`;
   });
-  const { errors, warnings } = countsOf(findings);
+  const warnings = findings.length - errors;
   const total = `${counted(errors, 'error')}, ${counted(warnings, 'warning')} in ${counted(looked.length, 'workflow')}\n`;
   return [...(lines.length === 0 ? [] : [lines.join('')]), ...tables, total].join('\n');
 }
 
-function asJson({ files, findings, schemas }: Result): string {
-  const counts = countsOf(findings);
+function asJson({ files, findings, schemas }: Result, errors: number): string {
+  const warnings = findings.length - errors;
   const listed = [...schemas.values()].map(({ name, bytes, outputs }) => ({
     schema: name,
     bytes,
     outputs: [...outputs, PAYLOAD].map((each) => ({ name: each.name, type: each.type })),
   }));
-  const report = { ok: counts.errors === 0, ...counts, files, findings, schemas: listed };
+  const report = { ok: errors === 0, errors, warnings, files, findings, schemas: listed };
   return `${escapeCommands(JSON.stringify(report, null, 2))}\n`;
-}
-
-function countsOf(findings: readonly Finding[]): { errors: number; warnings: number } {
-  const errors = findings.filter(({ severity }) => severity === 'error').length;
-  return { errors, warnings: findings.length - errors };
 }
 
 function clean(text: string): string {

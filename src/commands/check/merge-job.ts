@@ -1,11 +1,13 @@
 /** Checks that the job which merges the verdicts of a matrix always runs: a required check that is skipped passes. */
 import { MERGE_NAMES, parseMergeConfig } from '../../merge/config.ts';
+import { MERGED } from './outputs.ts';
 import { MERGE, refused } from './rules.ts';
 import { readInputs } from './step.ts';
 import { type Job, RUNS_ANYHOW, type Step, textAt, type Workflow } from './workflow.ts';
 
 export function checkMerge(workflow: Workflow, job: Job, step: Step): void {
   const { report } = workflow;
+  step.outputs = MERGED;
   const { given, unknown } = readInputs(workflow, step, MERGE_NAMES);
   for (const { input, message } of parseMergeConfig(given, { environment: {}, unknown }).problems)
     report(step.node, ['with', input ?? ''], refused('input', message));
@@ -13,12 +15,9 @@ export function checkMerge(workflow: Workflow, job: Job, step: Step): void {
   const condition = textAt(job.node, 'if') ?? '';
   const isAlways = (text: string) => /^(?:\$\{\{)?always\(\)(?:\}\})?$/iu.test(text.replaceAll(/\s/gu, ''));
   if (job.needs.length > 0 && !isAlways(condition))
-    report(job.node, ['if'], RUNS_ANYHOW.test(condition) ? MERGE.maySkip : MERGE.skipped);
-  if (!isAlways(textAt(step.node, 'if') ?? 'always()')) report(step.node, ['if'], MERGE.maySkip);
-  const legs = workflow.jobs.find((each) => each.steps.some(isLeg));
+    report(job.node, ['if'], MERGE.skipped(RUNS_ANYHOW.test(condition)));
+  if (!isAlways(textAt(step.node, 'if') ?? 'always()')) report(step.node, ['if'], MERGE.skipped(true));
+  const isLeg = ({ part, node }: Step) => part === 'run' && textAt(node, 'with', 'leg') !== null;
+  const legs = workflow.jobs.find(({ steps }) => steps.some(isLeg));
   if (job.needs.length === 0 && legs !== undefined) report(job.node, ['needs'], MERGE.early(legs.id));
-}
-
-function isLeg({ part, node }: Step): boolean {
-  return part === 'run' && textAt(node, 'with', 'leg') !== null;
 }

@@ -89,17 +89,11 @@ export const JOB = {
     'Give it some turns, for example 30; -1 means no limit.',
   ),
   forgiven: (isRead: boolean) =>
-    isRead
-      ? warning(
-          'continue-on-error',
-          'With continue-on-error the job is green whatever the verdict is, unless a later step sees to it.',
-          'Take it out, or let a later step fail if steps.ID.outcome is not success.',
-        )
-      : error(
-          'continue-on-error',
-          'With continue-on-error the job is green whatever the verdict is, and nothing reads the verdict.',
-          'Take it out (gate: off makes a verdict advice only), or read steps.ID.outcome.',
-        ),
+    (isRead ? warning : error)(
+      'continue-on-error',
+      `With continue-on-error the job is green whatever the verdict is${isRead ? ', unless a later step sees to it' : ', and nothing reads it'}.`,
+      'Take it out, or let a later step fail if steps.ID.outcome is not success.',
+    ),
   runsRegardless: (job: string) =>
     warning(
       'runs-regardless',
@@ -110,16 +104,12 @@ export const JOB = {
 
 /** Rules for the job that merges the verdicts of a matrix. It is the required check, so it must always run. */
 export const MERGE = {
-  skipped: error(
-    'merge-skipped',
-    'After a red leg this job is skipped, and a required check that is skipped counts as passed.',
-    'Set if: ${{ always() }} on the job.',
-  ),
-  maySkip: warning(
-    'merge-skipped',
-    'This condition can skip the merge, and a required check that is skipped counts as passed.',
-    'Use always() alone, on the job: a merge counts what is missing by itself.',
-  ),
+  skipped: (runsAfterRed: boolean) =>
+    (runsAfterRed ? warning : error)(
+      'merge-skipped',
+      `${runsAfterRed ? 'This condition can skip the merge' : 'After a red leg this job is skipped'}, and a required check that is skipped counts as passed.`,
+      'Set if: ${{ always() }} on the job, and nothing else: a merge counts what is missing by itself.',
+    ),
   early: (job: string) =>
     warning(
       'merge-skipped',
@@ -134,11 +124,7 @@ export const OUTPUT = {
     error(
       'unknown-output',
       `This step has no output ${name(output)}, so it is always empty.`,
-      didYouMean(
-        output,
-        known,
-        `Declare it in the schema; the outputs are ${known.slice(0, 5).join(', ')} …`,
-      ),
+      didYouMean(output, known, 'Declare it in the schema.'),
     ),
   ofMatrix: (output: string, job: string) =>
     error(
@@ -168,7 +154,7 @@ export const OUTPUT = {
   neverTrue: (text: string, output: string, values: readonly string[]) =>
     error(
       'fails-open',
-      `${text} is never true for a verdict: ${output} is a text${values.length === 0 ? '' : `, ${joinWithOr(values.map((value) => `'${value}'`))}`}.`,
-      `Compare with == and one of its texts${values[0] === undefined ? '' : `: ${output} == '${values[0]}'`}.`,
+      `${text} is never true for a verdict: ${output} is a text, ${joinWithOr(values.map((value) => `'${value}'`))}.`,
+      `Compare with == and one of its texts: ${output} == '${values[0]}'.`,
     ),
 } as const;

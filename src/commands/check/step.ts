@@ -3,10 +3,13 @@ import path from 'node:path';
 import { INPUTS, type InputName, meantInputs } from '../../config/inputs.ts';
 import { type Config, parseConfig } from '../../config/parse-config.ts';
 import { resolveWorkingDirectory } from '../../config/paths.ts';
+import { readTrustedFile } from '../../config/workspace-file.ts';
 import { type Files, isInOtherRepository, pathHere } from '../../contract/source.ts';
 import { createPricer, unknownPriceError } from '../../providers/pricing.ts';
+import { READ } from '../../text/limits.ts';
 import { isPrivilegedTrigger } from '../../text/triggers.ts';
 import { NO_USAGE } from '../../text/usage.ts';
+import type { Reading } from '../../types.ts';
 import { type Policy, readPolicy } from './outputs.ts';
 import { type Fault, INPUT, JOB, refused, soften } from './rules.ts';
 import {
@@ -20,9 +23,6 @@ import {
   valueAt,
   type Workflow,
 } from './workflow.ts';
-
-/** Inputs that must not be readable in a workflow file. */
-const SECRETS: readonly string[] = ['api-key', 'github-token', 'signing-key'];
 
 /**
  * Reads the inputs of a step as far as they are literal, and which ones an expression computes. Reports those that do
@@ -39,7 +39,8 @@ export function readInputs<N extends string>({ report }: Workflow, { node }: Ste
     else if (text === null) fault(INPUT.notText(name));
     else if (text.includes('${{')) unknown.add(name);
     else given.set(name, text.trim());
-    if (name !== undefined && SECRETS.includes(name) && given.get(name)) fault(INPUT.secret(name));
+    const isSecret = /^(?:api-key|github-token|signing-key)$/iu.test(key);
+    if (isSecret && name !== undefined && given.get(name)) fault(INPUT.secret(name));
   }
   return { given, unknown };
 }
@@ -66,22 +67,23 @@ interface Given {
   readonly config: Config;
   /** As typed; null when absent, undefined when an expression computes it. */
   readonly get: (input: InputName) => string | null | undefined;
-  readonly report: (input: InputName | null, fault: Fault) => void;
+  readonly report: (input: string | null, fault: Fault) => void;
 }
 
-/** Checks a step; returns null if its schema is invalid or not known. */
+/** Checks a step and finds its outputs; returns null if its schema is invalid or not known. */
 export async function checkStep(
   workflow: Workflow,
   job: Job,
   step: Step,
   root: string,
-  files: Files,
 ): Promise<Policy | null> {
+  const files: Files = {
+    readFile: (name) => readTrustedFile(name, { root, outside: 'refused', maxBytes: READ.policy }),
+    readElsewhere: async () => ({ ok: false, problem: 'is in another repository' }),
+  };
   const { given, unknown } = readInputs(workflow, step, NAMES);
   const raw = new Map([...given].filter(([, text]) => text !== ''));
   for (const name of unknown) if (STAND_INS.has(name)) raw.set(name, STAND_INS.get(name) ?? '');
-  // The URL of an Azure endpoint may contain more than any other, and the other vendors need none.
-  if (unknown.has('provider') && given.has('base-url')) raw.set('provider', 'azure-openai');
   if (unknown.has('prompt') && raw.has('prompt-file')) raw.delete('prompt');
   // What an expression computes counts as set.
   const variables = [workflow.node, job.node, step.node].flatMap((owner) => entriesOf(valueAt(owner, 'env')));
@@ -107,7 +109,9 @@ export async function checkStep(
     return isUnread || (workflow.isComposite && pathHere(value) !== null) ? undefined : get(name);
   };
   const schema = known('schema');
-  return schema === undefined ? null : readPolicy(schema, known('gate'), files, report);
+  const policy = schema === undefined ? null : await readPolicy(schema, known('gate'), files, report);
+  step.outputs = policy?.outputs ?? null;
+  return policy;
 }
 
 /** Finds what keeps a step from ever being green. */
@@ -123,26 +127,20 @@ async function checkLimits({ workflow, job, config, get, report }: Given): Promi
     report('max-cost-usd', refused('input', unknownPriceError(model).message));
 }
 
-const FILE_INPUTS = ['schema', 'gate', 'prompt-file', 'replay', 'working-directory'] as const;
-
 /** Checks the files that inputs name; returns the inputs whose file cannot be read here. */
-async function checkFiles(
-  { job, step, get, report }: Given,
-  root: string,
-  files: Files,
-): Promise<Set<InputName>> {
+async function checkFiles({ job, step, get, report }: Given, root: string, { readFile }: Files) {
   const missing = new Set<InputName>();
   const before = job.steps.filter(({ index }) => index < step.index);
   const isBase = (get('trusted-files') ?? 'workspace') !== 'workspace';
   // On a runner of one's own, or in a container, the files may be there already.
   const isHosted = labelsOf(job.node).length > 0 && valueAt(job.node, 'container') === null;
   const isEmpty = isHosted && before.every(({ uses }) => /^actions\/setup-/u.test(uses));
-  for (const input of FILE_INPUTS) {
+  for (const input of ['schema', 'gate', 'prompt-file', 'replay', 'working-directory'] as const) {
     const value = get(input) ?? '';
     const file = input === 'schema' || input === 'gate' ? pathHere(value) : value;
     if (file === null || path.posix.resolve('/', file) === '/' || isInOtherRepository(value)) continue;
-    const problem =
-      input === 'working-directory' ? await folderProblem(file, root) : await fileProblem(input, file, files);
+    const isFolder = input === 'working-directory';
+    const problem = await (isFolder ? folderProblem(file, root) : fileProblem(input, await readFile(file)));
     if (problem !== null) {
       missing.add(input);
       const isCertain = !isBase && !before.some((each) => mayBring(each, path.posix.basename(file)));
@@ -158,8 +156,7 @@ async function folderProblem(folder: string, root: string): Promise<string | nul
   return refusal instanceof Error ? refusal.message : null;
 }
 
-async function fileProblem(input: InputName, file: string, files: Files): Promise<string | null> {
-  const reading = await files.readFile(file);
+function fileProblem(input: InputName, reading: Reading): string | null {
   if (!reading.ok) return `${input}: ${reading.problem}`;
   const isEmpty = input === 'prompt-file' && reading.text.trim() === '';
   return isEmpty ? 'prompt-file is empty. Write the task into it.' : null;
@@ -175,7 +172,7 @@ function mayBring({ node, uses }: Step, file: string): boolean {
 
 /** Returns the labels of GitHub's own runners. */
 function labelsOf(job: Job['node']): readonly string[] {
-  const labels = [...scalarsIn(valueAt(job, 'runs-on'))].map(({ scalar }) => textOf(scalar) ?? '');
+  const labels = [...scalarsIn(valueAt(job, 'runs-on'))].map(([scalar]) => textOf(scalar) ?? '');
   return labels.filter((label) => /^(?:ubuntu|windows|macos)-[\w.-]+$/u.test(label));
 }
 

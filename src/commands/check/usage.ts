@@ -21,25 +21,17 @@ import {
   type Workflow,
 } from './workflow.ts';
 
-/** A step of the action with its outputs. */
-export interface Source {
-  readonly job: Job;
-  readonly step: Step;
-  /** The outputs of the payload; null if the schema is not known. */
-  readonly outputs: readonly Output[] | null;
-}
-
-export function checkUsage(workflow: Workflow, sources: readonly Source[]): void {
+export function checkUsage(workflow: Workflow): void {
   for (const job of workflow.jobs) {
-    for (const { scalar, keys } of scalarsIn(job.node)) {
+    for (const [scalar, keys] of scalarsIn(job.node)) {
       const step = keys[0] === 'steps' ? job.steps.find(({ index }) => String(index) === keys[1]) : undefined;
       const key = keys.slice(step === undefined ? 0 : 2).join('.');
       for (const text of expressionsIn(textOf(scalar) ?? '', key === 'if'))
-        checkExpression({ workflow, sources, job, step: step ?? null, scalar, key }, text.trim());
+        checkExpression({ workflow, job, step: step ?? null, scalar, key }, text.trim());
     }
-    checkRegardless(job, workflow, sources);
+    checkRegardless(job, workflow);
+    for (const step of job.steps) if (step.part !== null) checkForgiven(job, step, workflow);
   }
-  for (const source of sources) checkForgiven(source, workflow);
 }
 
 /** Returns the texts of the expressions in a text; a condition without `${{ }}` is one expression. */
@@ -87,7 +79,6 @@ function readsIn(expr: ast.Expr): readonly Path[] {
 /** The position of an expression in a workflow; the step is null for what belongs to the job itself. */
 interface Site {
   readonly workflow: Workflow;
-  readonly sources: readonly Source[];
   readonly job: Job;
   readonly step: Step | null;
   readonly scalar: Scalar;
@@ -95,74 +86,67 @@ interface Site {
   readonly key: string;
 }
 
-interface Read {
-  readonly source: Source;
-  readonly output: Output;
-}
-
 function checkExpression(site: Site, text: string): void {
-  const { workflow, sources, job, scalar, key } = site;
+  const { workflow, job, scalar, key } = site;
   const root = parseExpression(text);
   if (root === null) return;
   const isScript = key === 'run' || key === 'with.script';
   const report = (fault: Fault) => workflow.reportIn(scalar, text, fault);
   for (const path of readsIn(root)) {
     const [, , third = 'outputs', name = '*'] = path;
-    const source = third === 'outputs' ? sourceOf(path, job, sources) : null;
-    if (source !== null && name === '*' && isScript) report(OUTPUT.script('What is read of the step'));
-    if (source !== null && name !== '*') checkName(name, source, report);
-    const read = readOf(path, job, workflow, sources);
+    const step = third === 'outputs' ? stepOf(path, job) : undefined;
+    if (step !== undefined && name === '*' && isScript) report(OUTPUT.script('What is read of the step'));
+    if (step !== undefined && name !== '*') checkName(name, step, report);
+    const read = readOf(path, job, workflow);
     if (isScript && read?.output.kind === 'text') report(OUTPUT.script(read.output.name));
-    if (read !== null && read.source.job !== job && hasMatrix(read.source.job))
-      report(OUTPUT.ofMatrix(read.output.name, read.source.job.id));
+    if (read !== null && read.job !== job && valueAt(read.job.node, 'strategy', 'matrix') !== null)
+      report(OUTPUT.ofMatrix(read.output.name, read.job.id));
   }
-  const find: Find = (expr) => {
-    const path = pathOf(expr);
-    return path === null ? null : readOf(path, job, workflow, sources);
-  };
+  const find: Find = (expr) => readOf(pathOf(expr) ?? [], job, workflow);
   for (const { kind, read } of marksIn(root, false, find)) {
     const { name, values, good } = read.output;
     const shown = truncate(text, DISPLAY.excerpt);
     if (kind === 'bare' && key === 'if') report(OUTPUT.bare(shown, name, values));
     if (kind === 'never') report(OUTPUT.neverTrue(shown, name, values));
-    if (kind === 'open') report(OUTPUT.failsOpen(shown, name, good, runsWithoutVerdict(site, read.source)));
+    if (kind === 'open') report(OUTPUT.failsOpen(shown, name, good, runsWithoutVerdict(site, read)));
   }
 }
 
-function hasMatrix({ node }: Job): boolean {
-  return valueAt(node, 'strategy', 'matrix') !== null;
-}
-
-/** Returns the step of the action whose outputs or results a path reads: `steps.ID` in its own job. */
-function sourceOf([context, id]: Path, job: Job, sources: readonly Source[]): Source | null {
-  if (context !== 'steps') return null;
-  return sources.find((each) => each.job === job && each.step.id === id) ?? null;
+/** Returns the step of the action that a path names: `steps.ID` in its own job. */
+function stepOf([context, id]: Path, { steps }: Job): Step | undefined {
+  return context === 'steps' ? steps.find((each) => each.part !== null && each.id === id) : undefined;
 }
 
 /** A merge has other outputs about how it ended. */
-function checkName(name: string, { step, outputs }: Source, report: (fault: Fault) => void): void {
+function checkName(name: string, { part, outputs }: Step, report: (fault: Fault) => void): void {
   const names = [...(outputs ?? []), PAYLOAD].map((each) => each.name).concat(RUN_NAMES);
-  const isSure = step.part === 'run' && (outputs !== null || name.startsWith('run-'));
+  const isSure = part === 'run' && (outputs !== null || name.startsWith('run-'));
   if (isSure && !names.some((each) => each.toLowerCase() === name)) report(OUTPUT.unknown(name, names));
 }
 
+/** An output that is read, with its step. */
+interface Read {
+  readonly job: Job;
+  readonly step: Step;
+  readonly output: Output;
+}
+
 /** Returns the output that a path reads, of a step in the same job or through the outputs of another job. */
-function readOf(path: Path, job: Job, workflow: Workflow, sources: readonly Source[]): Read | null {
+function readOf(path: Path, job: Job, workflow: Workflow): Read | null {
   const [context, id, third, name, ...rest] = path;
   if (third !== 'outputs' || rest.length > 0) return null;
   const needed = context === 'needs' ? workflow.jobs.find((each) => each.id === id) : undefined;
   if (needed !== undefined) {
     const declared = entriesOf(valueAt(needed.node, 'outputs'));
     const value = textOf(declared.find(([key]) => key.toLowerCase() === name)?.[1]) ?? '';
-    const [, inner = ''] = /^\s*\$\{\{(.*)\}\}\s*$/su.exec(value) ?? [];
-    const root = parseExpression(inner);
-    const read = root === null ? null : pathOf(root);
-    return read?.[0] === 'steps' ? readOf(read, needed, workflow, sources) : null;
+    const root = parseExpression(/^\s*\$\{\{(.*)\}\}\s*$/su.exec(value)?.[1] ?? '');
+    const inner = root === null ? null : pathOf(root);
+    return inner?.[0] === 'steps' ? readOf(inner, needed, workflow) : null;
   }
-  const source = sourceOf(path, job, sources);
-  const outputs = [...(source?.outputs ?? []), PAYLOAD, CONCLUSION];
+  const step = stepOf(path, job);
+  const outputs = [...(step?.outputs ?? []), PAYLOAD, CONCLUSION];
   const output = outputs.find((each) => each.name.toLowerCase() === name);
-  return source === null || output === undefined ? null : { source, output };
+  return step === undefined || output === undefined ? null : { job, step, output };
 }
 
 /** Returns the output that an expression is; null for any other expression. */
@@ -224,7 +208,7 @@ function judgeComparison(expr: ast.Binary, isNegated: boolean, find: Find): read
 }
 
 /** Whether the condition is evaluated although the step gave no verdict. */
-function runsWithoutVerdict(site: Site, { job, step }: Source): boolean {
+function runsWithoutVerdict(site: Site, { job, step }: Read): boolean {
   if (isForgiven(step.node) || (site.job !== job && isForgiven(job.node))) return true;
   if (textAt(step.node, 'with', 'on-missing-key') === 'skip') return true;
   const condition = textAt(site.job === job ? site.step?.node : site.job.node, 'if') ?? '';
@@ -237,16 +221,17 @@ function isForgiven(node: Node): boolean {
 }
 
 /** Finds jobs that run after a failed verdict and never ask for it. A merge reads the verdicts from their files. */
-function checkRegardless(job: Job, { report }: Workflow, sources: readonly Source[]): void {
+function checkRegardless(job: Job, { jobs, report }: Workflow): void {
   if (!RUNS_ANYHOW.test(textAt(job.node, 'if') ?? '')) return;
   if (job.steps.some(({ part }) => part === 'merge')) return;
-  for (const id of new Set(sources.map((each) => each.job.id))) {
+  for (const { id, steps } of jobs) {
+    if (!job.needs.includes(id) || steps.every(({ part }) => part === null)) continue;
     const isAsked = [`needs.${id}.`, 'needs.*', 'tojson(needs'].some((part) => mentions(job.node, part));
-    if (job.needs.includes(id) && !isAsked) report(job.node, ['if'], JOB.runsRegardless(id));
+    if (!isAsked) report(job.node, ['if'], JOB.runsRegardless(id));
   }
 }
 
-function checkForgiven({ job, step }: Source, { report }: Workflow): void {
+function checkForgiven(job: Job, step: Step, { report }: Workflow): void {
   const owner = [step.node, job.node].find(isForgiven);
   if (owner === undefined) return;
   const tells = !['never', 'off', null].includes(textAt(step.node, 'with', 'comment'));

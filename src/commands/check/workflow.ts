@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import yaml, { type Node, type Scalar, type YAMLMap } from 'yaml';
+import type { Output } from './outputs.ts';
 import { type Fault, refused } from './rules.ts';
 
 export interface Finding extends Fault {
@@ -39,6 +40,8 @@ export interface Step {
   readonly uses: string;
   /** The part of this action that the step uses; null for any other step. */
   readonly part: 'run' | 'merge' | null;
+  /** What its schema declares; null as long as that is not known. */
+  outputs: readonly Output[] | null;
 }
 
 /** A condition that lets something run after a red step or job. */
@@ -90,11 +93,11 @@ export function readWorkflow(file: string, text: string, home: Home, findings: F
 
 function readJob(id: string, node: YAMLMap, home: Home): Job {
   const list = valueAt(node, 'steps');
-  const steps = (yaml.isSeq(list) ? list.items : []).flatMap((step, index) => {
+  const steps = (yaml.isSeq(list) ? list.items : []).flatMap((step, index): Step[] => {
     if (!yaml.isMap(step)) return [];
     const uses = textAt(step, 'uses') ?? '';
     const stepId = textAt(step, 'id')?.toLowerCase() ?? null;
-    return [{ index, id: stepId, node: step, uses, part: partOf(uses, home) }];
+    return [{ index, id: stepId, node: step, uses, part: partOf(uses, home), outputs: null }];
   });
   return { id, node, needs: namesIn(valueAt(node, 'needs')), steps };
 }
@@ -123,11 +126,13 @@ function yamlFix(text: string, position: number): string {
   return 'Compare the indentation of this line with those around it, or put its value into quotes.';
 }
 
-/** Returns the entries of a mapping; none for any other node. */
+/** Returns the entries of a mapping, or of a list by index; none for any other node. */
 export function entriesOf(node: unknown): readonly (readonly [string, Node | null])[] {
-  return yaml.isMap(node)
-    ? node.items.map(({ key, value }) => [textOf(key) ?? '', yaml.isNode(value) ? value : null])
-    : [];
+  const items = yaml.isSeq(node) ? node.items.map((value, at) => ({ key: `${at}`, value })) : [];
+  return (yaml.isMap(node) ? node.items : items).map(({ key, value }) => [
+    textOf(key) ?? String(key),
+    yaml.isNode(value) ? value : null,
+  ]);
 }
 
 export function valueAt(node: unknown, ...keys: readonly string[]): Node | null {
@@ -164,19 +169,13 @@ function namesIn(node: Node | null): readonly string[] {
 }
 
 /** Yields each scalar below a node, with the keys and indexes that lead to it. */
-export function* scalarsIn(
-  node: Node | null,
-  keys: readonly string[] = [],
-): Generator<{ readonly scalar: Scalar; readonly keys: readonly string[] }> {
-  if (yaml.isScalar(node)) yield { scalar: node, keys };
-  const items = yaml.isSeq(node)
-    ? node.items.map((item, at) => [String(at), item] as const)
-    : entriesOf(node);
-  for (const [key, value] of items) if (yaml.isNode(value)) yield* scalarsIn(value, [...keys, key]);
+export function* scalarsIn(node: Node | null, keys: string[] = []): Generator<[Scalar, string[]]> {
+  if (yaml.isScalar(node)) yield [node, keys];
+  for (const [key, value] of entriesOf(node)) if (yaml.isNode(value)) yield* scalarsIn(value, [...keys, key]);
 }
 
 /** Whether any text below a node contains a part, ignoring case. */
 export function mentions(node: Node, part: string): boolean {
   const wanted = part.toLowerCase();
-  return [...scalarsIn(node)].some(({ scalar }) => String(scalar.value).toLowerCase().includes(wanted));
+  return [...scalarsIn(node)].some(([scalar]) => String(scalar.value).toLowerCase().includes(wanted));
 }
