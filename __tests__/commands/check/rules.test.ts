@@ -5,6 +5,8 @@ const FILES = {
   'task.md': 'Judge.',
   'empty.md': ' ',
   'judge/s.json': '{"type": "object", "properties": {"safe": {"type": "boolean"}}, "required": ["safe"]}',
+  'judge/passed.json': '{"properties": {"passed": {"type": "boolean"}}, "required": ["passed"]}',
+  'judge/optional.json': '{"properties": {"passed": {"type": "boolean"}}}',
   'judge/g.json': '{"properties": {"safe": {"const": true}}}',
   'own/action.yml': 'name: structured-agent\n',
 };
@@ -50,6 +52,8 @@ const RULES: Readonly<Record<string, readonly (readonly [Parts, string])[]>> = {
     [{ inputs: `${OWN}\ngate: auto` }, 'warning no-gate at schema'],
     [{ inputs: `${OWN}\ngate: \${{ vars.GATE }}` }, ''],
     [{ inputs: 'schema: code-review' }, ''],
+    [{ inputs: 'schema: ./judge/passed.json' }, ''],
+    [{ inputs: 'schema: ./judge/optional.json' }, 'warning no-gate at schema'],
   ],
   'a file is in the repository, and checked out': [
     [{ inputs: 'prompt-file: task.md' }, ''],
@@ -225,6 +229,15 @@ describe('a condition compares an output with == and a value', () => {
       'a number',
       { inputs: 'schema: test-report', after: '- if: always() && steps.review.outputs.failure_count == 0' },
       'error fails-open',
+    ],
+    [
+      'a number that is not 0',
+      {
+        inputs: 'schema: test-report',
+        after:
+          '- if: always() && steps.review.outputs.failure_count > 0\n- if: always() && 0 < steps.review.outputs.failure_count',
+      },
+      '',
     ],
     [
       'a number as text',

@@ -59,8 +59,8 @@ async function check(flags: Flags, cwd: string): Promise<Result> {
 async function checkWorkflow(workflow: Workflow, root: string, { schemas }: Result): Promise<void> {
   for (const job of workflow.jobs) {
     for (const step of job.steps) {
-      if (step.part === 'merge') checkMerge(workflow, job, step);
-      const policy = step.part === 'run' ? await checkStep(workflow, job, step, root) : null;
+      if (step.part === 'merge') checkMerge({ workflow, job, step });
+      const policy = step.part === 'run' ? await checkStep({ workflow, job, step }, root) : null;
       if (policy !== null) schemas.set(policy.name, policy);
     }
   }

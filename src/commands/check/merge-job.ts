@@ -3,12 +3,13 @@ import { MERGE_NAMES, parseMergeConfig } from '../../merge/config.ts';
 import { MERGED } from './outputs.ts';
 import { MERGE, refused } from './rules.ts';
 import { readInputs } from './step.ts';
-import { type Job, RUNS_ANYHOW, type Step, textAt, type Workflow } from './workflow.ts';
+import { type Place, RUNS_ANYHOW, type Step, textAt } from './workflow.ts';
 
-export function checkMerge(workflow: Workflow, job: Job, step: Step): void {
+export function checkMerge(place: Place): void {
+  const { workflow, job, step } = place;
   const { report } = workflow;
   step.outputs = MERGED;
-  const { given, unknown } = readInputs(workflow, step, MERGE_NAMES);
+  const { given, unknown } = readInputs(place, MERGE_NAMES);
   for (const { input, message } of parseMergeConfig(given, { environment: {}, unknown }).problems)
     report(step.node, ['with', input ?? ''], refused('input', message));
   if (workflow.isComposite) return;

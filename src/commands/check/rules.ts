@@ -12,12 +12,11 @@ export interface Fault {
   readonly fix: string;
 }
 
-function error(rule: string, message: string, fix: string): Fault {
-  return { severity: 'error', rule, message, fix };
-}
+const error = faultOf('error');
+export const warning = faultOf('warning');
 
-export function warning(rule: string, message: string, fix: string): Fault {
-  return { severity: 'warning', rule, message, fix };
+function faultOf(severity: Fault['severity']) {
+  return (rule: string, message: string, fix: string): Fault => ({ severity, rule, message, fix });
 }
 
 export function soften(fault: Fault): Fault {

@@ -12,29 +12,19 @@ import { NO_USAGE } from '../../text/usage.ts';
 import type { Reading } from '../../types.ts';
 import { type Policy, readPolicy } from './outputs.ts';
 import { type Fault, INPUT, JOB, refused, soften } from './rules.ts';
-import {
-  entriesOf,
-  type Job,
-  mentions,
-  type Step,
-  scalarsIn,
-  textAt,
-  textOf,
-  valueAt,
-  type Workflow,
-} from './workflow.ts';
+import { entriesOf, mentions, type Place, type Step, textAt, textOf, valueAt } from './workflow.ts';
 
 /**
  * Reads the inputs of a step as far as they are literal, and which ones an expression computes. Reports those that do
  * not exist, are not texts, or are written out secrets.
  */
-export function readInputs<N extends string>({ report }: Workflow, { node }: Step, names: readonly N[]) {
+export function readInputs<N extends string>({ workflow, step }: Place, names: readonly N[]) {
   const given = new Map<N, string>();
   const unknown = new Set<N>();
-  for (const [key, value] of entriesOf(valueAt(node, 'with'))) {
+  for (const [key, value] of entriesOf(valueAt(step.node, 'with'))) {
     const name = names.find((each) => each === key.toLowerCase());
     const text = textOf(value);
-    const fault = (which: Fault) => report(node, ['with', key], which);
+    const fault = (which: Fault) => workflow.report(step.node, ['with', key], which);
     if (name === undefined) fault(INPUT.unknown(key, meantInputs(key, names)));
     else if (text === null) fault(INPUT.notText(name));
     else if (text.includes('${{')) unknown.add(name);
@@ -60,10 +50,7 @@ const STAND_INS: ReadonlyMap<InputName, string> = new Map([
 ]);
 
 /** A step with its inputs, as the checks of it need them. */
-interface Given {
-  readonly workflow: Workflow;
-  readonly job: Job;
-  readonly step: Step;
+interface Given extends Place {
   readonly config: Config;
   /** As typed; null when absent, undefined when an expression computes it. */
   readonly get: (input: InputName) => string | null | undefined;
@@ -71,17 +58,13 @@ interface Given {
 }
 
 /** Checks a step and finds its outputs; returns null if its schema is invalid or not known. */
-export async function checkStep(
-  workflow: Workflow,
-  job: Job,
-  step: Step,
-  root: string,
-): Promise<Policy | null> {
+export async function checkStep(place: Place, root: string): Promise<Policy | null> {
+  const { workflow, job, step } = place;
   const files: Files = {
     readFile: (name) => readTrustedFile(name, { root, outside: 'refused', maxBytes: READ.policy }),
     readElsewhere: async () => ({ ok: false, problem: 'is in another repository' }),
   };
-  const { given, unknown } = readInputs(workflow, step, NAMES);
+  const { given, unknown } = readInputs(place, NAMES);
   const raw = new Map([...given].filter(([, text]) => text !== ''));
   for (const name of unknown) if (STAND_INS.has(name)) raw.set(name, STAND_INS.get(name) ?? '');
   if (unknown.has('prompt') && raw.has('prompt-file')) raw.delete('prompt');
@@ -95,7 +78,7 @@ export async function checkStep(
   for (const { input, message } of problems)
     if (input !== 'api-key' || !mayHaveKey) report(input, refused('input', message));
   const get = (name: InputName) => (unknown.has(name) ? undefined : (given.get(name) ?? null));
-  const all: Given = { workflow, job, step, config, get, report };
+  const all: Given = { ...place, config, get, report };
   await checkLimits(all);
   // The job, the triggers and the checkout of a composite action are those of its caller.
   const missing = workflow.isComposite ? new Set<InputName>() : await checkFiles(all, root, files);
@@ -116,7 +99,7 @@ export async function checkStep(
 
 /** Finds what keeps a step from ever being green. */
 async function checkLimits({ workflow, job, config, get, report }: Given): Promise<void> {
-  const label = labelsOf(job.node).find((each) => !each.startsWith('ubuntu'));
+  const label = job.labels.find((each) => !each.startsWith('ubuntu'));
   if (label !== undefined && config.sandbox === 'required' && get('sandbox') !== undefined)
     workflow.report(job.node, ['runs-on'], JOB.noSandbox(label));
   if (config.maxTurns === 0) report('max-turns', JOB.noTurn);
@@ -133,7 +116,7 @@ async function checkFiles({ job, step, get, report }: Given, root: string, { rea
   const before = job.steps.filter(({ index }) => index < step.index);
   const isBase = (get('trusted-files') ?? 'workspace') !== 'workspace';
   // On a runner of one's own, or in a container, the files may be there already.
-  const isHosted = labelsOf(job.node).length > 0 && valueAt(job.node, 'container') === null;
+  const isHosted = job.labels.length > 0 && valueAt(job.node, 'container') === null;
   const isEmpty = isHosted && before.every(({ uses }) => /^actions\/setup-/u.test(uses));
   for (const input of ['schema', 'gate', 'prompt-file', 'replay', 'working-directory'] as const) {
     const value = get(input) ?? '';
@@ -168,12 +151,6 @@ function mayBring({ node, uses }: Step, file: string): boolean {
   const isPlain = ['repository', 'ref', 'path'].every((key) => valueAt(node, 'with', key) === null);
   if (/^actions\/checkout@/u.test(uses)) return !isPlain;
   return uses !== '' || mentions(node, file);
-}
-
-/** Returns the labels of GitHub's own runners. */
-function labelsOf(job: Job['node']): readonly string[] {
-  const labels = [...scalarsIn(valueAt(job, 'runs-on'))].map(([scalar]) => textOf(scalar) ?? '');
-  return labels.filter((label) => /^(?:ubuntu|windows|macos)-[\w.-]+$/u.test(label));
 }
 
 /** Without `permissions:` the settings of the repository decide, and another token has rights of its own. */

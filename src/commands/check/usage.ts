@@ -12,6 +12,7 @@ import {
   entriesOf,
   type Job,
   mentions,
+  type Place,
   RUNS_ANYHOW,
   type Step,
   scalarsIn,
@@ -30,7 +31,7 @@ export function checkUsage(workflow: Workflow): void {
         checkExpression({ workflow, job, step: step ?? null, scalar, key }, text.trim());
     }
     checkRegardless(job, workflow);
-    for (const step of job.steps) if (step.part !== null) checkForgiven(job, step, workflow);
+    for (const step of job.steps) if (step.part !== null) checkForgiven({ workflow, job, step });
   }
 }
 
@@ -77,9 +78,7 @@ function readsIn(expr: ast.Expr): readonly Path[] {
 }
 
 /** The position of an expression in a workflow; the step is null for what belongs to the job itself. */
-interface Site {
-  readonly workflow: Workflow;
-  readonly job: Job;
+interface Site extends Omit<Place, 'step'> {
   readonly step: Step | null;
   readonly scalar: Scalar;
   /** The keys below the step or the job, joined by dots. */
@@ -124,10 +123,7 @@ function checkName(name: string, { part, outputs }: Step, report: (fault: Fault)
   if (isSure && !names.some((each) => each.toLowerCase() === name)) report(OUTPUT.unknown(name, names));
 }
 
-/** An output that is read, with its step. */
-interface Read {
-  readonly job: Job;
-  readonly step: Step;
+interface Read extends Place {
   readonly output: Output;
 }
 
@@ -146,17 +142,14 @@ function readOf(path: Path, job: Job, workflow: Workflow): Read | null {
   const step = stepOf(path, job);
   const outputs = [...(step?.outputs ?? []), PAYLOAD, CONCLUSION];
   const output = outputs.find((each) => each.name.toLowerCase() === name);
-  return step === undefined || output === undefined ? null : { job, step, output };
+  return step === undefined || output === undefined ? null : { workflow, job, step, output };
 }
 
 /** Returns the output that an expression is; null for any other expression. */
 type Find = (expr: ast.Expr) => Read | null;
 
 interface Mark {
-  /**
-   * `bare`: it only asks whether there is a text. `never`: no value makes it true. `open`: it passes without a verdict.
-   * `closed`: it does not, as it should be.
-   */
+  /** It only asks whether there is a text; no value makes it true; it passes without a verdict; it does not. */
   readonly kind: 'bare' | 'never' | 'open' | 'closed';
   readonly read: Read;
 }
@@ -187,16 +180,18 @@ function marksIn(expr: ast.Expr, isNegated: boolean, find: Find): readonly Mark[
 
 /** Judges a comparison of an output with a literal; any other is left alone. */
 function judgeComparison(expr: ast.Binary, isNegated: boolean, find: Find): readonly Mark[] {
-  const read = find(expr.left) ?? find(expr.right);
-  const literal = [expr.left, expr.right].find((each) => each instanceof ast.Literal)?.literal;
-  if (read === null || literal === undefined) return [];
+  const isLeft = find(expr.left) !== null;
+  const read = find(isLeft ? expr.left : expr.right);
+  const other = isLeft ? expr.right : expr.left;
+  if (read === null || !(other instanceof ast.Literal)) return [];
   const { values, good } = read.output;
-  const isText = literal instanceof StringData;
-  const text = literal.coerceString().toLowerCase();
+  const isText = other.literal instanceof StringData;
+  const text = other.literal.coerceString().toLowerCase();
   const operator = expr.operator.lexeme;
   // Beside a number an empty text is 0.
-  const isSame = isText ? text === '' : literal.number() === 0;
-  const isTrue = operator === '==' ? isSame : operator === '!=' ? !isSame : operator.startsWith('<');
+  const isSame = isText ? text === '' : other.literal.number() === 0;
+  const isLess = operator.startsWith('<') && isLeft;
+  const isTrue = operator === '==' ? isSame : operator === '!=' ? !isSame : isLess;
   if (isText && text === '') return isTrue === isNegated ? [{ kind: 'closed', read }] : [];
   const isListed = isText && values.some((value) => value.toLowerCase() === text);
   const isEquality = operator === (isNegated ? '!=' : '==');
@@ -231,10 +226,10 @@ function checkRegardless(job: Job, { jobs, report }: Workflow): void {
   }
 }
 
-function checkForgiven(job: Job, step: Step, { report }: Workflow): void {
+function checkForgiven({ workflow, job, step }: Place): void {
   const owner = [step.node, job.node].find(isForgiven);
   if (owner === undefined) return;
   const tells = !['never', 'off', null].includes(textAt(step.node, 'with', 'comment'));
   const isRead = step.id !== null && mentions(job.node, `steps.${step.id}.out`);
-  report(owner, ['continue-on-error'], JOB.forgiven(isRead || tells));
+  workflow.report(owner, ['continue-on-error'], JOB.forgiven(isRead || tells));
 }

@@ -28,6 +28,8 @@ export interface Job {
   readonly id: string;
   readonly node: YAMLMap;
   readonly needs: readonly string[];
+  /** The labels of GitHub's own runners. */
+  readonly labels: readonly string[];
   readonly steps: readonly Step[];
 }
 
@@ -42,6 +44,13 @@ export interface Step {
   readonly part: 'run' | 'merge' | null;
   /** What its schema declares; null as long as that is not known. */
   outputs: readonly Output[] | null;
+}
+
+/** A step of the action, and where it is. */
+export interface Place {
+  readonly workflow: Workflow;
+  readonly job: Job;
+  readonly step: Step;
 }
 
 /** A condition that lets something run after a red step or job. */
@@ -63,8 +72,8 @@ export function readWorkflow(file: string, text: string, home: Home, findings: F
   };
   const [broken] = document.errors;
   if (broken !== undefined) {
-    const [problem = ''] = broken.message.split('\n');
-    addAt(broken.pos[0], refused('yaml', `This is not YAML: ${problem}. ${yamlFix(text, broken.pos[0])}`));
+    const fix = yamlFix(text, broken.pos[0]);
+    addAt(broken.pos[0], refused('yaml', `This is not YAML: ${broken.message}. ${fix}`));
     return null;
   }
   yaml.visit(document, {
@@ -99,7 +108,9 @@ function readJob(id: string, node: YAMLMap, home: Home): Job {
     const stepId = textAt(step, 'id')?.toLowerCase() ?? null;
     return [{ index, id: stepId, node: step, uses, part: partOf(uses, home), outputs: null }];
   });
-  return { id, node, needs: namesIn(valueAt(node, 'needs')), steps };
+  const runsOn = namesIn(valueAt(node, 'runs-on'));
+  const labels = runsOn.filter((label) => /^(?:ubuntu|windows|macos)-[\w.-]+$/u.test(label));
+  return { id, node, needs: namesIn(valueAt(node, 'needs')), labels, steps };
 }
 
 /** Since 2026-07-30 `$/path` means the workflow's own repository, as `./path` does after a checkout. */

@@ -52,7 +52,7 @@ function readPlan(flags: Flags) {
   const names = [...presets.keys()];
   if (preset !== null && !names.includes(preset)) {
     const fix = didYouMean(preset, names, `Use ${joinWithOr(names)}.`);
-    throw new InputError('preset', `--preset is ${quote(preset, DISPLAY.name)}, no preset. ${fix}`);
+    throw new InputError('preset', `--preset is ${quote(preset, DISPLAY.name)}, not a preset. ${fix}`);
   }
   const action = flags.value('action') ?? PLACEHOLDER;
   if (!/^(?:\.{1,2}\/[\w./-]*|[\w-]+(?:\/[\w.-]+)+@[\w./-]+)$/u.test(action))
