@@ -97,8 +97,7 @@ async function execute(command: CliCommand, world: CliWorld): Promise<number> {
     case 'report': {
       releaseSignals();
       const { runReport } = await import('./commands/report/report.ts');
-      const io = { cwd: standing(), stdout: world.stdout.write, stderr: world.stderr.write };
-      return delivered(await runReport(command.rest, io), world);
+      return delivered(await runReport(command.rest, ioOf(world)), world);
     }
   }
 }

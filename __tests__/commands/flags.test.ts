@@ -25,12 +25,10 @@ describe('parseFlags', () => {
   });
 
   it('accepts a value that begins with a dash when it cannot be a flag', () => {
-    expect(
-      scan('--max-turns', '-1', '-p', '- a point', '--working-directory', '--x does not work').flags,
-    ).toEqual([
+    expect(scan('--max-turns', '-1', '-p', '- a point', '--json-schema', '--x does not work').flags).toEqual([
       ['max-turns', '--max-turns', '-1'],
       ['prompt', '-p', '- a point'],
-      ['working-directory', '--working-directory', '--x does not work'],
+      ['json-schema', '--json-schema', '--x does not work'],
     ]);
   });
 

@@ -182,6 +182,18 @@ describe('the configuration', () => {
     expect(open.asked[1]?.toolResults[0]?.text).toContain(ours);
   });
 
+  it.each([
+    [{ safe: { type: 'boolean' } }, 'auto', 'For example gate: safe (or gate: off if that is intended).'],
+    [{ grade: { type: 'string' } }, 'auto', 'Set gate to a JSON Schema of what must hold'],
+    [{ passed: { type: 'boolean' } }, 'auto', null],
+    [{ safe: { type: 'boolean' } }, 'off', null],
+  ])('without a gate causes a notice for the properties %j and gate: %s', async (properties, gate, fix) => {
+    const schema = { type: 'object', properties, required: Object.keys(properties) };
+    const { notices } = await converse([good], { schema: JSON.stringify(schema), gate });
+    const warned = notices.filter((each) => each.startsWith('The schema is your own and there is no gate'));
+    expect(warned).toEqual(fix === null ? [] : [expect.stringContaining(fix)]);
+  });
+
   it('causes notices about weak settings and about unchecked keywords in schema and gate', async () => {
     const odd = (name: string) =>
       JSON.stringify({ properties: { [name]: { type: 'string', format: name } } });

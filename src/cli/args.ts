@@ -338,15 +338,15 @@ function describeUnknownFlag(as: string): InputError {
     );
   if (/(?:^|[-_])api[-_]key$/iu.test(name))
     return new InputError(
-      'api-key',
+      null,
       `${as} is refused: every user of this machine can read a command line, and shells remember it. Put the key into the variable of your provider (such as ANTHROPIC_API_KEY or OPENAI_API_KEY), or into ${KEY_VARIABLE} for any provider.`,
     );
   const reason = REFUSED.get(name);
-  if (reason !== undefined) return new InputError(name, `${as} is refused: ${reason}`);
+  if (reason !== undefined) return new InputError(null, `${as} is refused: ${reason}`);
   const input = INPUTS.find((each) => each.where === 'github' && each.name === name);
   if (input !== undefined)
     return new InputError(
-      name,
+      null,
       `${as} is no flag: ${name} is an input of the GitHub Action only, where there is a workflow to tell. Leave it out here.`,
     );
   const blank = /\s/u.test(as) ? ' A flag and its value are two arguments: quote the value only.' : '';

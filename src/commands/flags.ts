@@ -1,8 +1,8 @@
-/** Parses the flags of all commands: the tokens of node:util, read strictly, with the fix in every problem. */
-import { parseArgs } from 'node:util';
-import { InputError, throwProblems } from '../errors.ts';
+/** Parses the flags of all commands strictly, with the fix in every problem. */
+import { InputError, messageFor, throwProblems } from '../errors.ts';
 import { DISPLAY } from '../text/limits.ts';
-import { quote, suggest } from '../text/messages.ts';
+import { joinWithOr, quote, suggest } from '../text/messages.ts';
+import { inertLine } from '../text/sanitize.ts';
 
 export interface FlagSpec {
   /** Without dashes, like `aliases`. */
@@ -52,32 +52,14 @@ export function parseFlags<F extends FlagSpec>(
   describeUnknown: (as: string) => InputError,
 ): TypedLine<F> {
   const known = flagsByName(specs);
-  const options = Object.fromEntries(
-    [...known].map(([as, { kind }]) => {
-      const type = kind === 'boolean' ? ('boolean' as const) : ('string' as const);
-      return as.startsWith('--') ? [as.slice(2), { type }] : [as.slice(1), { type, short: as.slice(1) }];
-    }),
-  );
   const flags: TypedFlag<F>[] = [];
   const words: string[] = [];
   const problems: InputError[] = [];
-  let isEnded = false;
-  let done = -1;
-  // The strict mode of node:util stops at the first problem, so its tokens are checked here.
-  const { tokens } = parseArgs({
-    args: [...argv],
-    options,
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  });
-  for (const { kind, index } of tokens) {
-    isEnded ||= kind === 'option-terminator';
-    // `-abc` yields a token for each letter, and the word after a boolean may be its value.
-    if (kind === 'option-terminator' || index <= done) continue;
-    done = index;
-    const typed = argv[index] ?? '';
-    if (isEnded || !looksLikeFlag(typed)) {
+  for (let at = 0; at < argv.length; at += 1) {
+    const typed = argv[at] ?? '';
+    if (typed === '--') return { flags, words: [...words, ...argv.slice(at + 1)], problems };
+    // A sentence may begin with a dash. With two dashes a blank may follow.
+    if (!/^--[a-z]|^-\S*$/iu.test(typed)) {
       words.push(typed);
       continue;
     }
@@ -88,39 +70,30 @@ export function parseFlags<F extends FlagSpec>(
       problems.push(describeUnknown(as));
       continue;
     }
-    const next = argv[index + 1];
-    const hasNext = flag.kind === 'boolean' ? next === 'true' || next === 'false' : true;
-    const given = inline ?? (hasNext ? next : undefined);
-    if (inline === undefined && hasNext) done = index + 1;
-    const problem = problemWith(flag, as, given, inline !== undefined);
-    if (problem !== null) problems.push(new InputError(flag.name, `${as} ${problem}`));
+    const next = argv[at + 1];
+    const isSwitch = flag.kind === 'boolean';
+    const takesNext = inline === undefined && (!isSwitch || next === 'true' || next === 'false');
+    if (takesNext) at += 1;
+    const given = takesNext ? next : inline;
+    const problem = problemWith(flag, as, given, takesNext);
+    if (problem !== null) problems.push(new InputError(flag.name, `It ${problem}`));
     else flags.push({ flag, as, value: flag === negated ? 'false' : (given?.trim() ?? 'true') });
   }
   return { flags, words, problems };
 }
 
-function problemWith(
-  flag: FlagSpec,
-  as: string,
-  given: string | undefined,
-  isInline: boolean,
-): string | null {
+function problemWith(flag: FlagSpec, as: string, given: string | undefined, isNext: boolean): string | null {
   if (flag.kind === 'boolean') {
-    if (as.startsWith('--no-') && given !== undefined)
-      return `takes no value. Write ${as} alone, or --${flag.name}=true.`;
-    if (given === undefined || given === 'true' || given === 'false') return null;
+    if (given === undefined) return null;
+    if (as.startsWith('--no-')) return `takes no value. Write ${as} alone, or --${flag.name}=true.`;
+    if (given === 'true' || given === 'false') return null;
     return `is on or off: write ${as}, ${as}=false or --no-${flag.name}, and no other value.`;
   }
   if (given === undefined) return `needs a value, and none follows. Write ${as} ${flag.value}.`;
-  if (!isInline && /^--$|^--?[a-z][\w-]*(?:=|$)/iu.test(given))
+  if (isNext && /^--$|^--?[a-z][\w-]*(?:=|$)/iu.test(given))
     return `needs a value, and what follows looks like a flag. Write ${as} ${flag.value}. A value that begins with a dash is written ${as}=VALUE.`;
   if (given.trim() !== '') return null;
   return `is given an empty value. Give one (is a variable of the shell not set?), or leave ${as} out.`;
-}
-
-/** Whether an argument is a flag, and not a sentence that begins with a dash. With two dashes a blank may follow. */
-function looksLikeFlag(argument: string): boolean {
-  return /^--[a-z]|^-\S*$/iu.test(argument);
 }
 
 /** Returns the problems with flags that are not lists but were given more than once. */
@@ -136,45 +109,68 @@ export function findRepeated<F extends FlagSpec>(flags: readonly TypedFlag<F>[])
   });
 }
 
-export interface Flags {
-  value(name: string): string | null;
-  list(name: string): readonly string[];
-  has(name: string): boolean;
-  readonly positionals: readonly string[];
+/** Suggests what was meant. */
+export function didYouMean(given: string, known: readonly string[], otherwise: string): string {
+  const near = suggest(given, known);
+  return near.length === 0 ? otherwise : `Did you mean ${joinWithOr(near)}?`;
 }
 
-/**
- * Parses a subcommand's arguments. `-h` means `--help`, and after `--` nothing is a flag.
- * @param letters the one-letter forms, by the name of the flag
- * @throws InputError that names every invalid flag and the fix
- */
-export function readFlags(
-  command: string,
-  argv: readonly string[],
-  table: Readonly<Record<string, 'text' | 'list' | 'switch'>>,
-  letters: Readonly<Record<string, string>> = {},
-): Flags {
-  const names = Object.keys(table);
-  const shorts = new Map(Object.entries({ ...letters, help: 'h' }));
-  const specs = Object.entries(table).map(([name, kind]) => ({
-    name,
-    kind: kind === 'switch' ? ('boolean' as const) : kind,
-    value: 'VALUE',
-    short: [shorts.get(name) ?? []].flat(),
-    aliases: [],
-  }));
+/** A subcommand. `-h` means `--help`, and after `--` nothing is a flag. */
+export interface Command {
+  readonly name: string;
+  /** All but `help`. */
+  readonly flags: Readonly<Record<string, FlagSpec['kind']>>;
+  readonly help: string;
+}
+
+export interface CommandIo {
+  readonly cwd: string;
+  readonly stdout: { write(text: string): unknown };
+  readonly stderr: { write(text: string): unknown };
+}
+
+/** The exit code of a run that refuses its input. */
+export const REFUSED = 52;
+
+export type Flags = ReturnType<typeof readFlags>;
+
+/** @throws InputError that names every invalid flag and the fix */
+function readFlags({ name: command, flags: kinds }: Command, argv: readonly string[]) {
+  const specs = Object.entries({ ...kinds, help: 'boolean' as const }).map(([name, kind]) => {
+    return { name, kind, value: 'VALUE', short: name === 'help' ? ['h'] : [], aliases: [] };
+  });
+  const names = specs.map(({ name }) => `--${name}`);
   const { flags, words, problems } = parseFlags(argv, specs, (as) => {
-    const near = suggest(as.replace(/^-+/u, ''), names);
-    const listed = (near.length === 0 ? names : near).map((name) => `--${name}`).join(', ');
-    const fix = near.length === 0 ? `Its flags are ${listed}.` : `Did you mean ${listed}?`;
-    return new InputError(null, `${command} has no flag ${quote(as, DISPLAY.name)}. ${fix}`);
+    const unknown = `${command} has no flag ${quote(as, DISPLAY.name)}.`;
+    return new InputError(null, `${unknown} Its flags are ${names.join(', ')}.`);
   });
   throwProblems([...problems, ...findRepeated(flags)]);
   const list = (name: string) => flags.filter(({ flag }) => flag.name === name).map(({ value }) => value);
   return {
     positionals: words,
     list,
-    value: (name) => list(name)[0] ?? null,
-    has: (name) => list(name).includes('true'),
+    value: (name: string) => list(name)[0] ?? null,
+    has: (name: string) => list(name).includes('true'),
   };
+}
+
+/** Runs a subcommand, or shows its help. Returns the exit code; an InputError becomes one line of stderr. */
+export async function runCommand(
+  command: Command,
+  argv: readonly string[],
+  io: CommandIo,
+  work: (flags: Flags) => Promise<number>,
+): Promise<number> {
+  try {
+    const flags = readFlags(command, argv);
+    if (!flags.has('help')) return await work(flags);
+    io.stdout.write(command.help);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    io.stderr.write(
+      `structured-agent ${command.name}: ${inertLine(messageFor(error, 'command-line'), DISPLAY.line)}\n`,
+    );
+    return REFUSED;
+  }
 }

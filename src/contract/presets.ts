@@ -5,8 +5,12 @@ import securityReview from '../../schemas/security-review.schema.json' with { ty
 import testReportGate from '../../schemas/test-report.gate.json' with { type: 'json' };
 import testReport from '../../schemas/test-report.schema.json' with { type: 'json' };
 import verdict from '../../schemas/verdict.schema.json' with { type: 'json' };
+import { isArray, isObject } from '../text/json.ts';
+import type { Entry } from '../text/naming.ts';
 import type { JsonObject } from '../types.ts';
 import type { GateRequest } from './gate.ts';
+import { declarations, declaredBooleans, requiredProperties } from './root.ts';
+import { resolveLocal } from './schema-walk.ts';
 
 export interface Preset {
   readonly schema: JsonObject;
@@ -35,16 +39,42 @@ export const presets: ReadonlyMap<string, Preset> = new Map<string, Preset>([
   ],
 ]);
 
-/** The warning for a gate that was probably forgotten, and its fix. */
-export const UNGATED = {
-  message: 'No gate is set, so the step is green whatever "passed" says.',
-  fix: 'Set gate: passed, or gate: off to say that this is intended.',
-} as const;
+/** What `gate: auto` means. The source designs end with 0 on the command line for any valid payload of one's own schema. */
+export function automaticGate(schema: JsonObject, preset: Preset | null, entry: Entry): GateRequest {
+  if (preset !== null) return preset.gate;
+  const isMeant =
+    requiredProperties(schema).includes('passed') && declaredBooleans(schema).includes('passed');
+  return entry === 'action' && isMeant ? passed : { kind: 'none' };
+}
 
-/**
- * Whether a gate was probably forgotten: a custom schema declares a property about passing, and no gate checks it.
- * @param gate as typed; `auto` when absent
- */
-export function isUngated(gate: string, schema: string, declaredProperties: readonly string[]): boolean {
-  return gate === 'auto' && !presets.has(schema.trim()) && declaredProperties.includes('passed');
+/** Names and texts that mean that something passes. */
+export const PASSING =
+  /^(?:is_?)?(?:pass(?:ed|es)?|ok|okay|approved?|accept(?:ed)?|success|safe(?:_to_merge)?|ready|green)$/iu;
+
+/** The warning for a schema of one's own without a gate, and its fix. */
+export function ungated(schema: JsonObject): { readonly message: string; readonly fix: string } {
+  const gate = suggestGate(schema);
+  return {
+    message: 'The schema is your own and there is no gate, so a run is green whatever the verdict says.',
+    fix:
+      gate === null
+        ? 'Set gate to a JSON Schema of what must hold, or gate: off if that is intended.'
+        : `For example gate: ${gate} (or gate: off if that is intended).`,
+  };
+}
+
+/** Returns a gate to paste: the name of a required boolean, or a schema for a listed text; null for none. */
+export function suggestGate(schema: JsonObject): string | null {
+  const required = requiredProperties(schema);
+  const booleans = declaredBooleans(schema).filter((name) => required.includes(name));
+  const named = booleans.find((name) => PASSING.test(name));
+  if (named !== undefined) return named;
+  for (const { name, schema: own } of declarations(schema, ['allOf', 'anyOf', 'oneOf'])) {
+    const listed = (isObject(own) ? resolveLocal(schema, own) : null)?.['enum'];
+    const good = isArray(listed)
+      ? listed.find((each) => typeof each === 'string' && PASSING.test(each))
+      : null;
+    if (good) return `'${JSON.stringify({ properties: { [name]: { const: good } } })}'`;
+  }
+  return booleans[0] ?? null;
 }

@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../config/parse-config.ts';
 import { type Contract, createContract, createGate } from '../contract/contract.ts';
-import type { GateRequest } from '../contract/gate.ts';
-import { declaredBooleans, requiredProperties } from '../contract/root.ts';
+import { automaticGate, suggestGate, ungated } from '../contract/presets.ts';
 import {
   localPath,
   parseGateArgument,
@@ -13,8 +12,6 @@ import {
 } from '../contract/source.ts';
 import { InputError } from '../errors.ts';
 import type { PolicyFile } from '../github/changed-files.ts';
-import type { Entry } from '../text/naming.ts';
-import type { JsonObject } from '../types.ts';
 import { type EvidencePolicy, readEvidencePolicy } from './evidence-policy.ts';
 import type { RunState, World } from './world.ts';
 
@@ -22,12 +19,24 @@ export async function loadPolicy(
   config: Config,
   state: RunState,
   world: World,
-): Promise<{ contract: Contract; prompt: string; evidence: EvidencePolicy }> {
+): Promise<{
+  contract: Contract;
+  prompt: string;
+  evidence: EvidencePolicy;
+  warnings: readonly string[];
+}> {
   const schema = await parseSchemaArgument(config.schema, world.files);
   const contract = await createContract(schema.schema, schema.warnings, world.validate ?? null);
-  const auto = schema.preset?.gate ?? automaticGate(contract.schema, world.entry);
+  const auto = automaticGate(contract.schema, schema.preset, world.entry);
   const request = await parseGateArgument(config.gate, auto, world.files);
   state.gate = await createGate(request, contract);
+  const warnings = [...contract.warnings, ...state.gate.warnings];
+  const isOpen = schema.preset === null && config.gate === 'auto' && request.kind === 'none';
+  // On the command line and in the library a schema often asks for no verdict.
+  if (isOpen && (world.entry === 'action' || suggestGate(contract.schema) !== null)) {
+    const { message, fix } = ungated(contract.schema);
+    warnings.push(`${message} ${fix}`);
+  }
   state.outputNames = contract.outputNames;
   const evidence = readEvidencePolicy(config, contract.schema, schema.preset);
   const prompt = await readPrompt(config.prompt, world);
@@ -44,7 +53,7 @@ export async function loadPolicy(
     .then((changes) => {
       state.policyChanges = changes;
     });
-  return { contract, prompt, evidence };
+  return { contract, prompt, evidence, warnings };
 }
 
 /** The policy files of this repository, with their paths as typed. */
@@ -56,15 +65,6 @@ function policyFiles({ schema, gate, prompt, replay }: Config): readonly PolicyF
     ['replay', replay],
   ];
   return files.flatMap(([what, path]) => (path === null ? [] : [{ what, path }]));
-}
-
-/**
- * What `auto` means for a schema of one's own. The source designs end with 0 on the command line for any valid payload.
- */
-function automaticGate(schema: JsonObject, entry: Entry): GateRequest {
-  const isMeant =
-    requiredProperties(schema).includes('passed') && declaredBooleans(schema).includes('passed');
-  return entry === 'action' && isMeant ? { kind: 'property', name: 'passed' } : { kind: 'none' };
 }
 
 async function readPrompt(prompt: Config['prompt'], world: World): Promise<string> {

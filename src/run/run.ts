@@ -5,7 +5,6 @@ import { contextNote, systemPrompt } from '../agent/prompt.ts';
 import type { Config } from '../config/parse-config.ts';
 import { requireReadableFolders, resolveWorkingDirectory } from '../config/paths.ts';
 import type { Contract } from '../contract/contract.ts';
-import { isUngated, UNGATED } from '../contract/presets.ts';
 import { InputError, MissingKeyError, messageOf, throwProblems } from '../errors.ts';
 import type { ChangeContext } from '../github/change-context.ts';
 import { networkWeaknesses } from '../network/network.ts';
@@ -73,7 +72,7 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
   if (config.replay === null)
     emit({ type: 'notice', level: 'info', text: `provider ${name}, chosen by ${providerReason}` });
   const finding = findContext(config, world);
-  const { contract, prompt, evidence } = await loadPolicy(config, state, world);
+  const { contract, prompt, evidence, warnings } = await loadPolicy(config, state, world);
   const found = await race(finding, state.stop.signal);
   // Until the diff has been written it counts as missing.
   state.context = found === null ? 'none' : 'missing';
@@ -82,16 +81,7 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
   if (config.replay !== null) await race(provider, state.stop.signal);
   const warning = modelWarning(state, world);
   if (warning !== null) emit({ type: 'notice', level: 'warning', text: warning });
-  const ungated = isUngated(config.gate, config.schema, contract.declaredProperties)
-    ? [`${UNGATED.message} ${UNGATED.fix}`]
-    : [];
-  const warnings = [
-    ...contract.warnings,
-    ...(state.gate?.warnings ?? []),
-    ...ungated,
-    ...exclusionWarnings(config),
-  ];
-  for (const text of [...networkWeaknesses(world.environment), ...warnings])
+  for (const text of [...networkWeaknesses(world.environment), ...warnings, ...exclusionWarnings(config)])
     emit({ type: 'notice', level: 'warning', text });
   const { sandbox, ready } = await startSandbox(config, folder, context, backends, state, world);
   const toolbox = openToolbox(config, contract, { ...sandbox, ready });

@@ -5,6 +5,8 @@ const FILES = {
   'task.md': 'Judge.',
   'empty.md': ' ',
   'judge/s.json': '{"type": "object", "properties": {"safe": {"type": "boolean"}}, "required": ["safe"]}',
+  'judge/passed.json': '{"properties": {"passed": {"type": "boolean"}}, "required": ["passed"]}',
+  'judge/optional.json': '{"properties": {"passed": {"type": "boolean"}}}',
   'judge/g.json': '{"properties": {"safe": {"const": true}}}',
   'own/action.yml': 'name: structured-agent\n',
 };
@@ -50,6 +52,8 @@ const RULES: Readonly<Record<string, readonly (readonly [Parts, string])[]>> = {
     [{ inputs: `${OWN}\ngate: auto` }, 'warning no-gate at schema'],
     [{ inputs: `${OWN}\ngate: \${{ vars.GATE }}` }, ''],
     [{ inputs: 'schema: code-review' }, ''],
+    [{ inputs: 'schema: ./judge/passed.json' }, ''],
+    [{ inputs: 'schema: ./judge/optional.json' }, 'warning no-gate at schema'],
   ],
   'a file is in the repository, and checked out': [
     [{ inputs: 'prompt-file: task.md' }, ''],
@@ -172,8 +176,6 @@ const RULES: Readonly<Record<string, readonly (readonly [Parts, string])[]>> = {
     [{ runsOn: '${{ matrix.os }}' }, ''],
     [{ inputs: 'max-turns: 0' }, 'error never-green at max-turns'],
     [{ inputs: 'max-turns: -1' }, ''],
-    [{ inputs: 'exclude-tools: shell, structured_output' }, 'error never-green at exclude-tools'],
-    [{ inputs: 'exclude-tools: shell' }, ''],
   ],
 };
 
@@ -204,7 +206,6 @@ describe('a condition compares an output with == and a value', () => {
       'error fails-open',
     ],
     ["steps.review.outputs.run-conclusion != 'failure'", 'warning fails-open'],
-    ["${{ always() && !contains(steps.review.outputs.findings, 'error') }}", 'error fails-open'],
     ["contains(steps.review.outputs.findings, 'error')", ''],
     ["steps.review.outputs.summary != 'x'", 'warning fails-open'],
     ['steps.review.outputs.findings', ''],
@@ -230,13 +231,21 @@ describe('a condition compares an output with == and a value', () => {
       'error fails-open',
     ],
     [
+      'a number that is not 0',
+      {
+        inputs: 'schema: test-report',
+        after:
+          '- if: always() && steps.review.outputs.failure_count > 0\n- if: always() && 0 < steps.review.outputs.failure_count',
+      },
+      '',
+    ],
+    [
       'a number as text',
       { inputs: 'schema: test-report', after: "- if: always() && steps.review.outputs.failure_count == '0'" },
       '',
     ],
     ['a default', { job: `outputs: { ok: "\${{ ${PASSED} || 'true' }}" }` }, 'warning fails-open'],
     ['another default', { job: `outputs: { ok: "\${{ ${PASSED} || 'false' }}" }` }, ''],
-    ['a choice', { after: `- env: { A: "\${{ ${PASSED} && 'x' || 'y' }}" }` }, 'error text-as-condition'],
     [
       'a skipped run',
       { inputs: 'on-missing-key: skip', after: `- if: ${PASSED} != 'false'` },

@@ -1,5 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -10,6 +9,10 @@ import { checkIn } from '../check/world.ts';
 
 const all = makeFolder();
 const fresh = () => mkdtempSync(path.join(all, 'x-'));
+const filesIn = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((each) => each.isFile())
+    .map((each) => path.relative(folder, path.join(each.parentPath, each.name)));
 const read = (folder: string, name: string) => readFileSync(path.join(folder, name), 'utf8');
 const agentOf = (folder: string) => parse(read(folder, WORKFLOW_FILE)).jobs.verdict.steps[1];
 
@@ -107,10 +110,7 @@ describe('files that are there', () => {
       const { code, err } = await init(folder, '--schema');
       expect([code, err]).toEqual([52, expect.stringContaining(`${name} is there already`)]);
       expect(read(folder, name)).toBe('mine');
-      const files = readdirSync(folder, { recursive: true }).filter((each) =>
-        /\.(?:yml|json)$/u.test(String(each)),
-      );
-      expect(files).toEqual([name]);
+      expect(filesIn(folder)).toEqual([name]);
     }
   });
 
@@ -121,24 +121,26 @@ describe('files that are there', () => {
     expect(read(folder, SCHEMA_FILE)).not.toBe('mine');
   });
 
-  it('are all as they were if the second of them cannot be written, with --force too', async () => {
-    const folder = taken();
-    // Nobody may write to a program that runs, not even root.
-    const busy = path.join(folder, SCHEMA_FILE);
-    copyFileSync(execFileSync('sh', ['-c', 'command -v sleep'], { encoding: 'utf8' }).trim(), busy);
-    const running = spawn(busy, ['60']);
-    await new Promise((resolve) => running.once('spawn', resolve));
+  it('are all as they were if one of them cannot be replaced', async () => {
+    const folder = fresh();
+    mkdirSync(path.join(folder, path.dirname(WORKFLOW_FILE)), { recursive: true });
+    writeFileSync(path.join(folder, WORKFLOW_FILE), 'mine');
+    mkdirSync(path.join(folder, SCHEMA_FILE));
     const { code, err } = await init(folder, '--schema', '--force');
-    running.kill();
-    expect([code, err]).toEqual([52, expect.stringContaining(`${SCHEMA_FILE} cannot be written (ETXTBSY)`)]);
+    expect([code, err]).toEqual([52, expect.stringContaining(`${SCHEMA_FILE} cannot be written: EISDIR`)]);
     expect(read(folder, WORKFLOW_FILE)).toBe('mine');
+    expect(filesIn(folder)).toEqual([WORKFLOW_FILE]);
   });
 
-  it('are not there afterwards if the second of them cannot be written', async () => {
+  it('are not written if the folder of one of them is a file, and the reason is that of the system', async () => {
     const folder = fresh();
-    mkdirSync(path.join(folder, SCHEMA_FILE), { recursive: true });
-    expect((await init(folder, '--schema', '--force')).code).toBe(52);
-    expect(readdirSync(path.join(folder, '.github'))).toEqual([path.basename(SCHEMA_FILE)]);
+    mkdirSync(path.join(folder, '.github'));
+    writeFileSync(path.join(folder, path.dirname(WORKFLOW_FILE)), '');
+    const { code, err } = await init(folder);
+    expect([code, err]).toEqual([
+      52,
+      expect.stringContaining('.github/workflows cannot be written: EEXIST: file already exists, mkdir'),
+    ]);
   });
 });
 

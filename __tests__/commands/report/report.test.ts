@@ -200,8 +200,8 @@ describe('structured-agent report', () => {
     const said = { stdout: '', stderr: '' };
     const code = await runReport(argv, {
       cwd,
-      stdout: (text) => (said.stdout += text),
-      stderr: (text) => (said.stderr += text),
+      stdout: { write: (text) => (said.stdout += text) },
+      stderr: { write: (text) => (said.stderr += text) },
     });
     return { code, cwd, ...said };
   }

@@ -1,9 +1,15 @@
-/** The outputs of a step: those about the run, and those that its schema declares. */
-import { declarations, requiredProperties } from '../../contract/root.ts';
+/** Reads the schema and the gate of a step as a run does, and finds its outputs. */
+import { createContract, createGate } from '../../contract/contract.ts';
+import { automaticGate, PASSING, ungated } from '../../contract/presets.ts';
+import { declarations } from '../../contract/root.ts';
 import { resolveLocal } from '../../contract/schema-walk.ts';
+import { type Files, parseGateArgument, parseSchemaArgument } from '../../contract/source.ts';
+import { ContractError } from '../../errors.ts';
 import { RUN_OUTPUTS } from '../../reporters/outputs.ts';
-import { isArray, isObject } from '../../text/json.ts';
-import type { Json, JsonObject } from '../../types.ts';
+import { isObject } from '../../text/json.ts';
+import { structuredOutputSpec } from '../../tools/structured-output.ts';
+import type { JsonObject } from '../../types.ts';
+import { type Fault, refused, soften, warning } from './rules.ts';
 
 export interface Output {
   readonly name: string;
@@ -17,13 +23,10 @@ export interface Output {
   readonly good: string | null;
 }
 
-export const PAYLOAD: Output = {
-  name: 'structured_output',
-  kind: 'text',
-  type: 'object',
-  values: [],
-  good: null,
-};
+const TEXT = { kind: 'text', values: [], good: null } as const;
+const BOOLEAN = { kind: 'boolean', values: ['true', 'false'], good: 'true' } as const;
+
+export const PAYLOAD: Output = { name: 'structured_output', type: 'object', ...TEXT };
 
 /** The output about the run on which decisions depend. It is set on every ending. */
 export const CONCLUSION: Output = {
@@ -37,61 +40,68 @@ export const CONCLUSION: Output = {
 export const RUN_NAMES: readonly string[] = RUN_OUTPUTS.map(({ name }) => name);
 
 /** The output of a merge, besides the payload and those about the run. */
-export const MERGED: readonly Output[] = [
-  { name: 'passed', kind: 'boolean', type: 'boolean', values: ['true', 'false'], good: 'true' },
-];
+export const MERGED: readonly Output[] = [{ name: 'passed', type: 'boolean', ...BOOLEAN }];
 
-/** Returns the outputs that a schema declares, in its order. */
-export function payloadOutputs(schema: JsonObject, names: readonly string[]): readonly Output[] {
-  const declared = declarations(schema, ['allOf', 'anyOf', 'oneOf']);
-  return names.map((name) => {
-    const shapes = declared.filter((each) => each.name === name).map((each) => shapeOf(each.schema, schema));
-    const types = [...new Set(shapes.flatMap((each) => each.types))];
-    const values = [...new Set(shapes.flatMap((each) => each.values))];
-    const are = (...wanted: readonly string[]) =>
-      types.length > 0 && types.every((each) => wanted.includes(each));
-    const isListed = are('string') && shapes.every((each) => each.values.length > 0);
-    // A listed text with blanks or signs in it would still be a danger in a script.
-    const isWord = isListed && values.every((value) => /^[\w.,:/@+-]+$/u.test(value));
-    const type = types.length === 0 ? 'any' : types.join(' or ');
-    if (are('boolean')) return { name, kind: 'boolean', type, values: ['true', 'false'], good: 'true' };
-    if (are('integer', 'number')) return { name, kind: 'number', type, values: [], good: null };
-    const good = values.find((value) => PASSING.test(value)) ?? null;
-    const sorted = isListed
-      ? values.toSorted((one, other) => Number(other === good) - Number(one === good))
-      : [];
-    return { name, kind: isWord ? 'word' : 'text', type, values: sorted, good: isListed ? good : null };
-  });
+/** A valid schema. */
+export interface Policy {
+  /** As typed. */
+  readonly name: string;
+  readonly outputs: readonly Output[];
+  /** The size of the tool that stands in every request, in bytes. */
+  readonly bytes: number;
 }
 
-/** Names and texts that mean that something passes. */
-const PASSING =
-  /^(?:is_?)?(?:pass(?:ed|es)?|ok|okay|approved?|accept(?:ed)?|success|safe(?:_to_merge)?|ready|green)$/iu;
-
-/** Returns a gate to paste for a schema: the name of a required boolean, or a schema for a listed text; null for none. */
-export function suggestGate(schema: JsonObject, outputs: readonly Output[]): string | null {
-  const required = requiredProperties(schema);
-  const booleans = outputs.filter(({ name, kind }) => kind === 'boolean' && required.includes(name));
-  const boolean = booleans.find(({ name }) => PASSING.test(name)) ?? booleans[0];
-  const listed = outputs.find(
-    ({ values, good, kind }) => kind !== 'boolean' && values.length > 0 && good !== null,
-  );
-  if (boolean !== undefined && (PASSING.test(boolean.name) || listed === undefined)) return boolean.name;
-  if (listed === undefined) return null;
-  return `'${JSON.stringify({ properties: { [listed.name]: { const: listed.good } } })}'`;
+/**
+ * Creates the contract and its gate as a run does. Returns null for an invalid schema.
+ * @param schema as typed; null for the default
+ * @param gate as typed; null for the default, undefined when unknown
+ */
+export async function readPolicy(
+  schema: string | null,
+  gate: string | null | undefined,
+  files: Files,
+  report: (input: 'schema' | 'gate', fault: Fault) => void,
+): Promise<Policy | null> {
+  let policy: Policy | null = null;
+  try {
+    const { preset, ...source } = await parseSchemaArgument(schema ?? undefined, files);
+    const contract = await createContract(source.schema, source.warnings);
+    for (const text of contract.warnings) report('schema', soften(refused('schema', text)));
+    policy = {
+      name: schema ?? 'verdict',
+      outputs: contract.outputNames.map((name) => outputOf(name, contract.schema)),
+      bytes: Buffer.byteLength(JSON.stringify(structuredOutputSpec(contract.schema))),
+    };
+    if (gate === undefined) return policy;
+    const auto = automaticGate(contract.schema, preset, 'action');
+    const request = await parseGateArgument(gate ?? undefined, auto, files);
+    const { warnings } = await createGate(request, contract);
+    for (const text of warnings) report('gate', soften(refused('gate', text)));
+    if (request.kind === 'none' && (gate ?? 'auto') === 'auto') {
+      const { message, fix } = ungated(contract.schema);
+      report('schema', warning('no-gate', message, fix));
+    }
+  } catch (error) {
+    if (!(error instanceof ContractError)) throw error;
+    const input = policy === null ? 'schema' : 'gate';
+    report(input, refused(input, error.message));
+  }
+  return policy;
 }
 
-function shapeOf(schema: Json, root: JsonObject): { types: readonly string[]; values: readonly string[] } {
-  const target = isObject(schema) ? resolveLocal(root, schema) : null;
-  if (target === null) return { types: [], values: [] };
-  const { type, enum: listed, const: only } = target;
-  const members = only !== undefined ? [only] : isArray(listed) ? listed : [];
-  const values = members.filter((each) => typeof each === 'string');
-  const given = isArray(type) ? type : type === undefined ? members.map(typeOf) : [type];
-  return { types: given.filter((each) => typeof each === 'string'), values };
-}
-
-function typeOf(value: Json): string {
-  if (value === null) return 'null';
-  return isArray(value) ? 'array' : typeof value;
+function outputOf(name: string, root: JsonObject): Output {
+  const shapes = declarations(root, ['allOf', 'anyOf', 'oneOf'])
+    .filter((each) => each.name === name)
+    .map(({ schema }) => (isObject(schema) ? resolveLocal(root, schema) : null) ?? {});
+  const type = [...new Set(shapes.flatMap((shape) => shape['type'] ?? 'any'))].join(' or ');
+  if (type === 'boolean') return { name, type, ...BOOLEAN };
+  if (/^(?:(?:integer|number)(?: or )?)+$/u.test(type)) return { name, type, ...TEXT, kind: 'number' };
+  const listed = shapes.flatMap((shape) => shape['const'] ?? shape['enum'] ?? null);
+  const values = [...new Set(listed.filter((value) => typeof value === 'string'))];
+  if (!listed.every((value) => typeof value === 'string')) return { name, type, ...TEXT };
+  const good = values.find((value) => PASSING.test(value)) ?? null;
+  values.sort((one, other) => Number(other === good) - Number(one === good));
+  // A listed text with blanks or signs in it would still be a danger in a script.
+  const isWord = values.every((value) => /^[\w.,:/@+-]+$/u.test(value));
+  return { name, kind: isWord ? 'word' : 'text', type, values, good };
 }

@@ -1,6 +1,7 @@
 /** The rules of `check`: id, severity, message and fix of each. Everything else about a rule is in the file that uses it. */
 import { DISPLAY } from '../../text/limits.ts';
-import { joinWithOr, quote, suggest } from '../../text/messages.ts';
+import { joinWithOr, quote } from '../../text/messages.ts';
+import { didYouMean } from '../flags.ts';
 
 export interface Fault {
   /** `error` for what certainly goes wrong, `warning` for everything else. */
@@ -11,12 +12,11 @@ export interface Fault {
   readonly fix: string;
 }
 
-function error(rule: string, message: string, fix: string): Fault {
-  return { severity: 'error', rule, message, fix };
-}
+const error = faultOf('error');
+export const warning = faultOf('warning');
 
-function warning(rule: string, message: string, fix: string): Fault {
-  return { severity: 'warning', rule, message, fix };
+function faultOf(severity: Fault['severity']) {
+  return (rule: string, message: string, fix: string): Fault => ({ severity, rule, message, fix });
 }
 
 export function soften(fault: Fault): Fault {
@@ -32,11 +32,6 @@ export function refused(rule: string, text: string): Fault {
 
 const name = (text: string) => quote(text, DISPLAY.name);
 
-function didYouMean(given: string, known: readonly string[], otherwise: string): string {
-  const near = suggest(given, known);
-  return near.length === 0 ? otherwise : `Did you mean ${joinWithOr(near)}?`;
-}
-
 /** Rules for the inputs of a step, and for the files that they name. */
 export const INPUT = {
   notText: (input: string) =>
@@ -47,21 +42,12 @@ export const INPUT = {
       `There is no input ${name(input)}.`,
       near.length === 0 ? 'Remove it.' : `Did you mean ${joinWithOr(near)}?`,
     ),
-  noGate: (gate: string | null) =>
-    warning(
-      'no-gate',
-      'The schema is your own and there is no gate, so the step is green whatever the verdict says.',
-      gate === null
-        ? 'Set gate to a JSON Schema of what must hold, or gate: off if that is intended.'
-        : `For example gate: ${gate} (or gate: off if that is intended).`,
-    ),
   noCheckout: (input: string) =>
     error(
       'missing-file',
       `${input} names a file of the repository, and no step before this one checks it out.`,
       'Put actions/checkout before it, with persist-credentials: false.',
     ),
-  missingFile: (text: string) => refused('missing-file', text),
   secret: (input: string) =>
     error(
       'secret-in-file',
@@ -101,23 +87,12 @@ export const JOB = {
     'With max-turns: 0 the model is never asked, so the step is always red (53).',
     'Give it some turns, for example 30; -1 means no limit.',
   ),
-  noDelivery: error(
-    'never-green',
-    'exclude-tools takes structured_output away, the only tool that delivers a verdict, so the step is always red.',
-    'Take structured_output out of exclude-tools.',
-  ),
   forgiven: (isRead: boolean) =>
-    isRead
-      ? warning(
-          'continue-on-error',
-          'With continue-on-error the job is green whatever the verdict is, unless a later step sees to it.',
-          'Take it out, or let a later step fail if steps.ID.outcome is not success.',
-        )
-      : error(
-          'continue-on-error',
-          'With continue-on-error the job is green whatever the verdict is, and nothing reads the verdict.',
-          'Take it out (gate: off makes a verdict advice only), or read steps.ID.outcome.',
-        ),
+    (isRead ? warning : error)(
+      'continue-on-error',
+      `With continue-on-error the job is green whatever the verdict is${isRead ? ', unless a later step sees to it' : ', and nothing reads it'}.`,
+      'Take it out, or let a later step fail if steps.ID.outcome is not success.',
+    ),
   runsRegardless: (job: string) =>
     warning(
       'runs-regardless',
@@ -128,16 +103,12 @@ export const JOB = {
 
 /** Rules for the job that merges the verdicts of a matrix. It is the required check, so it must always run. */
 export const MERGE = {
-  skipped: error(
-    'merge-skipped',
-    'After a red leg this job is skipped, and a required check that is skipped counts as passed.',
-    'Set if: ${{ always() }} on the job.',
-  ),
-  maySkip: warning(
-    'merge-skipped',
-    'This condition can skip the merge, and a required check that is skipped counts as passed.',
-    'Use always() alone, on the job: a merge counts what is missing by itself.',
-  ),
+  skipped: (runsAfterRed: boolean) =>
+    (runsAfterRed ? warning : error)(
+      'merge-skipped',
+      `${runsAfterRed ? 'This condition can skip the merge' : 'After a red leg this job is skipped'}, and a required check that is skipped counts as passed.`,
+      'Set if: ${{ always() }} on the job, and nothing else: a merge counts what is missing by itself.',
+    ),
   early: (job: string) =>
     warning(
       'merge-skipped',
@@ -152,11 +123,7 @@ export const OUTPUT = {
     error(
       'unknown-output',
       `This step has no output ${name(output)}, so it is always empty.`,
-      didYouMean(
-        output,
-        known,
-        `Declare it in the schema; the outputs are ${known.slice(0, 5).join(', ')} …`,
-      ),
+      didYouMean(output, known, 'Declare it in the schema.'),
     ),
   ofMatrix: (output: string, job: string) =>
     error(
@@ -186,7 +153,7 @@ export const OUTPUT = {
   neverTrue: (text: string, output: string, values: readonly string[]) =>
     error(
       'fails-open',
-      `${text} is never true for a verdict: ${output} is a text${values.length === 0 ? '' : `, ${joinWithOr(values.map((value) => `'${value}'`))}`}.`,
-      `Compare with == and one of its texts${values[0] === undefined ? '' : `: ${output} == '${values[0]}'`}.`,
+      `${text} is never true for a verdict: ${output} is a text, ${joinWithOr(values.map((value) => `'${value}'`))}.`,
+      `Compare with == and one of its texts: ${output} == '${values[0]}'.`,
     ),
 } as const;

@@ -3,62 +3,35 @@ import path from 'node:path';
 import { INPUTS, type InputName, meantInputs } from '../../config/inputs.ts';
 import { type Config, parseConfig } from '../../config/parse-config.ts';
 import { resolveWorkingDirectory } from '../../config/paths.ts';
+import { readTrustedFile } from '../../config/workspace-file.ts';
 import { type Files, isInOtherRepository, pathHere } from '../../contract/source.ts';
-import { InputError } from '../../errors.ts';
+import { messageOf } from '../../errors.ts';
 import { createPricer, unknownPriceError } from '../../providers/pricing.ts';
+import { READ } from '../../text/limits.ts';
 import { isPrivilegedTrigger } from '../../text/triggers.ts';
 import { NO_USAGE } from '../../text/usage.ts';
-import { expressionsIn } from './conditions.ts';
-import { type Policy, readPolicy } from './policy.ts';
+import type { Reading } from '../../types.ts';
+import { type Policy, readPolicy } from './outputs.ts';
 import { type Fault, INPUT, JOB, refused, soften } from './rules.ts';
-import {
-  entriesOf,
-  type Job,
-  mentions,
-  type Step,
-  scalarsIn,
-  textAt,
-  textOf,
-  valueAt,
-  type Workflow,
-} from './workflow.ts';
+import { entriesOf, mentions, type Place, type Step, textAt, textOf, valueAt } from './workflow.ts';
 
-/** The inputs of a step, by name and trimmed, as far as they are literal. */
-export interface GivenInputs<N extends string> {
-  readonly given: ReadonlyMap<N, string>;
-  /** The inputs that an expression computes. */
-  readonly unknown: ReadonlySet<N>;
-}
-
-/** Inputs that must not be readable in a workflow file. */
-const SECRETS: readonly string[] = ['api-key', 'github-token', 'signing-key'];
-
-/** Reads the inputs of a step; reports those that do not exist, are no texts, or are written out secrets. */
-export function readInputs<N extends string>(
-  { report }: Workflow,
-  { node }: Step,
-  names: readonly N[],
-): GivenInputs<N> {
+/**
+ * Reads the inputs of a step as far as they are literal, and which ones an expression computes. Reports those that do
+ * not exist, are not texts, or are written out secrets.
+ */
+export function readInputs<N extends string>({ workflow, step }: Place, names: readonly N[]) {
   const given = new Map<N, string>();
   const unknown = new Set<N>();
-  for (const [key, value] of entriesOf(valueAt(node, 'with'))) {
+  for (const [key, value] of entriesOf(valueAt(step.node, 'with'))) {
     const name = names.find((each) => each === key.toLowerCase());
     const text = textOf(value);
-    const fault = (which: Fault) => report(node, ['with', key], which);
+    const fault = (which: Fault) => workflow.report(step.node, ['with', key], which);
     if (name === undefined) fault(INPUT.unknown(key, meantInputs(key, names)));
     else if (text === null) fault(INPUT.notText(name));
-    else if (text.includes('${{')) {
-      // Names of headers are usually literal; only their values come from secrets.
-      const known = expressionsIn(text, false).reduce(
-        (before, inner) => before.replace(`\${{${inner}}}`, 'unknown'),
-        text,
-      );
-      if (name === 'headers') given.set(name, known);
-      else unknown.add(name);
-    } else {
-      given.set(name, text.trim());
-      if (SECRETS.includes(name) && text.trim() !== '') fault(INPUT.secret(name));
-    }
+    else if (text.includes('${{')) unknown.add(name);
+    else given.set(name, text.trim());
+    const isSecret = /^(?:api-key|github-token|signing-key)$/iu.test(key);
+    if (isSecret && name !== undefined && given.get(name)) fault(INPUT.secret(name));
   }
   return { given, unknown };
 }
@@ -71,47 +44,42 @@ const STAND_INS: ReadonlyMap<InputName, string> = new Map([
   ['prompt-file', 'unknown'],
   ['model', 'claude-unknown'],
   ['api-key', 'unknown'],
+  ['headers', 'Authorization: unknown'],
   ['base-url', 'https://unknown.invalid/v1'],
   ['provider', 'openai'],
   ['replay', 'unknown'],
 ]);
 
 /** A step with its inputs, as the checks of it need them. */
-interface Given {
-  readonly workflow: Workflow;
-  readonly job: Job;
-  readonly step: Step;
+interface Given extends Place {
   readonly config: Config;
   /** As typed; null when absent, undefined when an expression computes it. */
   readonly get: (input: InputName) => string | null | undefined;
-  readonly report: (input: InputName, fault: Fault) => void;
+  readonly report: (input: string | null, fault: Fault) => void;
 }
 
-/** Checks a step; returns null if its schema is invalid or not known. */
-export async function checkStep(
-  workflow: Workflow,
-  job: Job,
-  step: Step,
-  root: string,
-  files: Files,
-): Promise<Policy | null> {
-  const { given, unknown } = readInputs(workflow, step, NAMES);
-  const raw = new Map(given);
-  for (const name of unknown) raw.set(name, STAND_INS.get(name) ?? '');
-  // The URL of an Azure endpoint may contain more than any other, and the other vendors need none.
-  if (unknown.has('provider') && given.has('base-url')) raw.set('provider', 'azure-openai');
+/** Checks a step and finds its outputs; returns null if its schema is invalid or not known. */
+export async function checkStep(place: Place, root: string): Promise<Policy | null> {
+  const { workflow, job, step } = place;
+  const files: Files = {
+    readFile: (name) => readTrustedFile(name, { root, outside: 'refused', maxBytes: READ.policy }),
+    readElsewhere: async () => ({ ok: false, problem: 'is in another repository' }),
+  };
+  const { given, unknown } = readInputs(place, NAMES);
+  const raw = new Map([...given].filter(([, text]) => text !== ''));
+  for (const name of unknown) if (STAND_INS.has(name)) raw.set(name, STAND_INS.get(name) ?? '');
   if (unknown.has('prompt') && raw.has('prompt-file')) raw.delete('prompt');
-  for (const [name, text] of raw) if (text === '') raw.delete(name);
-  const environment = environmentOf(workflow, job, step);
+  // What an expression computes counts as set.
+  const variables = [workflow.node, job.node, step.node].flatMap((owner) => entriesOf(valueAt(owner, 'env')));
+  const environment = Object.fromEntries(variables.map(([key, value]) => [key, textOf(value) ?? '']));
   const { config, problems } = parseConfig(raw, { environment });
-  const report: Given['report'] = (input, fault) => workflow.report(step.node, ['with', input], fault);
+  const report: Given['report'] = (input, fault) =>
+    workflow.report(step.node, input === null ? [] : ['with', input], fault);
   const mayHaveKey = workflow.isComposite || mentions(job.node, 'GITHUB_ENV');
-  for (const { input, message } of problems) {
-    if (input === 'api-key' && mayHaveKey) continue;
-    workflow.report(step.node, input === null ? [] : ['with', input], refused('input', message));
-  }
+  for (const error of problems)
+    if (error.input !== 'api-key' || !mayHaveKey) report(error.input, refused('input', messageOf(error)));
   const get = (name: InputName) => (unknown.has(name) ? undefined : (given.get(name) ?? null));
-  const all: Given = { workflow, job, step, config, get, report };
+  const all: Given = { ...place, config, get, report };
   await checkLimits(all);
   // The job, the triggers and the checkout of a composite action are those of its caller.
   const missing = workflow.isComposite ? new Set<InputName>() : await checkFiles(all, root, files);
@@ -120,88 +88,62 @@ export async function checkStep(
     checkTriggers(all);
   }
   const known = (name: 'schema' | 'gate') => {
-    const value = get(name);
-    const isFile = typeof value === 'string' && pathHere(value) !== null;
-    const isElsewhere = typeof value === 'string' && isInOtherRepository(value);
-    return isElsewhere || missing.has(name) || (isFile && workflow.isComposite) ? undefined : value;
+    const value = get(name) ?? '';
+    const isUnread = missing.has(name) || isInOtherRepository(value);
+    return isUnread || (workflow.isComposite && pathHere(value) !== null) ? undefined : get(name);
   };
   const schema = known('schema');
-  return schema === undefined ? null : readPolicy(schema, known('gate'), files, report);
-}
-
-/** Returns the variables that the workflow sets for the step; what an expression computes counts as set. */
-function environmentOf(workflow: Workflow, job: Job, { node }: Step): Readonly<Record<string, string>> {
-  const owners = [workflow.node, job.node, node];
-  return Object.fromEntries(
-    owners.flatMap((owner) =>
-      entriesOf(valueAt(owner, 'env')).map(([key, value]) => [key, textOf(value) ?? '']),
-    ),
-  );
+  const policy = schema === undefined ? null : await readPolicy(schema, known('gate'), files, report);
+  step.outputs = policy?.outputs ?? null;
+  return policy;
 }
 
 /** Finds what keeps a step from ever being green. */
 async function checkLimits({ workflow, job, config, get, report }: Given): Promise<void> {
-  const label = labelsOf(job.node).find((each) => !each.startsWith('ubuntu'));
+  const label = job.labels.find((each) => !each.startsWith('ubuntu'));
   if (label !== undefined && config.sandbox === 'required' && get('sandbox') !== undefined)
     workflow.report(job.node, ['runs-on'], JOB.noSandbox(label));
   if (config.maxTurns === 0) report('max-turns', JOB.noTurn);
-  if (config.excludeTools.includes('structured_output')) report('exclude-tools', JOB.noDelivery);
   const { provider, model, baseUrl } = config.model;
   const isKnown = (['model', 'base-url', 'provider'] as const).every((name) => get(name) !== undefined);
   if (config.maxCostUsd === null || config.replay !== null || !isKnown || model === '') return;
   if ((await createPricer({ provider, model, baseUrl })(NO_USAGE)) === null)
-    report('max-cost-usd', refused('input', unknownPriceError(model).message));
+    report('max-cost-usd', refused('input', messageOf(unknownPriceError(model))));
 }
 
-const FILE_INPUTS = ['schema', 'gate', 'prompt-file', 'replay', 'working-directory'] as const;
-
 /** Checks the files that inputs name; returns the inputs whose file cannot be read here. */
-async function checkFiles(
-  { job, step, get, report }: Given,
-  root: string,
-  files: Files,
-): Promise<Set<InputName>> {
+async function checkFiles({ job, step, get, report }: Given, root: string, { readFile }: Files) {
   const missing = new Set<InputName>();
   const before = job.steps.filter(({ index }) => index < step.index);
-  const isBase = get('trusted-files') !== null && get('trusted-files') !== 'workspace';
+  const isBase = (get('trusted-files') ?? 'workspace') !== 'workspace';
   // On a runner of one's own, or in a container, the files may be there already.
-  const isHosted = labelsOf(job.node).length > 0 && valueAt(job.node, 'container') === null;
+  const isHosted = job.labels.length > 0 && valueAt(job.node, 'container') === null;
   const isEmpty = isHosted && before.every(({ uses }) => /^actions\/setup-/u.test(uses));
-  for (const input of FILE_INPUTS) {
-    const value = get(input);
-    if (typeof value !== 'string' || isInOtherRepository(value)) continue;
+  for (const input of ['schema', 'gate', 'prompt-file', 'replay', 'working-directory'] as const) {
+    const value = get(input) ?? '';
     const file = input === 'schema' || input === 'gate' ? pathHere(value) : value;
-    if (file === null || path.posix.resolve('/', file) === '/') continue;
-    const problem = await problemWith(input, file, root, files);
+    if (file === null || path.posix.resolve('/', file) === '/' || isInOtherRepository(value)) continue;
+    const isFolder = input === 'working-directory';
+    const problem = await (isFolder ? folderProblem(file, root) : fileProblem(input, await readFile(file)));
     if (problem !== null) {
       missing.add(input);
       const isCertain = !isBase && !before.some((each) => mayBring(each, path.posix.basename(file)));
-      report(input, isCertain ? problem : soften(problem));
+      const fault = refused('missing-file', problem);
+      report(input, isCertain ? fault : soften(fault));
     } else if (isEmpty && !isBase) report(input, INPUT.noCheckout(input));
   }
   return missing;
 }
 
-async function problemWith(
-  input: InputName,
-  file: string,
-  root: string,
-  files: Files,
-): Promise<Fault | null> {
-  if (input !== 'working-directory') {
-    const reading = await files.readFile(file);
-    if (!reading.ok) return INPUT.missingFile(`${input}: ${reading.problem}`);
-    return input === 'prompt-file' && reading.text.trim() === ''
-      ? refused('missing-file', 'prompt-file is empty. Write the task into it.')
-      : null;
-  }
-  try {
-    await resolveWorkingDirectory(file, root);
-    return null;
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    return INPUT.missingFile(error.message);
-  }
+async function folderProblem(folder: string, root: string): Promise<string | null> {
+  const refusal = await resolveWorkingDirectory(folder, root).catch((error: unknown) => error);
+  return refusal instanceof Error ? refusal.message : null;
+}
+
+function fileProblem(input: InputName, reading: Reading): string | null {
+  if (!reading.ok) return `${input}: ${reading.problem}`;
+  const isEmpty = input === 'prompt-file' && reading.text.trim() === '';
+  return isEmpty ? 'prompt-file is empty. Write the task into it.' : null;
 }
 
 /** Whether an earlier step may bring a file that the checkout does not have. */
@@ -212,21 +154,13 @@ function mayBring({ node, uses }: Step, file: string): boolean {
   return uses !== '' || mentions(node, file);
 }
 
-/** Returns the labels of GitHub's own runners. */
-function labelsOf(job: Job['node']): readonly string[] {
-  const labels = [...scalarsIn(valueAt(job, 'runs-on'))].map(({ scalar }) => textOf(scalar) ?? '');
-  return labels.filter((label) => /^(?:ubuntu|windows|macos)-[\w.-]+$/u.test(label));
-}
-
 /** Without `permissions:` the settings of the repository decide, and another token has rights of its own. */
 function checkPermissions({ workflow, job, get }: Given): void {
   const owner = [job.node, workflow.node].find((node) => valueAt(node, 'permissions') !== null);
   if (owner === undefined || get('github-token') !== null) return;
-  const has = (right: string) => {
-    const all = textAt(owner, 'permissions');
-    return all === 'write-all' || textAt(owner, 'permissions', right) === 'write';
-  };
-  const demand = (input: 'comment' | 'commit-status', right: string) =>
+  const isAll = textAt(owner, 'permissions') === 'write-all';
+  const has = (right: string) => isAll || textAt(owner, 'permissions', right) === 'write';
+  const demand = (input: string, right: string) =>
     workflow.report(owner, ['permissions'], JOB.permission(input, `${right}: write`));
   const comments = !['never', 'off', null, undefined].includes(get('comment'));
   if (comments && !has('pull-requests') && !has('issues')) demand('comment', 'pull-requests');
@@ -244,8 +178,8 @@ function checkTriggers({ workflow, job, step, get, report }: Given): void {
   if (!isStrangers || ['base', undefined].includes(get('trusted-files') ?? 'workspace')) return;
   for (const input of ['schema', 'gate', 'prompt-file'] as const) {
     const value = get(input);
-    const isFile = typeof value === 'string' && (input === 'prompt-file' || pathHere(value) !== null);
-    if (isFile) report(input, JOB.policyInChange(input, event));
+    if (value && (input === 'prompt-file' || pathHere(value) !== null))
+      report(input, JOB.policyInChange(input, event));
   }
 }
 

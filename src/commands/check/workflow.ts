@@ -1,7 +1,8 @@
 /** Reads a workflow file: its jobs, the steps that use this action, and the position of everything in the file. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import yaml, { type Node, type Pair, type Scalar, type YAMLMap } from 'yaml';
+import yaml, { type Node, type Scalar, type YAMLMap } from 'yaml';
+import type { Output } from './outputs.ts';
 import { type Fault, refused } from './rules.ts';
 
 export interface Finding extends Fault {
@@ -27,7 +28,8 @@ export interface Job {
   readonly id: string;
   readonly node: YAMLMap;
   readonly needs: readonly string[];
-  readonly hasMatrix: boolean;
+  /** The labels of GitHub's own runners. */
+  readonly labels: readonly string[];
   readonly steps: readonly Step[];
 }
 
@@ -40,7 +42,19 @@ export interface Step {
   readonly uses: string;
   /** The part of this action that the step uses; null for any other step. */
   readonly part: 'run' | 'merge' | null;
+  /** What its schema declares; null as long as that is not known. */
+  outputs: readonly Output[] | null;
 }
+
+/** A step of the action, and where it is. */
+export interface Place {
+  readonly workflow: Workflow;
+  readonly job: Job;
+  readonly step: Step;
+}
+
+/** A condition that lets something run after a red step or job. */
+export const RUNS_ANYHOW = /\balways\s*\(|!\s*cancelled\s*\(/iu;
 
 /** The checkout that local paths refer to, and other names of the action. */
 export interface Home {
@@ -49,22 +63,17 @@ export interface Home {
 }
 
 /** Reads a workflow; reports what keeps it from being read, and returns null then, as for any other file. */
-export function readWorkflow(
-  file: string,
-  text: string,
-  home: Home,
-  add: (finding: Finding) => void,
-): Workflow | null {
-  const lines = new yaml.LineCounter();
-  const document = yaml.parseDocument(text, { lineCounter: lines, logLevel: 'silent', prettyErrors: false });
+export function readWorkflow(file: string, text: string, home: Home, findings: Finding[]): Workflow | null {
+  const lineCounter = new yaml.LineCounter();
+  const document = yaml.parseDocument(text, { lineCounter, logLevel: 'silent', prettyErrors: false });
   const addAt = (offset: number, fault: Fault) => {
-    const { line, col } = lines.linePos(offset);
-    add({ file, line: Math.max(1, line), column: Math.max(1, col), ...fault });
+    const { line, col } = lineCounter.linePos(offset);
+    findings.push({ file, line, column: col, ...fault });
   };
   const [broken] = document.errors;
   if (broken !== undefined) {
-    const [problem = ''] = broken.message.split('\n');
-    addAt(broken.pos[0], refused('yaml', `This is not YAML: ${problem}. ${yamlFix(text, broken.pos[0])}`));
+    const fix = yamlFix(text, broken.pos[0]);
+    addAt(broken.pos[0], refused('yaml', `This is not YAML: ${broken.message}. ${fix}`));
     return null;
   }
   yaml.visit(document, {
@@ -80,7 +89,7 @@ export function readWorkflow(
   return {
     node,
     isComposite,
-    events: isComposite ? [] : namesIn(valueAt(node, 'on')),
+    events: namesIn(valueAt(node, 'on')),
     jobs: jobs.flatMap(([id, job]) => (yaml.isMap(job) ? [readJob(id.toLowerCase(), job, home)] : [])),
     report: (at, keys, fault) => addAt(offsetOf(at, keys), fault),
     reportIn: (scalar, part, fault) => {
@@ -96,12 +105,12 @@ function readJob(id: string, node: YAMLMap, home: Home): Job {
   const steps = (yaml.isSeq(list) ? list.items : []).flatMap((step, index): Step[] => {
     if (!yaml.isMap(step)) return [];
     const uses = textAt(step, 'uses') ?? '';
-    return [
-      { index, id: textAt(step, 'id')?.toLowerCase() ?? null, node: step, uses, part: partOf(uses, home) },
-    ];
+    const stepId = textAt(step, 'id')?.toLowerCase() ?? null;
+    return [{ index, id: stepId, node: step, uses, part: partOf(uses, home), outputs: null }];
   });
-  const hasMatrix = valueAt(node, 'strategy', 'matrix') !== null;
-  return { id, node, needs: namesIn(valueAt(node, 'needs')), hasMatrix, steps };
+  const runsOn = namesIn(valueAt(node, 'runs-on'));
+  const labels = runsOn.filter((label) => /^(?:ubuntu|windows|macos)-[\w.-]+$/u.test(label));
+  return { id, node, needs: namesIn(valueAt(node, 'needs')), labels, steps };
 }
 
 /** Since 2026-07-30 `$/path` means the workflow's own repository, as `./path` does after a checkout. */
@@ -116,15 +125,8 @@ function partOf(uses: string, { root, actions }: Home): Step['part'] {
 }
 
 function holdsAction(folder: string): boolean {
-  return ['action.yml', 'action.yaml'].some((file) => {
-    try {
-      return /^name:\s*["']?structured-agent["']?\s*(?:#.*)?$/mu.test(
-        readFileSync(path.join(folder, file), 'utf8'),
-      );
-    } catch {
-      return false;
-    }
-  });
+  const file = path.join(folder, 'action.yml');
+  return existsSync(file) && /^name: *["']?structured-agent["']?\s/mu.test(readFileSync(file, 'utf8'));
 }
 
 /** The mistake of the first hour is `schema: @path`; for the others the parser's own words are enough. */
@@ -135,15 +137,17 @@ function yamlFix(text: string, position: number): string {
   return 'Compare the indentation of this line with those around it, or put its value into quotes.';
 }
 
-/** Returns the entries of a mapping; none for any other node. */
+/** Returns the entries of a mapping, or of a list by index; none for any other node. */
 export function entriesOf(node: unknown): readonly (readonly [string, Node | null])[] {
-  return yaml.isMap(node)
-    ? node.items.map(({ key, value }) => [textOf(key) ?? '', yaml.isNode(value) ? value : null])
-    : [];
+  const items = yaml.isSeq(node) ? node.items.map((value, at) => ({ key: `${at}`, value })) : [];
+  return (yaml.isMap(node) ? node.items : items).map(({ key, value }) => [
+    textOf(key) ?? String(key),
+    yaml.isNode(value) ? value : null,
+  ]);
 }
 
 export function valueAt(node: unknown, ...keys: readonly string[]): Node | null {
-  const found = keys.reduce<unknown>((at, key) => pairAt(at, key)?.value, node);
+  const found = yaml.isMap(node) ? node.getIn(keys, true) : null;
   return yaml.isNode(found) ? found : null;
 }
 
@@ -156,17 +160,13 @@ export function textOf(node: unknown): string | null {
   return yaml.isScalar(node) ? String(node.value ?? '') : null;
 }
 
-function pairAt(node: unknown, key: string): Pair | null {
-  if (!yaml.isMap(node)) return null;
-  return node.items.find((each) => textOf(each.key) === key) ?? null;
-}
-
+/** Returns the position of the deepest of the keys that exists. */
 function offsetOf(node: Node, keys: readonly string[]): number {
   let at: unknown = node;
   let offset = node.range?.[0] ?? 0;
   for (const key of keys) {
-    const pair = pairAt(at, key);
-    if (pair === null || !yaml.isNode(pair.key)) break;
+    const pair = yaml.isMap(at) ? at.items.find((each) => textOf(each.key) === key) : undefined;
+    if (!yaml.isNode(pair?.key)) break;
     offset = pair.key.range?.[0] ?? offset;
     at = pair.value;
   }
@@ -180,19 +180,13 @@ function namesIn(node: Node | null): readonly string[] {
 }
 
 /** Yields each scalar below a node, with the keys and indexes that lead to it. */
-export function* scalarsIn(
-  node: Node | null,
-  keys: readonly string[] = [],
-): Generator<{ readonly scalar: Scalar; readonly keys: readonly string[] }> {
-  if (yaml.isScalar(node)) yield { scalar: node, keys };
-  const items = yaml.isSeq(node)
-    ? node.items.map((item, at) => [String(at), item] as const)
-    : entriesOf(node);
-  for (const [key, value] of items) if (yaml.isNode(value)) yield* scalarsIn(value, [...keys, key]);
+export function* scalarsIn(node: Node | null, keys: string[] = []): Generator<[Scalar, string[]]> {
+  if (yaml.isScalar(node)) yield [node, keys];
+  for (const [key, value] of entriesOf(node)) if (yaml.isNode(value)) yield* scalarsIn(value, [...keys, key]);
 }
 
 /** Whether any text below a node contains a part, ignoring case. */
 export function mentions(node: Node, part: string): boolean {
   const wanted = part.toLowerCase();
-  return [...scalarsIn(node)].some(({ scalar }) => String(scalar.value).toLowerCase().includes(wanted));
+  return [...scalarsIn(node)].some(([scalar]) => String(scalar.value).toLowerCase().includes(wanted));
 }

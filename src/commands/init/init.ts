@@ -1,39 +1,24 @@
 /** `structured-agent init`: writes a workflow that names a preset, or a schema of one's own to start from. */
 import { readFileSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { presets } from '../../contract/presets.ts';
-import { errorCode, InputError } from '../../errors.ts';
+import { defaultPreset, presets } from '../../contract/presets.ts';
+import { errorCode, InputError, messageOf } from '../../errors.ts';
 import { providerByName, registry } from '../../providers/registry.ts';
 import { DISPLAY } from '../../text/limits.ts';
-import { joinWithOr, quote, suggest } from '../../text/messages.ts';
-import { inertLine } from '../../text/sanitize.ts';
-import { readFlags } from '../flags.ts';
-
-interface InitIo {
-  readonly cwd: string;
-  readonly stdout: { write(text: string): unknown };
-  readonly stderr: { write(text: string): unknown };
-}
+import { joinWithOr, quote } from '../../text/messages.ts';
+import { type Command, type CommandIo, didYouMean, type Flags, runCommand } from '../flags.ts';
 
 /** Runs `structured-agent init` with the arguments after `init`. Returns 0, or 52 if nothing was written. */
-export async function runInit(argv: readonly string[], io: InitIo): Promise<number> {
-  try {
-    const plan = readPlan(argv);
-    if (plan === null) {
-      io.stdout.write(INIT_HELP);
-      return 0;
-    }
+export function runInit(argv: readonly string[], io: CommandIo): Promise<number> {
+  return runCommand(COMMAND, argv, io, async (flags) => {
+    const plan = readPlan(flags);
     const files = new Map([[WORKFLOW_FILE, workflowText(plan)]]);
     if (plan.preset === null) files.set(SCHEMA_FILE, `${JSON.stringify(OWN_SCHEMA, null, 2)}\n`);
-    await writeAll(io.cwd, files, plan.force);
+    await writeAll(io.cwd, files, flags.has('force'));
     io.stdout.write(nextSteps(plan, [...files.keys()]));
     return 0;
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    io.stderr.write(`structured-agent init: ${inertLine(error.message, DISPLAY.line)}\n`);
-    return 52;
-  }
+  });
 }
 
 export const WORKFLOW_FILE = '.github/workflows/structured-agent.yml';
@@ -54,25 +39,10 @@ const OWN_SCHEMA = {
 /** A placeholder for the action: nobody owns that name before the first release. */
 const PLACEHOLDER = 'org/structured-agent@v1';
 
-interface Plan {
-  /** null for a schema of one's own. */
-  readonly preset: string | null;
-  readonly model: string;
-  readonly action: string;
-  readonly force: boolean;
-}
+type Plan = ReturnType<typeof readPlan>;
 
-/** @returns null if only the help was asked for. @throws InputError that names the flag and the fix */
-function readPlan(argv: readonly string[]): Plan | null {
-  const flags = readFlags('init', argv, {
-    preset: 'text',
-    model: 'text',
-    action: 'text',
-    schema: 'switch',
-    force: 'switch',
-    help: 'switch',
-  });
-  if (flags.has('help')) return null;
+/** @throws InputError that names the flag and the fix */
+function readPlan(flags: Flags) {
   const [stray] = flags.positionals;
   if (stray !== undefined)
     throw new InputError(null, `structured-agent init takes no ${quote(stray, DISPLAY.name)}. Take it out.`);
@@ -81,12 +51,8 @@ function readPlan(argv: readonly string[]): Plan | null {
     throw new InputError('schema', '--preset and --schema are both given. Keep one of them.');
   const names = [...presets.keys()];
   if (preset !== null && !names.includes(preset)) {
-    const near = suggest(preset, names);
-    const fix = near.length === 0 ? `Use ${joinWithOr(names)}.` : `Did you mean ${joinWithOr(near)}?`;
-    throw new InputError(
-      'preset',
-      `--preset is ${quote(preset, DISPLAY.name)}, which is not a preset. ${fix}`,
-    );
+    const fix = didYouMean(preset, names, `Use ${joinWithOr(names)}.`);
+    throw new InputError('preset', `--preset is ${quote(preset, DISPLAY.name)}, not a preset. ${fix}`);
   }
   const action = flags.value('action') ?? PLACEHOLDER;
   if (!/^(?:\.{1,2}\/[\w./-]*|[\w-]+(?:\/[\w.-]+)+@[\w./-]+)$/u.test(action))
@@ -95,10 +61,10 @@ function readPlan(argv: readonly string[]): Plan | null {
       `--action is ${quote(action, DISPLAY.name)}. Write OWNER/REPOSITORY@COMMIT, or ./FOLDER for one in the checkout.`,
     );
   return {
-    preset: flags.has('schema') ? null : (preset ?? 'verdict'),
+    /** null for a schema of one's own. */
+    preset: flags.has('schema') ? null : (preset ?? defaultPreset),
     model: flags.value('model') ?? registry.anthropic.exampleModel,
     action,
-    force: flags.has('force'),
   };
 }
 
@@ -137,38 +103,27 @@ function workflowText({ preset, model, action }: Plan): string {
  * @throws InputError if a file exists and `force` is not set, or if one cannot be written
  */
 async function writeAll(folder: string, files: ReadonlyMap<string, string>, force: boolean): Promise<void> {
-  const before = new Map<string, Buffer>();
-  const tried: string[] = [];
+  const suffix = force ? `.${process.pid}` : '';
+  const written: string[] = [];
+  let current = '';
   try {
-    for (const name of force ? files.keys() : []) {
-      const there = await readFile(path.join(folder, name)).catch((error) => {
-        if (errorCode(error) !== 'ENOENT') throw error;
-        return null;
-      });
-      if (there !== null) before.set(name, there);
-    }
     for (const [name, text] of files) {
-      await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
-      tried.push(name);
-      await writeFile(path.join(folder, name), text, { flag: before.has(name) ? 'w' : 'wx' });
+      current = path.dirname(name);
+      await mkdir(path.join(folder, current), { recursive: true });
+      current = name;
+      await writeFile(path.join(folder, name + suffix), text, { flag: 'wx' });
+      written.push(name);
+    }
+    for (const name of force ? written.toReversed() : []) {
+      current = name;
+      await rename(path.join(folder, name + suffix), path.join(folder, name));
     }
   } catch (error) {
-    const code = errorCode(error);
-    if (code === null) throw error;
-    const last = tried.at(-1) ?? [...files.keys()].join(', ');
-    if (code === 'EEXIST') tried.pop();
-    for (const name of tried) {
-      const old = before.get(name);
-      const file = path.join(folder, name);
-      // What could not be written has not been changed either.
-      await (old === undefined ? rm(file, { force: true }) : writeFile(file, old)).catch(() => undefined);
-    }
-    if (code === 'EEXIST')
-      throw new InputError(
-        'force',
-        `${last} is there already, and nothing was written. Add --force to replace it.`,
-      );
-    throw new InputError(null, `${last} cannot be written (${code}), so nothing was. Check the permissions.`);
+    for (const name of written) await rm(path.join(folder, name + suffix), { force: true });
+    if (errorCode(error) === null) throw error;
+    const isThere = errorCode(error) === 'EEXIST' && files.has(current);
+    const fix = 'is there already, and nothing was written. Add --force to replace it.';
+    throw new InputError(null, `${current} ${isThere ? fix : `cannot be written: ${messageOf(error)}.`}`);
   }
 }
 
@@ -189,7 +144,10 @@ function nextSteps({ model, action }: Plan, files: readonly string[]): string {
   return `Written: ${files.join(', ')}\n\nNext:\n${numbered}`;
 }
 
-const INIT_HELP = `Usage: structured-agent init [flags]
+const COMMAND: Command = {
+  name: 'init',
+  flags: { preset: 'text', model: 'text', action: 'text', schema: 'boolean', force: 'boolean' },
+  help: `Usage: structured-agent init [flags]
 
 Writes .github/workflows/structured-agent.yml, which judges pull requests by a preset.
 
@@ -202,4 +160,5 @@ Writes .github/workflows/structured-agent.yml, which judges pull requests by a p
   -h, --help       This text.
 
 Exit code: 0 if all files were written; 52 if none was.
-`;
+`,
+};

@@ -5,44 +5,30 @@ import { errorCode, InputError, messageOf } from '../../errors.ts';
 import { writePrivateFile } from '../../files/private-file.ts';
 import { isObject, parseOrUndefined } from '../../text/json.ts';
 import { readText } from '../../text/json-fields.ts';
-import { DISPLAY } from '../../text/limits.ts';
 import { quote } from '../../text/messages.ts';
-import { inertLine } from '../../text/sanitize.ts';
-import { readFlags } from '../flags.ts';
+import { type Command, type CommandIo, runCommand } from '../flags.ts';
 import { renderReportPage } from './page.ts';
 
-export interface ReportIo {
-  /** An absolute path, to which relative paths are resolved. */
-  readonly cwd: string;
-  /** Awaited if it returns a promise, like `stderr`. */
-  readonly stdout: (text: string) => unknown;
-  readonly stderr: (text: string) => unknown;
-}
-
-const USAGE = `Usage: structured-agent report RESULTS
+const COMMAND: Command = {
+  name: 'report',
+  flags: {},
+  help: `Usage: structured-agent report RESULTS
 
 Writes report.html into the results folder of a run: its verdict, its findings and its conversation as one page.
 
   -h, --help   this text
-`;
+`,
+};
 
 /** The texts in a results folder are masked already. */
 const NO_SECRETS = { mask: (text: string) => text, longest: () => 0 };
 
-/**
- * Runs the command with the arguments after `report`. Returns 0, or 52 with one sentence on stderr. Rejects only on a
- * bug.
- */
-export async function runReport(argv: readonly string[], { cwd, stdout, stderr }: ReportIo): Promise<number> {
-  try {
-    const flags = readFlags('report', argv, { help: 'switch' });
-    await stdout(flags.has('help') ? USAGE : `${writePage(flags.positionals, cwd)}\n`);
+/** Runs the command with the arguments after `report`. Returns 0, or 52 with one sentence on stderr. */
+export function runReport(argv: readonly string[], io: CommandIo): Promise<number> {
+  return runCommand(COMMAND, argv, io, async ({ positionals }) => {
+    io.stdout.write(`${writePage(positionals, io.cwd)}\n`);
     return 0;
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    await stderr(`structured-agent report: ${inertLine(error.message, DISPLAY.line)}\n`);
-    return 52;
-  }
+  });
 }
 
 /** Returns the path of the page. */
