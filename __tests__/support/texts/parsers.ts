@@ -102,7 +102,7 @@ function runsOf(text: string) {
     message: truncate(texts.message, DISPLAY.cell),
     doubted: false,
   }));
-  return ['1', '2', '3'].map((run) => ({ leg: 'a', run, outvoted: false, findings: findingsOfRun }));
+  return [1, 2, 3].map(() => ({ leg: 'a', outvoted: false, findings: findingsOfRun }));
 }
 
 /** The parsers by their input. */
