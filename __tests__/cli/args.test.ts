@@ -142,12 +142,12 @@ describe('the task', () => {
   });
 
   it.each([
-    [['-p', ''], /^-p is given an empty value/u],
-    [['--prompt='], /^--prompt is given an empty value/u],
-    [['-p', ' \t'], /^-p is given an empty value/u],
+    [['-p', ''], /^It is given an empty value/u],
+    [['--prompt='], /^It is given an empty value/u],
+    [['-p', ' \t'], /^It is given an empty value/u],
     [[''], /^The task is empty/u],
     [[' '], /^The task is empty/u],
-    [['-p', 'a', '-p', 'b'], /^-p is given twice/u],
+    [['-p', 'a', '-p', 'b'], /^It is given twice/u],
     [['-p', 'a', '--prompt', 'b'], /^-p and --prompt are both given, and mean the same/u],
     [['-p', 'a', 'b'], /^The task is given twice: by -p and by words that belong to no flag.*quoted/u],
     [['-p', 'a', '--tools', 'edit', 'shell'], /^The task is given twice.*a list takes one value a flag/u],
@@ -281,8 +281,8 @@ it('reports all problems of a command line at once', () => {
   // An unknown word may be the value that is missing elsewhere.
   expect(refusals(['--modle', 'm', '--quiet=yes', '-p'])).toEqual([
     expect.stringMatching(/^There is no flag "--modle"/u),
-    expect.stringMatching(/^--quiet is on or off/u),
-    expect.stringMatching(/^-p needs a value/u),
+    expect.stringMatching(/^It is on or off/u),
+    expect.stringMatching(/^It needs a value/u),
   ]);
 });
 

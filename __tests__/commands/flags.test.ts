@@ -42,14 +42,14 @@ describe('parseFlags', () => {
   });
 
   it.each([
-    [['--model'], /^--model needs a value, and none follows\. Write --model NAME\.$/u],
-    [['--json-schema'], /^--json-schema needs a value, and none follows\. Write --json-schema SCHEMA\.$/u],
-    [['--json-schema', ''], /^--json-schema is given an empty value/u],
-    [['--json-schema='], /^--json-schema is given an empty value/u],
-    [['--model', '--bare'], /^--model needs a value, and what follows looks like a flag.*--model=VALUE\.$/u],
-    [['-p', '--'], /^-p needs a value/u],
-    [['--quiet=yes'], /^--quiet is on or off/u],
-    [['--no-quiet=true'], /^--no-quiet takes no value/u],
+    [['--model'], /^It needs a value, and none follows\. Write --model NAME\.$/u],
+    [['--json-schema'], /^It needs a value, and none follows\. Write --json-schema SCHEMA\.$/u],
+    [['--json-schema', ''], /^It is given an empty value/u],
+    [['--json-schema='], /^It is given an empty value/u],
+    [['--model', '--bare'], /^It needs a value, and what follows looks like a flag.*--model=VALUE\.$/u],
+    [['-p', '--'], /^It needs a value/u],
+    [['--quiet=yes'], /^It is on or off/u],
+    [['--no-quiet=true'], /^It takes no value/u],
     [['--no-model'], /^There is no flag "--no-model"\. Did you mean/u],
     [['--shema', 'x'], /^There is no flag "--shema"\. Did you mean --schema/u],
     [['--jsonSchema', 'x'], /Did you mean --json-schema/u],

@@ -150,7 +150,7 @@ describe('the merge action', () => {
   });
 
   it.each<readonly [string, Verdicts, Readonly<Record<string, string>>, string]>([
-    ['no file', {}, {}, 'there is no .json file in'],
+    ['no file', {}, {}, 'has no .json file in'],
     ['no folder', {}, { verdicts: 'nowhere' }, 'nowhere'],
     ['a file that is not an envelope', { 'c.json': '{"type":' }, {}, '"c.json": it is not valid JSON'],
     ['an input that does not exist', {}, { rule: 'all' }, 'There is no input "rule"'],

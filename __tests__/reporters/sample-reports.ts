@@ -229,7 +229,7 @@ const mergeReports: Readonly<Record<string, Report>> = {
   ),
   'merge-hostile': sampleMergedReport(evilMerge('fail')),
   'merge-nothing': sampleFailedMerge(
-    'verdicts: there is no .json file in "verdicts". Look whether the legs ran and uploaded run-result-file, and what actions/download-artifact put there.',
+    'verdicts has no .json file in "verdicts". Look whether the legs ran and uploaded run-result-file, and what actions/download-artifact put there.',
     { reason: 'config', subtype: 'error_config', exitCode: 52 },
   ),
 };

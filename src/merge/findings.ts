@@ -7,8 +7,6 @@ import type { VoteFinding } from './vote.ts';
 
 export interface RunFindings {
   readonly leg: string;
-  /** Distinguishes the runs of one leg. */
-  readonly run: string;
   /** Whether the run fails although its leg passes. */
   readonly outvoted: boolean;
   readonly findings: readonly VoteFinding[];
@@ -25,7 +23,8 @@ interface Member {
 /**
  * Merges the findings of several runs: those of one file with the same rule (or title, or message) and at most three
  * lines apart are one. Two findings of one run always stay separate: a run that names two lines means both.
- * @returns most severe first, then those with the most agreement, in a total order.
+ * @param runs in an order that does not depend on that of the files.
+ * @returns most severe first, then those with the most agreement.
  */
 export function mergeFindings(runs: readonly RunFindings[]): readonly MergedFinding[] {
   const members = runs.flatMap((run) =>
@@ -71,18 +70,9 @@ function rankOf({ severity }: Pick<MergedFinding, 'severity'>): number {
   return SEVERITIES.indexOf(severity);
 }
 
+/** Members come in the order of their legs and votes, which sorting keeps. */
 function byPlace(one: Member, other: Member): number {
-  return (
-    lineOf(one) - lineOf(other) ||
-    rankOf(one.finding) - rankOf(other.finding) ||
-    byText([one.run.leg, one.run.run, one.finding], [other.run.leg, other.run.run, other.finding])
-  );
-}
-
-/** The last criterion of an order that must not depend on the order in which files were read. */
-function byText(one: object, other: object): number {
-  const [text, otherText] = [JSON.stringify(one), JSON.stringify(other)];
-  return text < otherText ? -1 : Number(text > otherText);
+  return lineOf(one) - lineOf(other) || rankOf(one.finding) - rankOf(other.finding);
 }
 
 /** Returns one finding for all that agree, in the words of the most severe. */
@@ -106,7 +96,6 @@ function byGravity(one: MergedFinding, other: MergedFinding): number {
     rankOf(one) - rankOf(other) ||
     other.votes - one.votes ||
     byName(one.path ?? '', other.path ?? '') ||
-    (one.line ?? 0) - (other.line ?? 0) ||
-    byText(one, other)
+    (one.line ?? 0) - (other.line ?? 0)
   );
 }

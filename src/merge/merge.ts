@@ -91,9 +91,8 @@ const MISSING: MergedVote = {
 function listFindings(present: readonly Leg[], legs: readonly MergedLeg[]): readonly RunFindings[] {
   const passing = new Set(legs.filter(({ outcome }) => outcome === 'pass').map(({ leg }) => leg));
   return present.flatMap(({ name, votes }) =>
-    votes.map(({ vote, outcome, findings }) => ({
+    votes.map(({ outcome, findings }) => ({
       leg: name,
-      run: vote ?? '',
       outvoted: outcome === 'fail' && passing.has(name),
       findings,
     })),
