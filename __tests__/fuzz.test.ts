@@ -142,8 +142,6 @@ const inputs = fc.record(
     'max-total-tokens': mostly(['150', '100000'], ['1', '-3']),
     'force-output': mostly(['true', 'false'], ['perhaps']),
     'exclude-tools': mostly(['', 'edit', 'structured_output'], ['nothing']),
-    'system-prompt': fc.string({ maxLength: 30 }),
-    stream: fc.constantFrom('on', 'off'),
     'max-turn': mostly([''], ['3']),
   },
   { requiredKeys: ['schema'] },

@@ -69,14 +69,24 @@ describe('the commit status', () => {
       sampleReport({ ...failure, replayed: true }),
       [{ state: 'failure', description: 'Replay, judged by no model. Not met.' }],
     ],
-    ['a merge', merged, [{ state: 'success', description: 'Success: 9 of 9 legs pass', judged: sha }]],
+    [
+      'a merge',
+      merged,
+      [
+        {
+          state: 'success',
+          description: expect.stringMatching(/^Success: 9 of 9 legs passed/u),
+          judged: sha,
+        },
+      ],
+    ],
     [
       'a merge of another checkout',
       ofLegs('fail', 'c'.repeat(40)),
       [
         {
           state: 'failure',
-          description: 'Failure: 1 of 2 legs passes, 1 fails',
+          description: expect.stringMatching(/1 of 2 legs passed, 1 failed/u),
           judged: 'c'.repeat(40),
         },
       ],
@@ -87,7 +97,7 @@ describe('the commit status', () => {
       [
         {
           state: 'error',
-          description: 'Undecided: 1 of 2 legs passes, 1 is missing. Re-run failed jobs',
+          description: expect.stringMatching(/^1 of 2 legs passed, 1 missing/u),
           judged: null,
         },
       ],

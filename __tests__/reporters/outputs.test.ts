@@ -194,14 +194,10 @@ describe('writeOutputs', () => {
       { maxKeys: 5 },
     );
     fc.assert(
-      fc.property(payload, text, (value, model) => {
+      fc.property(payload, (value) => {
         const plain: JsonObject = JSON.parse(JSON.stringify({ summary: 's', ...value }));
-        const { outputs } = stepOutputs(
-          sampleReport({ payload: plain, outputNames: Object.keys(plain), model }),
-        );
-        const expected = new Map(
-          Object.entries({ ...RUN_OUTPUTS, 'run-model': model, structured_output: shellSafeJson(plain) }),
-        );
+        const { outputs } = stepOutputs(sampleReport({ payload: plain, outputNames: Object.keys(plain) }));
+        const expected = new Map(Object.entries({ ...RUN_OUTPUTS, structured_output: shellSafeJson(plain) }));
         for (const [name, each] of Object.entries(plain)) {
           if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(name) || /^run-|^structured_output$/i.test(name)) continue;
           if (typeof each !== 'string' || !each.includes('\0'))
