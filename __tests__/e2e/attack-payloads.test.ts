@@ -55,7 +55,6 @@ function run(row: AttackRow, inputs: Readonly<Record<string, string>> = {}): Pro
       schema: JSON.stringify(row.schema ?? VERDICT_SCHEMA),
       gate: JSON.stringify(GATE),
       sandbox,
-      'workspace-access': 'read-only',
       ...pull.inputs,
       ...inputs,
     },
@@ -67,7 +66,7 @@ function expectNothingPublished(result: AttackResult): void {
   expect(result.exitCode).not.toBe(0);
   expect([...result.outputs.keys()].filter((name) => !name.startsWith('run-'))).toEqual([]);
   expect(result.outputs.get('run-conclusion')).not.toBe('success');
-  expect(result.outputs.get('run-gate')).not.toBe('met');
+  expect(JSON.parse(result.envelope).gate?.status).not.toBe('met');
 }
 
 /** The payload's outputs and no others, each exactly as it was submitted. */
@@ -137,7 +136,7 @@ describe('a hostile payload', () => {
     if (typeof expected['reason'] === 'string')
       expect(result.outputs.get('run-reason')).toBe(expected['reason']);
     if (expected['gate'] === 'invalid' || expected['gate'] === 'reject-duplicate-keys')
-      expect(result.outputs.get('run-rejections')).not.toBe('0');
+      expect(JSON.parse(result.envelope).rejections).not.toBe(0);
     if (expected['gate'] === 'fail-closed') expect(result.outputs.get('run-reason')).toBe('plain_text');
     if (expected['outputs_exact'] === 1) expectExactOutputs(row, result);
     if (expected['md_inert'] === 1) expectInertSummary(result);

@@ -130,7 +130,8 @@ describe.each(settings)('behind $name', ({ wall, rows, ...options }) => {
       expect(run.outputs.get('run-sandbox')).toBe(wall);
       expect(JSON.parse(run.outputs.get('structured_output') ?? '')).toEqual(FINAL);
     }
-    expect(honest.outputs.get('run-changed-files')).toBe('3');
+    const patch = readFileSync(honest.outputs.get('run-patch-file') ?? '', 'utf8');
+    expect(patch.match(/^diff --git /gmu)).toHaveLength(3);
   });
 
   it('H2, M7 reach no service and no pipe of another run', () => {

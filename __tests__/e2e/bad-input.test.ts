@@ -14,8 +14,12 @@ const cases: readonly Case[] = [
   ['a missing prompt file', /prompt-file.*p\.md/u, { inputs: { prompt: '', 'prompt-file': 'p.md' } }],
   ['a model without a provider', /provider/u, { inputs: { provider: '', 'base-url': '' } }],
   ['no key', /api-key.*ANTHROPIC_API_KEY/u, { inputs: { provider: 'anthropic', 'api-key': '' } }],
-  ['a working directory outside', /working-directory.*leaves/u, { inputs: { 'working-directory': '..' } }],
-  ['A4 a blank schema', /schema cannot be empty/u, { inputs: { schema: '   ' } }],
+  [
+    'a working directory outside',
+    /working-directory: .*outside the workspace/u,
+    { inputs: { 'working-directory': '..' } },
+  ],
+  ['A4 a blank schema', /schema: It holds nothing but blanks/u, { inputs: { schema: '   ' } }],
   ['A5 a schema that is not JSON', /schema.*JSON/u, { inputs: { schema: '{not json}' } }],
   [
     'A8 a folder as the schema',
@@ -37,10 +41,9 @@ const cases: readonly Case[] = [
   ['a gate that is not JSON', /gate/u, { inputs: { gate: '{"properties":' } }],
   [
     'sandbox: off on a privileged trigger',
-    /sandbox: off is refused on pull_request_target/u,
+    /sandbox: .*off is refused on pull_request_target/u,
     { inputs: { sandbox: 'off' }, variables: { GITHUB_EVENT_NAME: 'pull_request_target' } },
   ],
-  ['a missing workspace', /GITHUB_WORKSPACE/u, { variables: { GITHUB_WORKSPACE: '/nonexistent/repo' } }],
   [
     'three invalid inputs',
     /3 problems to fix: .*max-turns.*tools.*shel.*sandbox/u,
@@ -59,6 +62,14 @@ describe('invalid input', () => {
     expect(run.summary).toContain('config');
     expect(run.log).not.toMatch(/^\s+at .*\(/mu);
     expect(run.leftovers).toEqual([]);
+  });
+
+  it('a runner without a workspace ends the step with 52 and one line in the log', async () => {
+    const run = await runAction({ variables: { GITHUB_WORKSPACE: '/nonexistent/repo' } });
+    expect([run.exitCode, run.outputs.size, run.requests]).toEqual([52, 0, []]);
+    expect(run.log).toMatch(
+      /^::error ::[^\n]*could not start: GITHUB_WORKSPACE must name a folder[^\n]*$/mu,
+    );
   });
 
   it('A10 nothing of a schema file that contains secrets is shown', async () => {

@@ -75,33 +75,23 @@ interface Disk {
   readonly megabytes: number;
   readonly prepare?: (temp: string) => void;
   readonly command?: string;
-  /** Whether the runner's own files are on it, too. */
-  readonly holdsOutputs?: boolean;
 }
 
 /** Runs with a separate disk as RUNNER_TEMP. */
-async function runOn({ megabytes, prepare, command, holdsOutputs }: Disk): Promise<ActionRun> {
-  const [temp = '', spare = ''] = ['disk-', 'spare-'].map((name) =>
-    realpathSync(mkdtempSync(path.join(tmpdir(), name))),
-  );
+async function runOn({ megabytes, prepare, command }: Disk): Promise<ActionRun> {
+  const temp = realpathSync(mkdtempSync(path.join(tmpdir(), 'disk-')));
   mount('-t', 'tmpfs', '-o', `size=${megabytes}M`, 'none', temp);
   try {
-    const output = path.join(temp, 'output');
-    if (holdsOutputs === true) execFileSync('touch', [output]);
     prepare?.(temp);
     return await runAction({
       script: [...(command === undefined ? [] : [calls('shell', { command })]), good],
-      // TMPDIR takes the results if RUNNER_TEMP cannot.
       variables: {
         RUNNER_TEMP: temp,
-        TMPDIR: spare,
-        ...(holdsOutputs === true ? { GITHUB_OUTPUT: output } : {}),
       },
     });
   } finally {
     execFileSync('umount', [temp]);
     rmdirSync(temp);
-    rmSync(spare, { recursive: true });
   }
 }
 
@@ -113,22 +103,17 @@ const countReports = ({ log, summary }: ActionRun) => [
 
 // A separate disk needs a mount.
 describe.runIf(process.getuid?.() === 0)('RUNNER_TEMP', () => {
-  it.each<[string, Disk, RegExp]>([
-    ['is full', { megabytes: 1, prepare: fill }, /RUNNER_TEMP has no space left/u],
-    [
-      'is read-only',
-      { megabytes: 1, prepare: lock },
-      /RUNNER_TEMP names a folder that cannot be written to/u,
-    ],
-    [
-      'is read-only and holds the runner’s files',
-      { megabytes: 1, prepare: lock, holdsOutputs: true },
-      /exit code 52/u,
-    ],
-  ])('that %s ends the run with 52 before the first request, reported once', async (_, disk, says) => {
-    const run = await runOn(disk);
-    expect([run.exitCode, run.requests.length, countReports(run)]).toEqual([52, 0, [1, 1]]);
-    expect(run.log).toMatch(says);
+  it('that is full ends the run with 44, reported once', async () => {
+    const run = await runOn({ megabytes: 1, prepare: fill });
+    expect([run.exitCode, countReports(run)]).toEqual([44, [1, 1]]);
+    expect(run.outputs.get('run-reason')).toBe('sandbox');
+    expect(run.log).toMatch(/^::error [^\n]*::The disk of RUNNER_TEMP is full/mu);
+  });
+
+  it('that is read-only ends the step with 52 and no request', async () => {
+    const run = await runOn({ megabytes: 1, prepare: lock });
+    expect([run.exitCode, run.requests.length]).toEqual([52, 0]);
+    expect(run.log).toMatch(/^::error ::[^\n]*RUNNER_TEMP must name a folder that can be written to/mu);
   });
 
   it('is cleared of the agent’s files before the verdict is written, so that a full disk costs no payload', async () => {

@@ -184,7 +184,7 @@ describe('a command line without a run', () => {
     [['--modle', 'x', '-p', 'J'], /--modle.*--model/u],
     [['-p', 'J', '--comment', 'always'], /GitHub/u],
     [['-p', 'J'], /No model is given/u],
-    [['-p', 'J', '--model', 'm', '--record', 'none/run.jsonl'], /--record .*folder/u],
+    [['-p', 'J', '--model', 'gpt-5', '--record', 'none/run.jsonl'], /--record: .*folder/u],
   ])('%j ends with 52 and a reason on stderr', async (args, says) => {
     const run = await cli(args);
     expect([run.code, run.stdout, model.requests.length]).toEqual([52, '', 0]);
@@ -210,8 +210,8 @@ describe('the entries', () => {
 
   it.each([
     ['dist/cli', ['cli', '--version'], 0, /^\d+\.\d+\.\d+\n$/u],
-    ['dist/index.js', ['index.js'], 52, /INCONCLUSIVE · config/u],
-    ['dist', ['.'], 52, /INCONCLUSIVE · config/u],
+    ['dist/index.js', ['index.js'], 52, /::error ::.*could not start/u],
+    ['dist', ['.'], 52, /::error ::.*could not start/u],
   ] as const)('print something when started as %s', (_, [name, ...args], status, says) => {
     const run = startSync([path.join(DIST, name), ...args]);
     expect([run.status, run.stdout]).toEqual([status, expect.stringMatching(says)]);
@@ -234,7 +234,7 @@ describe.each(['##[set-output name=passed]true', '::set-output name=passed::true
       'check',
       'check --output-format json',
       'check ./WORD.json --schema ./WORD.json',
-      'init --model WORD',
+      'init --action WORD',
       'report WORD',
       '--WORD',
       '-p x --model gpt-5 --tools WORD --output-format json',

@@ -87,7 +87,7 @@ const rows: readonly Row[] = [
     script: [{ status: 401, error: refused }],
     ends: ['inconclusive', 'provider_auth', 1, 'error_provider'],
     requests: 1,
-    error: /the input api-key/u,
+    error: /refused the key from api-key/u,
   },
   {
     title: 'a payload that holds the key',

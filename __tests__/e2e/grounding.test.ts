@@ -62,7 +62,6 @@ function review(script: readonly Reply[], inputs: Readonly<Record<string, string
       ...{
         schema: 'code-review',
         'github-token': 'test-token',
-        'sarif-file': 'out.sarif',
         comment: 'always',
       },
       ...inputs,
@@ -84,7 +83,8 @@ const sentBack = ({ requests }: ActionRun) =>
 
 /** File, line and text of the alerts. */
 const alertsOf = (run: ActionRun) => {
-  const results: readonly Record<string, never>[] = JSON.parse(run.files['out.sarif'] ?? '').runs[0].results;
+  const results: readonly Record<string, never>[] = JSON.parse(run.results['findings.sarif'] ?? '').runs[0]
+    .results;
   return results.map((result) => {
     const { artifactLocation, region } = Object(result['locations'])[0].physicalLocation;
     return [artifactLocation.uri, region.startLine, Object(result['message']).text];
@@ -170,7 +170,7 @@ it('findings of a working directory stand at the files of the repository, and in
     entry: 'merge',
     files: { 'verdicts/0/result.json': JSON.stringify(run.envelope) },
     prepare: async ({ workspace }) => cpSync(kept, workspace, { recursive: true }),
-    inputs: { verdicts: 'verdicts', expect: 'api', 'sarif-file': 'out.sarif' },
+    inputs: { verdicts: 'verdicts', expect: 'api' },
     github: { hub, event: pullRequestEvent('Add', commits) },
   });
   expect(merged.exitCode).toBe(1);

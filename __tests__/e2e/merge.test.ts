@@ -128,6 +128,8 @@ describe('the merge action', () => {
       findings: [{ ...FINDING, legs: ['api'], votes: 1, outvoted: true }],
     });
     expect(run.summary).toContain('| api · outvoted |');
+    // Nothing is checked out: a SARIF file without places would close every alert.
+    expect(Object.keys(run.results)).toEqual(['result.json']);
     expect(parseLog(run.log).filter(({ name }) => ['error', 'warning', 'notice'].includes(name))).toEqual([
       {
         name: 'notice',
@@ -153,7 +155,7 @@ describe('the merge action', () => {
     ['no file', {}, {}, 'has no .json file in'],
     ['no folder', {}, { verdicts: 'nowhere' }, 'nowhere'],
     ['a file that is not an envelope', { 'c.json': '{"type":' }, {}, '"c.json": it is not valid JSON'],
-    ['an input that does not exist', {}, { rule: 'all' }, 'There is no input "rule"'],
+    ['an input that does not exist', {}, { rule: 'all' }, 'rule: There is no such input'],
   ])('%s is an input error with a message', async (_, verdicts, inputs, words) => {
     const run = await merge(verdicts, { expect: 'api', ...inputs });
     expect(endOf(run)).toEqual(refused);

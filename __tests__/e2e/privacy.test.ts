@@ -125,7 +125,7 @@ describe('secrets', () => {
   it('values of headers are masked even if a line is invalid', async () => {
     const run = await runAction({ inputs: { headers: 'X-A: 1\nvalue-canary' } });
     expect([run.exitCode, run.requests.length]).toEqual([52, 0]);
-    expect(run.envelope?.['error']).toMatch(/^Line 2 of headers has no colon/u);
+    expect(run.envelope?.['error']).toMatch(/^headers: Line 2 has no colon/u);
     expect(left(run)).not.toContain('canary');
   });
 });

@@ -136,7 +136,7 @@ describe('the bundle', () => {
     const inputs = { provider: '', 'api-key': '', model: 'llama3' };
     const run = await runAction({ script: [good], inputs, variables: { ...EVERY_KEY, ...loads.variables } });
     expect(run.exitCode).toBe(0);
-    expect(run.log).toContain('\nprovider openai-compatible, chosen by the input base-url\n');
+    expect(run.log).toContain('\nprovider openai-compatible, chosen by base-url\n');
     expect(run.requests[0]?.path).toBe('/v1/chat/completions');
     expect(JSON.stringify(run.requests[0]?.headers)).not.toMatch(/key-of|token-of|x-trap|authorization/u);
     expect(loads.sdks()).toEqual(['openai']);

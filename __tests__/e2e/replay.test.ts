@@ -61,6 +61,6 @@ describe('a replay through the bundle', () => {
   it.each(['pull_request_target', 'workflow_run', 'issue_comment'])('is refused on %s', async (event) => {
     const { exitCode, log } = await replay({}, { variables: { GITHUB_EVENT_NAME: event } });
     expect(exitCode).toBe(52);
-    expect(log).toContain(`replay is refused on ${event}`);
+    expect(log).toContain(`replay: It is refused on ${event}`);
   });
 });

@@ -11,10 +11,9 @@ it('the page of a run has the payload and the conversation, and no rejected argu
       submits({ passed: 'REJECTED-CANARY' }),
       submits({ passed: true, summary: 'PAYLOAD-CANARY', findings: [] }),
     ],
-    inputs: { 'report-file': 'out/report.html' },
   });
   expect(run.exitCode).toBe(0);
-  const page = run.files['out/report.html'] ?? '';
+  const page = run.results['report.html'] ?? '';
   for (const text of ['Success: the gate is met', 'PAYLOAD-CANARY', 'read_file', 'Rejected: ', 'onerror'])
     expect(page).toContain(text);
   expect(page).not.toMatch(/REJECTED-CANARY|<script|<img/u);

@@ -19,7 +19,6 @@ import { createSarif, type SarifOptions, sarifLog } from '../../src/reporters/sa
 import { alertsOf } from '../../src/reporters/sarif-alerts.ts';
 import { createLocator } from '../../src/reporters/source-locations.ts';
 import type { JsonObject } from '../../src/types.ts';
-import { sampleMergedReport } from '../merge/sample-merged.ts';
 import { knowSecrets } from '../support/surroundings.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 import { type Workspace, workspaces } from './workspace-world.ts';
@@ -274,15 +273,6 @@ describe('the SARIF file', () => {
     symlinkSync(kept, direct.target);
     await direct.write({ findings: [FINDING] });
     expect(statSync(kept).size).toBe(4);
-  });
-
-  it('of a merge is not written without a checkout', async () => {
-    // It would close every alert.
-    const nowhere = open(usual(), { locate: null });
-    await expect(nowhere.report(sampleMergedReport())).rejects.toThrow(
-      'Add actions/checkout before this step.',
-    );
-    expect(existsSync(nowhere.target)).toBe(false);
   });
 });
 

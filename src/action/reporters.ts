@@ -62,7 +62,8 @@ export function createReporters(options: ActionReportersOptions): readonly Repor
   return [
     ...(isResolved ? [] : ofRun),
     ...(file === null ? [] : [{ ...createSummary({ ...facts, file }), repeatable: true }]),
-    sarif(options, facts, isThere ? locate : null),
+    // Findings can be placed only in a repository that is checked out.
+    ...(isThere ? [createSarifFile(options, facts)] : []),
     // The merge of the legs annotates what they found, once.
     ...(setup.config.leg === null ? [createAnnotations({ log, locate, elsewhere })] : []),
     { ...createLiveLog({ log, level }), repeatable: true },
@@ -76,10 +77,9 @@ export function repositoriesOf({ event }: Pick<ActionGitHub, 'event'>): readonly
   return [event.repository, head].filter((name) => name !== '');
 }
 
-function sarif(
-  { environment, setup, results, version, log }: ActionReportersOptions,
+function createSarifFile(
+  { environment, setup, results, version, log, locate }: ActionReportersOptions,
   { secrets, serverUrl }: SummaryFacts,
-  locate: Locate | null,
 ): Reporter {
   const repository = environment['GITHUB_ACTION_REPOSITORY'] || null;
   return createSarif({

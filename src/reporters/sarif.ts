@@ -16,28 +16,23 @@ import { type Locate, locateByEvidence, type SourceLocation } from './source-loc
 export interface SarifOptions extends SarifFacts {
   /** Absolute path, whose folder is a real path. */
   readonly file: string;
-  /** null if the repository is not checked out, so that findings cannot be located. */
-  readonly locate: Locate | null;
+  readonly locate: Locate;
   readonly secrets: Secrets;
   /** Writes one line to the log. */
   readonly notify: (text: string) => void;
 }
 
-const NO_CHECKOUT =
-  'No SARIF was written: the repository is not checked out in this job, so that no finding can be placed in it. Add actions/checkout before this step.';
-
 /**
  * Writes the findings of a published payload atomically, readable only by the owner. If no payload is published,
  * nothing is written, and an existing file is removed, initially when the run starts: code scanning closes every alert
  * that an upload does not contain, so a run that judged nothing must leave nothing to upload. (`executionSuccessful:
- * false` is no alternative: not every server rejects such a file.) For the same reason nothing is written if findings
- * cannot be located for lack of a checkout; `report` then rejects with a ReportError, as it does if the file cannot be
- * written.
+ * false` is no alternative: not every server rejects such a file.) `report` rejects with a ReportError if the file cannot
+ * be written.
  */
 export function createSarif(options: SarifOptions): Reporter {
   const { file, secrets, locate, notify } = options;
   return {
-    name: 'sarif-file',
+    name: 'SARIF',
     repeatable: true,
     event(event) {
       if (event.type === 'run_started') removeFile(file);
@@ -48,7 +43,6 @@ export function createSarif(options: SarifOptions): Reporter {
         notify('No SARIF was written: no payload was published.');
         return;
       }
-      if (locate === null) throw new ReportError(NO_CHECKOUT);
       const found = alertsOf(report.payload, locateByEvidence(report, locate), secrets, report);
       const { text, results } = sarifLog(report, found, options);
       try {

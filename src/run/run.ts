@@ -187,7 +187,7 @@ function requireSandbox({ sandbox }: Config, { privileged, subject }: World): vo
 function requireKey({ model }: Config): void {
   if (model.missingKey === null) return;
   throw new MissingKeyError(
-    `Nothing was judged, and this step is green all the same (on-missing-key: skip). ${model.missingKey}`,
+    `Nothing was judged, and this step is green all the same (on-missing-key: skip). api-key: ${model.missingKey}`,
   );
 }
 

@@ -170,6 +170,8 @@ export async function runAttackStep(step: AttackStep): Promise<AttackResult> {
     const environment = {
       LANG: 'C.UTF-8',
       CI: 'true',
+      // The log shows whole results of tools.
+      RUNNER_DEBUG: '1',
       GITHUB_ACTIONS: 'true',
       GITHUB_REPOSITORY: 'example/cart',
       GITHUB_SHA: '0123456789012345678901234567890123456789',
@@ -193,8 +195,8 @@ export async function runAttackStep(step: AttackStep): Promise<AttackResult> {
       outputText,
       outputs,
       summary: readFileSync(ownFile(OWN_FILES.GITHUB_STEP_SUMMARY), 'utf8'),
-      transcript: readOr(outputs.get('run-transcript-file')),
-      envelope: readOr(outputs.get('run-result-file')),
+      transcript: readResult(outputs, 'transcript.jsonl'),
+      envelope: readResult(outputs, 'result.json'),
       bodies: model.requests.map(({ raw }) => raw),
       commandFiles: [OWN_FILES.GITHUB_ENV, OWN_FILES.GITHUB_PATH, OWN_FILES.GITHUB_STATE]
         .map((name) => readFileSync(ownFile(name), 'utf8'))
@@ -213,7 +215,6 @@ function inputsOf(given: Readonly<Record<string, string>>): Readonly<Record<stri
     'api-key': ATTACK_KEY,
     sandbox: 'required',
     'max-turns': '-1',
-    'log-level': 'full',
     ...given,
   };
   return Object.fromEntries(
@@ -221,6 +222,8 @@ function inputsOf(given: Readonly<Record<string, string>>): Readonly<Record<stri
   );
 }
 
-function readOr(file: string | undefined): string {
-  return file !== undefined && existsSync(file) ? readFileSync(file, 'utf8') : '';
+/** Reads a file of the results folder; empty if there is none. */
+function readResult(outputs: ReadonlyMap<string, string>, name: string): string {
+  const file = path.join(outputs.get('run-results') ?? '', name);
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
 }

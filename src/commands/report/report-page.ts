@@ -21,7 +21,7 @@ export interface ReportPageOptions {
 export function createReportPage({ file, secrets, notify }: ReportPageOptions): Reporter {
   const lines: string[] = [];
   return {
-    name: 'report-file',
+    name: 'report page',
     repeatable: true,
     event: (event) => void lines.push(JSON.stringify(toWire(event, secrets.mask))),
     async report(report) {

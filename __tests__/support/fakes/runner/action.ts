@@ -15,6 +15,9 @@ export const KEY = 'sk-canary-0123456789abcdef';
 /** Whether this machine has the sandbox; if not, runs use `sandbox: off`. */
 export const HAS_BWRAP = existsSync('/usr/bin/bwrap');
 
+/** The results of a run in RUNNER_TEMP; its own temporary folders have a longer name. */
+const RESULTS_FOLDER = /^structured-agent-[A-Za-z0-9]{6}$/u;
+
 /** The committed bundle's other entry. */
 export const MERGE = path.join(path.dirname(BUNDLE), 'merge.js');
 
@@ -74,6 +77,8 @@ export interface ActionRun {
   readonly envelope: Readonly<Record<string, unknown>> | null;
   readonly summary: string;
   readonly transcript: string;
+  /** The texts of the files in the results folder, by name. */
+  readonly results: Readonly<Record<string, string>>;
   readonly requests: readonly JournalEntry[];
   /** Command lines of processes that still run in the directories of the run. */
   readonly survivors: readonly string[];
@@ -142,17 +147,20 @@ export async function runAction(options: ActionOptions = {}): Promise<ActionRun>
         ? parseOutputFile(readFileSync(outputFile, 'utf8'))
         : new Map<string, string>();
     options.onEnd?.(outputs);
+    const folders = readdirSync(temp).filter((name) => RESULTS_FOLDER.test(name));
+    const results = readTree(outputs.get('run-results') ?? path.join(temp, folders[0] ?? 'none'));
     return {
       exitCode,
       log,
       outputs,
-      envelope: readEnvelope(outputs.get('run-result-file') ?? newest(temp, 'result.json')),
+      envelope: readEnvelope(results['result.json'] ?? ''),
       summary,
-      transcript: readOr(outputs.get('run-transcript-file') ?? newest(temp, 'transcript.jsonl')),
+      transcript: results['transcript.jsonl'] ?? '',
+      results,
       requests: model.requests,
       survivors: survivorsIn(folder),
       leftovers: readdirSync(temp).filter(
-        (name) => !['structured-agent', '_runner_file_commands'].includes(name),
+        (name) => !RESULTS_FOLDER.test(name) && name !== '_runner_file_commands',
       ),
       files: readTree(workspace),
     };
@@ -187,27 +195,13 @@ function outputIsFolder(file: string): boolean {
   );
 }
 
-/** The path of the newest result with that name, for runs whose outputs could not be written. */
-function newest(temp: string, name: string): string | undefined {
-  const results = path.join(temp, 'structured-agent');
-  if (!existsSync(results)) return undefined;
-  return readdirSync(results)
-    .map((id) => path.join(results, id, name))
-    .find((file) => existsSync(file));
-}
-
-function readEnvelope(file: string | undefined): ActionRun['envelope'] {
-  const text = readOr(file);
+function readEnvelope(text: string): ActionRun['envelope'] {
   if (text === '') return null;
   const envelope = JSON.parse(text);
   const issues = issuesOf(envelope);
   if (issues.length > 0)
     throw new Error(`Not as schemas/envelope.schema.json has it: ${JSON.stringify(issues)}`);
   return envelope;
-}
-
-function readOr(file: string | undefined): string {
-  return file !== undefined && file !== '' && existsSync(file) ? readFileSync(file, 'utf8') : '';
 }
 
 /**
@@ -232,6 +226,7 @@ function survivorsIn(folder: string): readonly string[] {
 
 function readTree(root: string): Readonly<Record<string, string>> {
   const files: Record<string, string> = {};
+  if (!existsSync(root)) return files;
   for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
     const file = path.join(entry.parentPath, entry.name);
     const name = path.relative(root, file);
