@@ -67,9 +67,7 @@ describe('invalid input', () => {
   it('a runner without a workspace ends the step with 52 and one line in the log', async () => {
     const run = await runAction({ variables: { GITHUB_WORKSPACE: '/nonexistent/repo' } });
     expect([run.exitCode, run.outputs.size, run.requests]).toEqual([52, 0, []]);
-    expect(run.log).toMatch(
-      /^::error ::[^\n]*could not start: GITHUB_WORKSPACE must name a folder[^\n]*$/mu,
-    );
+    expect(run.log).toMatch(/^::error ::[^\n]*could not start: GITHUB_WORKSPACE must name a folder[^\n]*$/mu);
   });
 
   it('A10 nothing of a schema file that contains secrets is shown', async () => {

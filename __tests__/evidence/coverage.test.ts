@@ -227,9 +227,10 @@ it('says what does not have to be seen, and what is not known', () => {
     why: null,
     files: {
       changed: 9,
-      required: 5,
+      required: 6,
       shown: 1,
       unseen: [
+        { path: 'docs/a.md', hunks: 1, shownHunks: 0 },
         { path: 'package-lock.json', hunks: 1, shownHunks: 0 },
         { path: 'yarn.lock', hunks: 1, shownHunks: 0 },
         { path: 'large.ts', hunks: 0, shownHunks: 0 },
@@ -241,6 +242,10 @@ it('says what does not have to be seen, and what is not known', () => {
         { path: 'out.js', why: 'generated' },
       ],
     },
+  });
+  expect(meterOf(change, 'src').measure().files.notRequired).toContainEqual({
+    path: 'docs/a.md',
+    why: 'outside_working_directory',
   });
   expect(meterOf({ ...change, incomplete: 'Why.' }).measure()).toMatchObject({
     status: 'partial',

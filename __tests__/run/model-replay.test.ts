@@ -164,16 +164,6 @@ describe('a recorded run', () => {
     expect(report).not.toHaveProperty('replayed');
   });
 
-  it.each(['.git/x.jsonl', '.github/recordings/x.jsonl', 'vendored/.GIT/x'])(
-    'cannot write its recording to %s',
-    async (name) => {
-      const recording = createRecordingFile(path.join(base, 'workspace', name));
-      const { report } = await record([green], {}, { recording });
-      expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
-      expect(report.verdict.error).toContain('Nothing is recorded in .git or .github');
-    },
-  );
-
   it('keeps an older recording when it ends before the model is asked', async () => {
     await writeFile(file(), 'older');
     const { report } = await record([green], { schema: '{"type":"string"}' });

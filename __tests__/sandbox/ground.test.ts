@@ -186,7 +186,7 @@ describe('a machine without a requirement of the sandbox', () => {
     const failure = await required.ready().catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(SandboxError);
     expect(failure).toMatchObject({ message: expect.stringMatching(why) });
-    expect(failure).toMatchObject({ message: expect.stringMatching(/Fix[\s\S]*`sandbox: off`/u) });
+    expect(failure).toMatchObject({ message: expect.stringMatching(/Fix[\s\S]*set sandbox to `off`/u) });
     await expect(exec(required, 'touch ran')).rejects.toBeInstanceOf(SandboxError);
     const auto = await world.open({ mode: 'auto', helperFolders: [folder] });
     expect([auto.shellOffered, auto.isolation()]).toEqual([false, 'none']);
