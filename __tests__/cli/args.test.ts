@@ -147,7 +147,7 @@ describe('the task', () => {
     [['-p', ' \t'], /^It is given an empty value/u],
     [[''], /^The task is empty/u],
     [[' '], /^The task is empty/u],
-    [['-p', 'a', '-p', 'b'], /^It is given twice/u],
+    [['-p', 'a', '-p', 'b'], /^-p is given twice/u],
     [['-p', 'a', '--prompt', 'b'], /^-p and --prompt are both given, and mean the same/u],
     [['-p', 'a', 'b'], /^The task is given twice: by -p and by words that belong to no flag.*quoted/u],
     [['-p', 'a', '--tools', 'edit', 'shell'], /^The task is given twice.*a list takes one value a flag/u],
