@@ -129,7 +129,9 @@ describe('the change since a base', () => {
     commit();
     await write('README.md', 'edited\n');
     await write('.gitattributes', '* linguist-generated\n');
-    const { status, change } = await place(await since('main'));
+    const context = await since('main');
+    expect(context?.subject.about).toContain('since the merge base with "main"');
+    const { status, change } = await place(context);
     expect(status).toBe('complete');
     expect(change?.files.map(({ path: name }) => name)).toEqual(['.gitattributes', 'README.md', 'dist/a.js']);
     expect(change?.marked).toEqual(new Map([['dist/a.js', 'generated']]));

@@ -1,4 +1,4 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createRecordingFile } from '../../src/replay/recording-file.ts';
@@ -71,21 +71,6 @@ describe('a replay', () => {
     expect(ending(await replay(inputs))).toEqual(ending(first));
   });
 
-  it.each<[string, Inputs, string]>([
-    ['another schema', { schema: '{"type":"object"}', gate: 'off' }, 'recorded for another schema'],
-    ['another prompt', { prompt: 'Judge kindly.' }, 'recorded for another task'],
-    ['fewer tools', { 'exclude-tools': 'edit' }, 'and this run offers read_file, shell'],
-  ])('with %s is a mismatch before any tool runs', async (_, inputs, said) => {
-    await record([shell('touch made.txt'), green]);
-    const { report, events } = await replay(inputs);
-    expect(report).toMatchObject({
-      payload: null,
-      verdict: { conclusion: 'inconclusive', reason: 'replay_mismatch', exitCode: 1, published: false },
-    });
-    expect(report.verdict.error).toContain(said);
-    expect(events.filter((event) => event.type === 'tool_started')).toEqual([]);
-  });
-
   it('moves absolute paths to another checkout', async () => {
     const elsewhere = path.join(base, 'elsewhere');
     for (const name of ['workspace', 'elsewhere']) await writeFile(path.join(base, name, 'a.txt'), name);
@@ -111,24 +96,11 @@ describe('a replay', () => {
     expect(report).toMatchObject({ payload: null, verdict: { reason: 'replay_mismatch', exitCode: 1 } });
   });
 
-  it.each<[string, () => Promise<unknown>, string]>([
-    ['that does not exist', async () => undefined, 'there is no such file'],
-    ['that is a directory', () => mkdir(file()), 'must be a regular file'],
-    ['that is not a recording', () => writeFile(file(), '{}\n'), 'is not a recording'],
-    ['that is too large', () => writeFile(file(), ' '.repeat(4 * 1024 * 1024 + 1)), 'larger than 4 MiB'],
-  ])('of a file %s ends with 52', async (_, prepare, said) => {
-    await prepare();
+  it('of a file that does not exist ends with 52, as a replay of nothing', async () => {
     const { report } = await replay();
     expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
-    expect(report.verdict.error).toContain(said);
+    expect(report.verdict.error).toContain('there is no such file');
     expect(report).toMatchObject({ replayed: true, model: 'replay of nothing' });
-  });
-
-  it('is rejected on a privileged trigger', async () => {
-    await record([green]);
-    const { report } = await replay({}, { privileged: true });
-    expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
-    expect(report.verdict.error).toContain('whoever wrote the recording would write the verdict');
   });
 
   it('needs no model, key, header or URL, and its cost limit compares with zero', async () => {
@@ -163,16 +135,6 @@ describe('a recorded run', () => {
     expect(await readFile(file(), 'utf8')).toContain('\\"summary\\":\\"fine\\"');
     expect(report).not.toHaveProperty('replayed');
   });
-
-  it.each(['.git/x.jsonl', '.github/recordings/x.jsonl', 'vendored/.GIT/x'])(
-    'cannot write its recording to %s',
-    async (name) => {
-      const recording = createRecordingFile(path.join(base, 'workspace', name));
-      const { report } = await record([green], {}, { recording });
-      expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
-      expect(report.verdict.error).toContain('Nothing is recorded in .git or .github');
-    },
-  );
 
   it('keeps an older recording when it ends before the model is asked', async () => {
     await writeFile(file(), 'older');
