@@ -165,9 +165,11 @@ describe('check', () => {
 
   it('redacts keys that the schema does not declare from the record of a rejection', async () => {
     const item = { type: 'object', properties: { id: { type: 'number' } } };
+    const names = { additionalProperties: false, propertyNames: { maxLength: 3 } };
+    const closed = { properties: { a: {} }, required: ['a'], ...names };
     const contract = await createContract({
       type: 'object',
-      properties: { list: { type: 'array', items: item }, 'a/b': item },
+      properties: { list: { type: 'array', items: item }, 'a/b': item, closed },
       additionalProperties: item,
     });
     const redactedOf = (raw: string) => {
@@ -184,6 +186,12 @@ describe('check', () => {
       '/list/0/id precision',
       '/*/id precision',
       '/*/*/0/0 precision',
+    ]);
+    expect(redactedOf(JSON.stringify({ closed: { alice: 1 } }))).toEqual([
+      '/closed required',
+      '/closed maxLength',
+      '/closed propertyNames',
+      '/closed additionalProperties',
     ]);
     expect(redactedOf('{"a":1,"a":2}')).toEqual([' arguments']);
     expect(redactedOf(JSON.stringify({ alice: '{"id":1}', list: ['{"id":1}'] }))).toEqual({
