@@ -2,7 +2,6 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createRecordingFile } from '../../src/replay/recording-file.ts';
-import { envelope } from '../../src/reporters/envelope.ts';
 import type { Script } from '../support/fakes/model/server.ts';
 import {
   base,
@@ -27,21 +26,6 @@ describe('a replay', () => {
     expect(first.report).toMatchObject({ turnCount: 3, rejections: 1, verdict: { exitCode: 0 } });
     const second = await replay();
     expect(ending(second)).toEqual(ending(first));
-  });
-
-  it('is marked as a replay in model, cost, weaknesses, envelope and a warning', async () => {
-    await record([green]);
-    const { report, notices } = await replay();
-    const warning =
-      /^Replayed: no model judged this\. The answers come from a recording of scripted-1, made 20/u;
-    expect(report).toMatchObject({ model: 'replay of scripted-1', costUsd: 0, replayed: true });
-    expect(report.weaknesses[0]).toMatch(warning);
-    expect(notices).toContainEqual(expect.stringMatching(warning));
-    expect(envelope(report, (text) => text)).toMatchObject({
-      model: 'replay of scripted-1',
-      replayed: true,
-      total_cost_usd: 0,
-    });
   });
 
   it('evaluates its own gate', async () => {

@@ -69,18 +69,6 @@ describe('the context of a pull request', () => {
       expect(text).toContain('about #7, by git: true\nA\tadded.txt\ndiff --git a/added.txt b/added.txt\n');
       expect(text).toContain('\n+new\n');
       expect(notices.join('\n')).not.toContain('Nobody answered');
-      const partial = about({ diff: 'truncated', range: { base: commit, head: commit } });
-      const helped = await converse([look, good], inputs, partial);
-      expect(helped.report.evidence?.context).toBe('complete');
-      expect(helped.asked[1]?.toolResults[0]?.text).toContain('by git: true\nA\tadded.txt\n');
-      const unknown = await converse(
-        [look, good],
-        inputs,
-        about({ diff: 'missing', range: { base: '0'.repeat(40), head: '' }, notes: ['Nobody answered.'] }),
-      );
-      expect(unknown.report.evidence?.context).toBe('missing');
-      expect(unknown.notices).toContain('Pull request #7: Nobody answered.');
-      expect(unknown.asked[1]?.toolResults[0]?.text).toContain('about #7, by git: false\n');
       await rm(path.join(base, 'workspace', '.git'), { recursive: true });
     },
   );
