@@ -137,10 +137,13 @@ describe('the change since a base', () => {
     expect(change?.marked).toEqual(new Map([['dist/a.js', 'generated']]));
   });
 
-  it('ends the run for a ref that git does not know', async () => {
+  it('ends the run for a ref that git does not know, and for one of another history', async () => {
     const error = await place(await since('nowhere')).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ name: 'InputError', input: 'base' });
     expect(String(error)).toContain('"nowhere" is not a branch');
+    git('checkout', '-q', '--orphan', 'other');
+    git('commit', '-qm', 'unrelated');
+    await expect(place(await since('main'))).rejects.toThrow('no commit in common');
   });
 });
 
