@@ -16,6 +16,21 @@ describe('generated files', () => {
   });
 });
 
+interface Manifest {
+  readonly inputs: Readonly<Record<string, { readonly description: string; readonly default?: string }>>;
+  readonly outputs: Readonly<Record<string, { readonly description: string }>>;
+}
+
+it.each(['action.yml', 'merge/action.yml'])('%s describes each input and output in 20 words', (file) => {
+  const { inputs, outputs }: Manifest = parse(read(file));
+  for (const [name, { description }] of Object.entries({ ...inputs, ...outputs }))
+    expect(description.split(/\s+/u).length, name).toBeLessThanOrEqual(20);
+  // Also for a reader of YAML 1.1.
+  for (const [name, { default: value = '' }] of Object.entries(inputs))
+    expect(value, name).toBeTypeOf('string');
+  expect(read(file)).not.toMatch(/default: (?:off|on|yes|no)$/mu);
+});
+
 describe('action.yml', () => {
   const action: unknown = parse(read('action.yml'));
 

@@ -181,13 +181,6 @@ describe('runStructuredAgent', () => {
     expect(events.join('\n')).not.toContain('fine');
   });
 
-  it('accepts tool names of other agents, like the inputs', async () => {
-    await runStructuredAgent({ ...options(), schema, tools: ['Read', 'Bash'], excludeTools: ['bash'] });
-    expect(requests[0]?.tools.map(({ name }) => name)).toEqual(['read_file', 'structured_output']);
-    const run = runStructuredAgent({ ...options(), schema, excludeTools: ['StructuredOutput'] });
-    expect((await failure(run)).message).toContain('structured_output is excluded (exclude-tools)');
-  });
-
   it('maps each option to the input of the same name', async () => {
     await runStructuredAgent({
       ...options(),
@@ -262,27 +255,6 @@ describe('the validator of a schema object', () => {
     expect(JSON.stringify(events)).not.toContain('n must be above 10');
     expect(JSON.stringify(events)).toContain('/n (validate)');
     expect(JSON.stringify(events)).toContain('/of (validate)');
-  });
-
-  it('supports asynchronous refinements', async () => {
-    const refined = z.object({ n: z.number().refine(async (n) => n > 10) });
-    replies = [submits({ n: 1 }), submits({ n: 11 })];
-    expect((await runStructuredAgent({ ...options(), schema: refined })).payload).toEqual({ n: 11 });
-  });
-
-  it('ends a run whose payloads are never valid like any rejected ones', async () => {
-    const refined = z.object({ n: z.number().refine(() => false) });
-    replies = [submits({ n: 1 })];
-    const error = await failure(runStructuredAgent({ ...options(), schema: refined, maxTurns: 2 }));
-    expect([error.reason, error.payload]).toEqual(['max_turns', null]);
-    expect(error.message).toContain('/n (validate)');
-  });
-
-  it('rejects a value that it would transform, until the model sends it unchanged', async () => {
-    replies = [submits({ s: ' x ' }), submits({ s: 'x' })];
-    const schema = z.object({ s: z.string().trim() });
-    expect((await runStructuredAgent({ ...options(), schema })).payload).toEqual({ s: 'x' });
-    expect(requests).toHaveLength(2);
   });
 
   it.each<[string, z.ZodType, RegExp]>([

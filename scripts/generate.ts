@@ -44,7 +44,7 @@ export const OUTPUTS: Readonly<Record<string, string>> = {
 export const MERGE_OUTPUTS: Readonly<Record<string, string>> = {
   structured_output: 'The merged payload as one line of JSON; absent if the merge is undecided or failed.',
   passed:
-    'Whether all legs pass: true or false. Absent if the merge is undecided or failed: compare with ==, never with !=.',
+    'Whether all legs pass: true or false. Absent if the merge is undecided or failed: compare with ==, not !=.',
   ...describeOutputs(MERGE_RUN_OUTPUTS),
 };
 

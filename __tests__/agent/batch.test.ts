@@ -80,14 +80,6 @@ describe('a batch', () => {
     expect(run.outcome.kind).toBe('submitted');
   });
 
-  it('N8 an unknown tool gets an error result that lists the available tools', async () => {
-    const run = await runScripted([{ calls: [call('web_search', {})] }, { calls: [good] }]);
-    const [result] = results(run.provider.requests[1]?.messages ?? []);
-    expect(result).toMatchObject({ callId: 'call_0_0', isError: true });
-    for (const name of ['web_search', 'read_file', 'edit', 'shell', 'structured_output'])
-      expect(result?.content).toContain(name);
-  });
-
   it('N9 malformed JSON arguments get an error result, never an empty object', async () => {
     const broken = { name: 'shell', rawArguments: '{"command": "touch ran.txt"' };
     const brokenSubmit = { name: 'structured_output', rawArguments: '{"passed": true, "summary": "x"' };

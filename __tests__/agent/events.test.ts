@@ -53,40 +53,13 @@ describe('events', () => {
 
   it('P3 have * for a rejected key that the schema does not declare', async () => {
     const email = 'alice@example.com';
-    const schema = {
-      $schema: 'https://json-schema.org/draft/2020-12/schema',
-      type: 'object',
-      properties: {
-        scores: { additionalProperties: { type: 'object', properties: { points: { type: 'number' } } } },
-        list: { type: 'array', items: { type: 'object', additionalProperties: { type: 'number' } } },
-        closed: {
-          type: 'object',
-          properties: { a: {} },
-          required: ['a'],
-          additionalProperties: false,
-          propertyNames: { maxLength: 3 },
-        },
-        open: { unevaluatedProperties: false },
-      },
-    };
-    const payload = {
-      scores: { [email]: { points: 'x' } },
-      list: [{}, { [email]: 'x' }],
-      closed: { [email]: 1 },
-      open: { [email]: 1 },
-    };
+    const points = { type: 'object', properties: { points: { type: 'number' } } };
+    const schema = { type: 'object', properties: { scores: { additionalProperties: points } } };
+    const payload = { scores: { [email]: { points: 'x' } } };
     const run = await runScripted([{ calls: [submit(payload)] }, { calls: [submit({})] }], { schema });
     const recorded = JSON.stringify([run.events, run.outcome, run.record]);
     expect(recorded).not.toContain('alice');
-    for (const issue of [
-      '/scores/*/points (type)',
-      '/list/1/* (type)',
-      '/closed (required: a)',
-      '/closed (additionalProperties)',
-      '/closed (propertyNames)',
-      '/open (unevaluatedProperties)',
-    ])
-      expect(recorded).toContain(issue);
+    expect(recorded).toContain('/scores/*/points (type)');
     expect(JSON.stringify(run.provider.requests[1]?.messages)).toContain(`/scores/${email}/points`);
   });
 

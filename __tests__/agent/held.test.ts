@@ -23,28 +23,19 @@ function review(more: Partial<ReviewOptions> = {}) {
   });
   return async () => opened;
 }
-const ofCoverage = () => review({ grounding: 'off', minCoverage: 1 });
 const usage = { inputTokens: 60, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
 
 describe('a payload that was sent back for its findings', () => {
   const taken = { kind: 'submitted', payload: { passed: true, summary: 'held' }, repaired: null };
 
-  it('is taken if the model goes on in plain text', async () => {
-    const run = await runScripted([{ calls: [held] }, { text: 'Done.' }, { text: 'Done.' }], {
-      evidence: review(),
-    });
-    expect(run.outcome).toEqual(taken);
-  });
-
-  it('is taken at the limit of tokens, as at that of turns', async () => {
-    const answers = [
-      { calls: [held], usage },
-      { text: 'Hm.', usage },
-    ];
-    for (const least of [{ maxTotalTokens: 100 }, { maxTurns: 2 }]) {
-      const options = { evidence: review(), limits: { ...limits, ...least } };
-      expect((await runScripted(answers, options)).outcome).toEqual(taken);
-    }
+  it.each([
+    ['the model goes on in plain text', {}],
+    ['the limit of tokens is reached', { limits: { ...limits, maxTotalTokens: 100 } }],
+    ['the limit of turns is reached', { limits: { ...limits, maxTurns: 2 } }],
+  ])('is taken if %s', async (_, options) => {
+    const talk = { text: 'Hm.', usage };
+    const answers = [{ calls: [held], usage }, talk, talk];
+    expect((await runScripted(answers, { evidence: review(), ...options })).outcome).toEqual(taken);
   });
 
   /** A run whose second request is answered by something that happens. */
@@ -75,11 +66,8 @@ describe('a payload that was sent back for its findings', () => {
   });
 });
 
-describe('a payload that was sent back for what was not shown', () => {
-  it('is not taken if the model goes on in plain text', async () => {
-    const run = await runScripted([{ calls: [held] }, { text: 'Done.' }, { text: 'Done.' }], {
-      evidence: ofCoverage(),
-    });
-    expect(run.outcome.kind).toBe('plain_text');
-  });
+it('a payload that was sent back for what was not shown is not taken', async () => {
+  const evidence = review({ grounding: 'off', minCoverage: 1 });
+  const run = await runScripted([{ calls: [held] }, { text: 'Done.' }, { text: 'Done.' }], { evidence });
+  expect(run.outcome.kind).toBe('plain_text');
 });

@@ -40,9 +40,4 @@ describe('the texts that the loop sends to the model', () => {
   ])('%s matches its golden file', async (name, text) => {
     await expect(`${text}\n`).toMatchFileSnapshot(`../golden/prompts/${name}.txt`);
   });
-
-  it('results of skipped calls begin with Skipped, and only the retry asks to re-issue the call', () => {
-    expect(SKIPPED_BESIDE_ACCEPTED).toMatch(/^Skipped: (?!.*re-issue)/iu);
-    expect(SKIPPED_BESIDE_REJECTED).toMatch(/^Skipped: .*Re-issue/u);
-  });
 });

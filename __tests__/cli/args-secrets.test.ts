@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { parseCliArgs } from '../../src/cli/args.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { InputError } from '../../src/errors.ts';
 import { inputsOf, parseRun, refusal } from './lines.ts';
@@ -51,16 +50,5 @@ describe('secrets', () => {
     expect(parseConfig(bare, { environment: {}, entry: 'command-line' }).problems).toEqual([
       new InputError('api-key', 'No key for the provider openai. Set this variable, or OPENAI_API_KEY.'),
     ]);
-  });
-
-  it('--pass-env cannot pass our variables to the shell', () => {
-    const { inputs } = parseRun(['-p', 'x', '--provider=openai', '--pass-env=STRUCTURED_AGENT_API_KEY']);
-    const { problems } = parseConfig(inputs, { environment: { OPENAI_API_KEY: 'k' } });
-    expect(problems.map(({ message }) => message)).toEqual([expect.stringMatching(/must never see/u)]);
-  });
-
-  it('are not shown in the help text', () => {
-    const command = parseCliArgs(['--help'], world({ STRUCTURED_AGENT_API_KEY: 'k3y' }));
-    expect(JSON.stringify(command)).not.toContain('k3y');
   });
 });

@@ -12,13 +12,15 @@ describe('a schema', () => {
     '@schema.json',
     '@org/repo/schema.json@v1',
   ];
-  it.each([...files, 'verdict', '{"$ref":"a/b.json"}', '3'])(
+  it.each([...files, 'verdict', '{"$ref":"a/b.json"}', '{"required":["a=b"]}', '3'])(
     '%s is passed on unchanged by each of its flags',
     (typed) => {
       for (const flags of [
         ['--json-schema', typed],
         ['--schema', typed],
+        [`--json-schema=${typed}`],
         ['-f', `json_schema=${typed}`],
+        ['--output-format', `json_schema=${typed}`],
       ])
         expect(schemaOf(...flags)).toBe(typed);
     },
@@ -41,11 +43,6 @@ describe('a schema', () => {
     [['-f', 'json', '-o', 'text'], /^A run has one format, and -f and -o are both given\./u],
   ])('refuses %j with a message that names the flags', (argv, sentence) => {
     expect(refusal(['-m', 'm', '-p', 'x', ...argv])).toMatch(sentence);
-  });
-
-  it('can be given with -f json_schema, and -f can also give a format', () => {
-    const { inputs, options } = parseRun(['-p', 'x', '-f', 'json_schema={}', '-f', 'JSON']);
-    expect([inputs.get('schema'), options.outputFormat]).toEqual(['{}', 'json']);
   });
 });
 
@@ -75,15 +72,6 @@ describe('an invalid command line', () => {
     const command = parseCliArgs(argv, TERMINAL);
     expect(command).toMatchObject({ kind: 'run', isUnderstood: false });
     expect(command.kind === 'run' && command.inputs.get('model')).toBe(model);
-  });
-});
-
-describe('names of tools', () => {
-  it('are passed on as typed, for the configuration to parse', () => {
-    expect(inputsOf(['-p', 'x', '--tools', 'Bash, read', '--tools=replace'])).toEqual({
-      prompt: 'x',
-      tools: 'Bash, read\nreplace',
-    });
   });
 });
 

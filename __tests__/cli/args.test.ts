@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseCliArgs, type RunOptions } from '../../src/cli/args.ts';
 import { FLAGS } from '../../src/cli/flags.ts';
-import { parseConfig } from '../../src/config/parse-config.ts';
 import { argumentsOf, inputsOf, PIPED, parseRun, refusal, refusals, TERMINAL } from './lines.ts';
 
 const PLAIN: RunOptions = {
@@ -23,47 +22,6 @@ function meaning(line: string, world = TERMINAL) {
 }
 
 describe('command lines from the documentation of other tools', () => {
-  it('parses a command over several lines, with a path as the schema', () => {
-    const line = `structured-agent \\
-      --output-format object \\
-      --json-schema ./schema.json \\
-      --bare \\
-      -p "Run all tests and say whether they passed."`;
-    expect(meaning(line)).toEqual({
-      inputs: { schema: './schema.json', prompt: 'Run all tests and say whether they passed.' },
-      options: { ...PLAIN, outputFormat: 'object' },
-    });
-  });
-
-  it('parses a command inside $(…), with a bare file name and the prompt on its own line', () => {
-    const line = `result=$(structured-agent --output-format object --json-schema schema.json --bare \\
-               -p "Run tests.")
-printf '%s' "$result" | tr '\\1' '\\0'`;
-    // A shell variable cannot hold NUL, so the arguments are separated by another character.
-    const script = line.replace('structured-agent --', "printf '%s\\1' --");
-    expect(meaning(script)).toEqual({
-      inputs: { schema: 'schema.json', prompt: 'Run tests.' },
-      options: { ...PLAIN, outputFormat: 'object' },
-    });
-  });
-
-  it.each([
-    [`structured-agent -p "look" --json-schema '{"type":"object"}'`, '{"type":"object"}'],
-    [`structured-agent -p "look" --json-schema='{"type":"object"}' --bare`, '{"type":"object"}'],
-    [`structured-agent "look" --json-schema @verdict.json`, '@verdict.json'],
-    [`structured-agent --json-schema @a/b.json look into this`, '@a/b.json'],
-    [
-      `structured-agent -p "look" -f json_schema='{"type":"object","properties":{"a":{"type":"string"}}}'`,
-      '{"type":"object","properties":{"a":{"type":"string"}}}',
-    ],
-    [`structured-agent -p "look" --output-format json_schema='{"required":["a=b"]}'`, '{"required":["a=b"]}'],
-  ])('%s gives a schema', (line, schema) => {
-    const { inputs, options } = meaning(line);
-    expect(inputs['schema']).toBe(schema);
-    expect(inputs['prompt']).toMatch(/^look/u);
-    expect(options).toEqual(PLAIN);
-  });
-
   it.each([
     ['--output-format text', 'text'],
     ['--output-format json', 'json'],
@@ -96,22 +54,6 @@ printf '%s' "$result" | tr '\\1' '\\0'`;
     ['--input-format text', {}],
   ])('%s sets inputs', (flags, inputs) => {
     expect(meaning(`structured-agent -p look ${flags}`).inputs).toEqual({ prompt: 'look', ...inputs });
-  });
-
-  it('produce the configuration that they describe', () => {
-    const { inputs } = parseRun(
-      argumentsOf(
-        `structured-agent -p look --provider openai-compatible --base-url http://127.0.0.1:1/v1 --core-tools read_file --core-tools run_shell_command --exclude-tools structured_output --max-session-turns -1 --no-force-output --timeout-minutes 0.5`,
-      ),
-    );
-    expect(parseConfig(inputs, { environment: {}, entry: 'command-line' }).config).toMatchObject({
-      prompt: { text: 'look' },
-      tools: ['read_file', 'shell'],
-      excludeTools: ['structured_output'],
-      maxTurns: null,
-      forceOutput: false,
-      timeoutMs: 30_000,
-    });
   });
 });
 

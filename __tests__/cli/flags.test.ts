@@ -12,13 +12,6 @@ describe('the flags', () => {
     );
   });
 
-  it('leave out the inputs that need a workflow, a pull request or a runner', () => {
-    const names = INPUTS.filter(({ where }) => where === 'github').map(({ name }) => name);
-    expect(names.join(' ')).toBe(
-      'comment github-token trusted-files on-missing-key comment-key commit-status summary leg vote signing-key',
-    );
-  });
-
   it('have unique names, none of which is refused', () => {
     const names = FLAGS.flatMap(({ name, aliases, short }) => [name, ...aliases, ...short]);
     expect(new Set(names).size).toBe(names.length);

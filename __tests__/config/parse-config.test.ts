@@ -104,6 +104,7 @@ describe('parseConfig', () => {
       apiKey: 'sk-a',
       keySource: 'the variable ANTHROPIC_API_KEY',
     });
+    expect(refusal({ prompt: 'x', model: 'claude-3' }, { ANTHROPIC_API_KEY: '  ' }).input).toBe('api-key');
     // A compatible server never gets the key of a vendor.
     expect(
       parse({ prompt: 'x', model: 'llama3', 'base-url': 'http://127.0.0.1:1/v1' }, environment).model,
@@ -192,8 +193,12 @@ describe('parseConfig', () => {
     expect(refusal({ ...least, 'base-url': url }).input).toBe('base-url');
   });
 
-  it('treats an empty string as an absent input', () => {
-    expect(parse({ ...least, 'max-turns': '', gate: '' }).maxTurns).toBe(30);
+  it.each<[string, Partial<Record<'gate' | 'max-turns' | 'timeout-minutes', string>>, Partial<Config>]>([
+    ['an empty string is absent', { 'max-turns': '', gate: '' }, { maxTurns: 30 }],
+    ['a value is trimmed', { gate: ' passed\n' }, { gate: 'passed' }],
+    ['the shortest timeout is a millisecond', { 'timeout-minutes': '0.000001' }, { timeoutMs: 1 }],
+  ])('%s', (_, inputs, config) => {
+    expect(parse({ ...least, ...inputs })).toMatchObject(config);
   });
 
   it.each<[string, readonly string[]]>([
@@ -232,24 +237,14 @@ describe('parseConfig', () => {
     expect(refusal({ ...least, 'signing-key': 'hunter2' }).message).not.toContain('hunter2');
   });
 
-  it('refuses an unknown input and suggests the nearest names', () => {
-    expect(refusal({ ...least, 'max-turn': '3' })).toEqual({
-      input: 'max-turn',
-      message: expect.stringMatching(/^max-turn: There is no such input\. Did you mean max-turns/u),
-    });
-  });
-
   it.each([
     ['anthropic_api_key', 'api-key'],
     ['openai-api-key', 'api-key'],
-  ])('suggests for the input %s of another action the input %s', (name, ours) => {
+    ['max-turn', 'max-turns or max-cost-usd'],
+  ])('the input %s is unknown, and %s is suggested', (name, ours) => {
     expect(refusal({ ...least, [name]: 'sk-hunter2' }).message).toBe(
       `${name}: There is no such input. Did you mean ${ours}? Correct its name, or remove it.`,
     );
-  });
-
-  it('trims values', () => {
-    expect(parse({ ...least, gate: ' passed\n' }).gate).toBe('passed');
   });
 
   it('reports a variable in the wrong case as a problem, without a missing input', () => {
@@ -257,14 +252,6 @@ describe('parseConfig', () => {
     const { raw, problems } = readActionInputs(variables);
     expect([...raw]).toEqual([['gate', 'x']]);
     expect(messageOf(onlyProblem(problems))).toContain('max-turns: There is no such input');
-  });
-
-  it('treats a blank key in the environment as absent', () => {
-    expect(refusal({ prompt: 'x', model: 'claude-3' }, { ANTHROPIC_API_KEY: '  ' }).input).toBe('api-key');
-  });
-
-  it('rounds the shortest timeout up to one millisecond', () => {
-    expect(parse({ ...least, 'timeout-minutes': '0.000001' }).timeoutMs).toBe(1);
   });
 
   it('truncates quoted values', () => {

@@ -88,18 +88,15 @@ describe('compile', () => {
     ['items', 497],
     ['anyOf', 247],
     ['not', 497],
-  ] as const)(
-    'accepts a schema 100 levels deep in %s, and accepts or refuses one of %i',
-    async (keyword, most) => {
-      const outcomeOf = (levels: number) =>
-        compile({ type: 'object', properties: { a: nested(keyword, levels) } }, 'schema').then(
-          (compiled) => typeof compiled.validate({ a: 1 }).ok,
-          (error: unknown) => error instanceof ContractError && error.stage,
-        );
-      expect(await outcomeOf(100)).toBe('boolean');
-      expect(['boolean', 'compile']).toContain(await outcomeOf(most));
-    },
-  );
+  ] as const)('100 levels in %s compile, and %i compile or are refused', async (keyword, most) => {
+    const outcomeOf = (levels: number) =>
+      compile({ type: 'object', properties: { a: nested(keyword, levels) } }, 'schema').then(
+        (compiled) => typeof compiled.validate({ a: 1 }).ok,
+        (error: unknown) => error instanceof ContractError && error.stage,
+      );
+    expect(await outcomeOf(100)).toBe('boolean');
+    expect(['boolean', 'compile']).toContain(await outcomeOf(most));
+  });
 
   it('a long chain of root branches gets a message of bounded length', async () => {
     const { stage, message } = await refusal(
@@ -125,19 +122,16 @@ describe('compile', () => {
     expect(compiled.validate({ $async: 1 }).ok).toBe(false);
   });
 
-  it('S9d checks a known format', async () => {
-    const schema = { properties: { at: { type: 'string', format: 'date-time' } } };
-    for (const $schema of [
-      'http://json-schema.org/draft-07/schema#',
-      'https://json-schema.org/draft/2020-12/schema',
-    ]) {
-      const compiled = await compile({ $schema, ...schema }, 'schema');
-      expect(compiled.warnings).toEqual([]);
-      expect(compiled.validate({ at: '2026-01-02T03:04:05Z' })).toEqual({ ok: true });
-      expect(compiled.validate({ at: 'nope' })).toMatchObject({
-        issues: [{ path: '/at', keyword: 'format' }],
-      });
-    }
+  it.each([
+    ['http://json-schema.org/draft-07/schema#', { items: [{ format: 'date-time' }] }],
+    ['https://json-schema.org/draft/2020-12/schema', { prefixItems: [{ format: 'date-time' }] }],
+    ['https://json-schema.org/draft/2020-12/schema#', { prefixItems: [{ format: 'date-time' }] }],
+  ])('S9d checks a known format and the items of %s', async ($schema, list) => {
+    const compiled = await compile({ $schema, properties: { at: list } }, 'schema');
+    expect(compiled.warnings).toEqual([]);
+    expect(compiled.validate({ at: ['2026-01-02T03:04:05Z'] })).toEqual({ ok: true });
+    const issues = [{ path: '/at/0', keyword: 'format' }];
+    expect(compiled.validate({ at: ['nope'] })).toMatchObject({ issues });
   });
 
   it.each(['snowflake-id', 'constructor', '__proto__'])(
@@ -157,17 +151,6 @@ describe('compile', () => {
     expect((await compile({ properties: { format: literals } }, 'schema')).warnings).toEqual([]);
   });
 
-  it('accepts 2020-12 with and without a final #', async () => {
-    for (const end of ['', '#']) {
-      const $schema = `https://json-schema.org/draft/2020-12/schema${end}`;
-      const compiled = await compile(
-        { $schema, properties: { a: { prefixItems: [{ type: 'string' }] } } },
-        'schema',
-      );
-      expect(compiled.validate({ a: [1] }).ok).toBe(false);
-    }
-  });
-
   it('S9 a catastrophic pattern gives a clear issue, for values and for names', async () => {
     const evil = '^(a+)+b$';
     const text = 'a'.repeat(40);
@@ -179,15 +162,13 @@ describe('compile', () => {
     expect(byValue.validate({ a: 'aab' })).toEqual({ ok: true });
   });
 
-  it('S9b endless recursion rejects the payload', async () => {
-    for (const schema of [{ allOf: [{ $ref: '#' }] }, { properties: {}, not: { $ref: '#' } }]) {
-      const compiled = await compile(schema, 'schema');
-      expect(compiled.validate({})).toMatchObject({
-        ok: false,
-        issues: [{ path: '', keyword: 'validator' }],
-      });
-    }
-  });
+  it.each([{ allOf: [{ $ref: '#' }] }, { properties: {}, not: { $ref: '#' } }])(
+    'S9b the endless recursion of %j rejects the payload',
+    async (schema) => {
+      const issues = [{ path: '', keyword: 'validator' }];
+      expect((await compile(schema, 'schema')).validate({})).toMatchObject({ ok: false, issues });
+    },
+  );
 
   it('S9c looks for required names among own keys only', async () => {
     const compiled = await compile({ required: ['constructor', '__proto__'] }, 'schema');

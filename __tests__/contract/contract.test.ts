@@ -25,27 +25,22 @@ const checking = async (schema: JsonObject, raw: string) => {
 };
 
 describe('createContract', () => {
-  it('has the properties, output names and warnings of the schema', async () => {
-    const contract = await createContract({
-      ...passed,
-      properties: { 'a.b': {}, Passed: {}, passed: {}, ok: { format: 'odd' } },
-      required: [],
-    });
-    expect({ ...contract, check: null, accept: null, acceptsPart: null }).toEqual({
-      acceptsPart: null,
-      schema: contract.schema,
+  it('has the properties, output names and warnings of the schema, and keeps the schema itself: A2', async () => {
+    const schema = { ...passed, properties: { 'a.b': {}, ok: { format: 'odd' } }, required: [] };
+    const before = structuredClone(schema);
+    const contract = await createContract(schema);
+    expect(contract).toMatchObject({
       title: 'Review',
-      declaredProperties: ['a.b', 'Passed', 'passed', 'ok'],
+      declaredProperties: ['a.b', 'ok'],
       outputNames: ['ok'],
       warnings: [
         'The format "odd" in the schema is not known, so it is not checked.',
         'The property "a.b" gets no step output of its own: the name of an output is a letter or underscore, then letters, digits, underscores and hyphens. Read it from structured_output.',
-        'The property "Passed" gets no step output of its own: outputs ignore case, and "passed" is declared too. Read it from structured_output.',
-        'The property "passed" gets no step output of its own: outputs ignore case, and "Passed" is declared too. Read it from structured_output.',
       ],
-      check: null,
-      accept: null,
     });
+    expect(contract.schema).toBe(schema);
+    expect(schema).toEqual(before);
+    expect((await createContract({})).title).toBeNull();
   });
 
   it('lists at most 20 warnings, and counts the others', async () => {
@@ -54,54 +49,23 @@ describe('createContract', () => {
     expect(warnings.length).toBe(21);
     expect(warnings[20]).toBe('10 more warnings about the schema are not listed.');
   });
-
-  it('A2 keeps the schema object as it was given', async () => {
-    const schema = { type: 'object', properties: { summary: { type: 'string' } } };
-    const before = structuredClone(schema);
-    const contract = await createContract(schema);
-    expect(contract.schema).toBe(schema);
-    expect(schema).toEqual(before);
-    expect(contract.title).toBeNull();
-  });
 });
 
 describe('check', () => {
+  // Their messages are in the golden file of issues.
   it.each([
+    ['S2 a missing property', '{"passed":true,"list":[]}', [' required']],
+    ['S3 two errors at once', '{"passed":1}', [' required', '/passed type']],
+    ['S4 a string for a boolean', '{"passed":"true","summary":"s"}', ['/passed type']],
+    ['S4 null for a boolean', '{"passed":null,"summary":"s"}', ['/passed type']],
     [
-      'S2 names a missing property and the present keys',
-      '{"passed":true,"list":[]}',
-      [' required: the required property "summary" is missing; the keys here are "passed", "list".'],
-    ],
-    [
-      'S3 reports both of two errors',
-      '{"passed":1}',
-      [
-        ' required: the required property "summary" is missing; the keys here are "passed".',
-        '/passed type: must be boolean, but is a number.',
-      ],
-    ],
-    [
-      'S4 does not coerce a string to a boolean',
-      '{"passed":"true","summary":"s"}',
-      ['/passed type: must be boolean, but is a string; write it as JSON, without quotes around it.'],
-    ],
-    [
-      'S4 does not coerce null to a boolean',
-      '{"passed":null,"summary":"s"}',
-      ['/passed type: must be boolean, but is null.'],
-    ],
-    [
-      'S5 names an extra property under additionalProperties: false',
+      'S5 an extra property under additionalProperties: false',
       '{"passed":true,"summary":"s","conclusion":"success"}',
-      [
-        ' additionalProperties: the property "conclusion" is not allowed here; the properties allowed are "passed", "summary", "list", "more".',
-      ],
+      [' additionalProperties'],
     ],
-  ])('%s', async (_, raw, expected) => {
+  ])('%s is rejected, and not coerced', async (_, raw, expected) => {
     const check = await checking(passed, raw);
-    expect(
-      check.ok ? [] : check.issues.map((each) => `${each.path} ${each.keyword}: ${each.message}`),
-    ).toEqual(expected);
+    expect(check.ok ? [] : check.issues.map(({ path, keyword }) => `${path} ${keyword}`)).toEqual(expected);
   });
 
   it('S6 treats missing and empty arguments as an empty object', async () => {
@@ -133,7 +97,6 @@ describe('check', () => {
     ['two nested wrappers', '{"output":{"input":{"passed":true,"summary":"s"}}}'],
     ['a wrapper around a string', '{"output":"{\\"passed\\":true,\\"summary\\":\\"s\\"}"}'],
     ['a string that contains a wrapper', JSON.stringify('{"output":{"passed":true,"summary":"s"}}')],
-    ['a boolean as a string', '{"passed":"true","summary":"s"}'],
     ['an object in an array', '[{"passed":true,"summary":"s"}]'],
     ['a string inside a string', JSON.stringify(JSON.stringify('{"passed":true,"summary":"s"}'))],
     ['a string with a duplicate key', JSON.stringify('{"passed":false,"summary":"s","passed":true}')],
@@ -202,9 +165,11 @@ describe('check', () => {
 
   it('redacts keys that the schema does not declare from the record of a rejection', async () => {
     const item = { type: 'object', properties: { id: { type: 'number' } } };
+    const names = { additionalProperties: false, propertyNames: { maxLength: 3 } };
+    const closed = { properties: { a: {} }, required: ['a'], ...names };
     const contract = await createContract({
       type: 'object',
-      properties: { list: { type: 'array', items: item }, 'a/b': item },
+      properties: { list: { type: 'array', items: item }, 'a/b': item, closed },
       additionalProperties: item,
     });
     const redactedOf = (raw: string) => {
@@ -221,6 +186,12 @@ describe('check', () => {
       '/list/0/id precision',
       '/*/id precision',
       '/*/*/0/0 precision',
+    ]);
+    expect(redactedOf(JSON.stringify({ closed: { alice: 1 } }))).toEqual([
+      '/closed required',
+      '/closed maxLength',
+      '/closed propertyNames',
+      '/closed additionalProperties',
     ]);
     expect(redactedOf('{"a":1,"a":2}')).toEqual([' arguments']);
     expect(redactedOf(JSON.stringify({ alice: '{"id":1}', list: ['{"id":1}'] }))).toEqual({

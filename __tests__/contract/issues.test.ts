@@ -12,6 +12,10 @@ const issues = async (schema: JsonObject, payload: JsonObject) => {
 const ROWS: readonly (readonly [schema: JsonObject, payload: JsonObject])[] = [
   [{ required: ['a'] }, {}],
   [{ additionalProperties: false }, { x: 1 }],
+  [{ required: ['a'] }, { x: 1, y: 2 }],
+  [{ properties: { a: {}, b: {} }, additionalProperties: false }, { x: 1 }],
+  [{ properties: { a: { type: 'boolean' } } }, { a: 'true' }],
+  [{ properties: { a: { type: 'boolean' } } }, { a: null }],
   [{ properties: { a: { type: ['array', 'null'] } } }, { a: 'x' }],
   [{ properties: { a: { type: 'string' } } }, { a: [] }],
   [{ properties: { a: { type: 'integer' } } }, { a: 1.5 }],

@@ -7,6 +7,7 @@ import type { GateRequest } from '../../src/contract/gate.ts';
 import { presets } from '../../src/contract/presets.ts';
 import { type Files, parseGateArgument, parseSchemaArgument, pathHere } from '../../src/contract/source.ts';
 import { READ } from '../../src/text/limits.ts';
+import type { Json } from '../../src/types.ts';
 
 let outer: string;
 let root: string;
@@ -103,28 +104,21 @@ describe('parseSchemaArgument', () => {
     expect(await refusal(schemaOf('{"not":'.repeat(20_000)))).toContain('deeper than 500 levels');
   });
 
-  it('A1 an absent, empty or named schema is the verdict preset', async () => {
-    for (const raw of [undefined, '', 'verdict', ' verdict\n']) {
-      expect(await schemaOf(raw)).toEqual({ schema: verdict?.schema, preset: verdict, warnings: [] });
-    }
+  it.each([undefined, '', 'verdict', ' verdict\n'])('A1 %j is the verdict preset', async (raw) => {
+    expect(await schemaOf(raw)).toEqual({ schema: verdict?.schema, preset: verdict, warnings: [] });
   });
 
-  it('A2 parses an inline object, ignoring whitespace and a BOM around it', async () => {
-    expect(await schemaOf('\uFEFF {"type":"object","title":"@x"}\n')).toEqual({
-      schema: { type: 'object', title: '@x' },
-      preset: null,
-      warnings: [],
-    });
-  });
-
-  it('A3 A12 parses a file, also with a BOM', async () => {
-    for (const given of ['@ok.json', '@./ok.json', ' @ok.json '])
-      expect(await schemaOf(given)).toEqual(object);
-  });
-
-  it('A6 parses other JSON values, which the contract refuses', async () => {
-    for (const raw of ['[]', '"text"', 'true', '3', 'null'])
-      expect(await schemaOf(raw)).toEqual({ schema: JSON.parse(raw), preset: null, warnings: [] });
+  it.each<[string, string, Json]>([
+    ['A2 an inline object', '\uFEFF {"type":"object","title":"@x"}\n', { type: 'object', title: '@x' }],
+    ['A3 A12 a file with a BOM', ' @ok.json ', { type: 'object' }],
+    // The contract refuses them.
+    ...['[]', '"text"', 'true', '3', 'null'].map((raw): [string, string, Json] => [
+      `A6 ${raw}`,
+      raw,
+      JSON.parse(raw),
+    ]),
+  ])('%s is parsed, without blanks around it', async (_, raw, schema) => {
+    expect(await schemaOf(raw)).toEqual({ schema, preset: null, warnings: [] });
   });
 
   it.each(['ok.json', './ok.json', 'sub/../ok.json', 'sub/ok', '@ok.json', '@./ok.json'])(
@@ -190,18 +184,15 @@ describe('parseGateArgument', () => {
     await expectRefusals('gate', given, (raw) => gateOf(raw));
   });
 
-  it('auto and absent select the gate of the preset, or none', async () => {
-    for (const raw of [undefined, '', 'auto']) {
-      expect(await gateOf(raw)).toEqual({ kind: 'property', name: 'passed' });
-      expect(await gateOf(raw, { kind: 'none' })).toEqual({ kind: 'none' });
-    }
-  });
-
-  it('parses none, a property, a schema and a file', async () => {
-    expect(await gateOf(' off ')).toEqual({ kind: 'none' });
-    expect(await gateOf('all good')).toEqual({ kind: 'property', name: 'all good' });
-    expect(await gateOf('{"minProperties":1}')).toEqual({ kind: 'schema', schema: { minProperties: 1 } });
-    expect(await gateOf('@ok.json')).toEqual({ kind: 'schema', schema: { type: 'object' } });
-    expect(await gateOf('true')).toEqual({ kind: 'schema', schema: true });
+  const ofFile = { kind: 'schema', schema: { type: 'object' } } as const;
+  it.each<[string | undefined, GateRequest]>([
+    ...[undefined, '', 'auto'].map((raw): [string | undefined, GateRequest] => [raw, AUTO]),
+    [' off ', { kind: 'none' }],
+    ['all good', { kind: 'property', name: 'all good' }],
+    ['{"minProperties":1}', { kind: 'schema', schema: { minProperties: 1 } }],
+    ['@ok.json', ofFile],
+    ['true', { kind: 'schema', schema: true }],
+  ])('%j is the gate %j', async (raw, gate) => {
+    expect(await gateOf(raw)).toEqual(gate);
   });
 });

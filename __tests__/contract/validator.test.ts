@@ -102,16 +102,8 @@ describe('a contract with a validator', () => {
   const accept = async (json: string) =>
     (await createContract(schema, [], above)).accept({ rawArguments: json, status: 'complete' });
 
-  it('accepts a payload that both accept, unchanged', async () => {
-    expect(await accept('{"n":11,"x":1}')).toEqual({ ok: true, payload: { n: 11, x: 1 }, repaired: null });
-    expect(await accept('{"n":1}')).toMatchObject({
-      ok: false,
-      issues: [{ path: '/n', keyword: 'validate' }],
-    });
+  it('validates a payload with both, also a repaired one', async () => {
     expect(await accept('{"n":"11"}')).toMatchObject({ ok: false, issues: [{ keyword: 'type' }] });
-  });
-
-  it('validates a repaired payload with both', async () => {
     const repaired = { kind: 'unwrapped', key: 'output' };
     expect(await accept('{"output":{"n":11}}')).toEqual({ ok: true, payload: { n: 11 }, repaired });
     expect(await accept('{"output":{"n":1}}')).toMatchObject({ ok: false });

@@ -74,8 +74,14 @@ describe('readEnvelopes', () => {
   });
 
   it('returns the run that an envelope describes', async () => {
-    const findings = [{ path: 'packages/api/src/sum.js' }];
-    const evidence = { context: 'truncated', toolCalls: 3, findings } as const;
+    const grounding = { exact: 1, moved: 0, unproven: 1 };
+    const evidence: Evidence = {
+      ...{ context: 'truncated', toolCalls: 3, coverage: unseenCoverage, grounding },
+      findings: [
+        { path: 'packages/api/src/sum.js', line: 4, lineWas: 9, grounding: 'exact' },
+        { path: null, line: null, lineWas: null, grounding: 'unproven' },
+      ],
+    };
     const report = sampleReport({ leg: 'api', vote: '2', evidence, replayed: true });
     put(
       'verdict-api/result.json',
@@ -98,20 +104,6 @@ describe('readEnvelopes', () => {
         },
       },
     ]);
-  });
-
-  it('reads coverage and grounding back as they were written', async () => {
-    const grounding = { exact: 1, moved: 0, unproven: 1 };
-    const evidence: Evidence = {
-      ...{ context: 'complete', toolCalls: 3, coverage: unseenCoverage, grounding },
-      findings: [
-        { path: 'src/a.ts', line: 4, lineWas: 9, grounding: 'exact' },
-        { path: null, line: null, lineWas: null, grounding: 'unproven' },
-      ],
-    };
-    put('result.json', made({ evidence }));
-    const [one] = await read();
-    expect(one).toMatchObject({ ok: true, envelope: { evidence } });
   });
 
   it('ignores evidence paths that this program would not write', async () => {

@@ -129,7 +129,9 @@ describe('the change since a base', () => {
     commit();
     await write('README.md', 'edited\n');
     await write('.gitattributes', '* linguist-generated\n');
-    const { status, change } = await place(await since('main'));
+    const context = await since('main');
+    expect(context?.subject.about).toContain('since the merge base with "main"');
+    const { status, change } = await place(context);
     expect(status).toBe('complete');
     expect(change?.files.map(({ path: name }) => name)).toEqual(['.gitattributes', 'README.md', 'dist/a.js']);
     expect(change?.marked).toEqual(new Map([['dist/a.js', 'generated']]));
@@ -236,7 +238,7 @@ describe('the change that GitHub lists', () => {
     await write('b.js', 'new\n');
     const head = commit();
     const range = { base, head };
-    const { status, change } = await place(listing([row('a.js')], { range }));
+    const { status, change } = await place(listing([row('a.js')], { diff: 'truncated', range }));
     expect([status, change?.files.map(({ path: name }) => name)]).toEqual(['complete', ['b.js']]);
     const elsewhere = await place(listing([row('a.js')], { range: { base: 'f'.repeat(40), head } }));
     expect(elsewhere.change?.files.map(({ path: name }) => name)).toEqual(['a.js']);

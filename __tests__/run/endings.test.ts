@@ -72,14 +72,8 @@ describe('the verdict of an ending', () => {
     expect(error).not.toContain('must never touch');
   });
 
-  it('for max_turns contains a hint and the last issues by path, without their messages', () => {
-    const { error } = verdictOf({ kind: 'exhausted', limit: 'turns', lastIssues: issues }, facts);
-    expect(error).toMatch(/3 turns.*\/passed \(type\).*schema cannot be met/u);
-    expect(error).not.toContain('QUOTED');
-  });
-
-  it('for max_turns names a missing property, and a call that was repeated', () => {
-    const lastIssues = [{ path: '', keyword: 'required', missing: 'summary' }];
+  it('for max_turns names the last issue without its message, a likely cause, and a call that was repeated', () => {
+    const lastIssues = [{ path: '', keyword: 'required', missing: 'summary', message: 'QUOTED' }];
     const ending = { kind: 'exhausted', limit: 'turns', lastIssues, repeated: true } as const;
     expect(verdictOf(ending, facts)).toMatchObject({
       reason: 'max_turns',

@@ -62,12 +62,6 @@ describe('a signal while the run finishes', () => {
     expect(steps).toEqual(['closed', 'tamper check', 'gate', 'first', 'second', 'envelope', 'outputs']);
   });
 
-  it('keeps network reporters when there is no signal', async () => {
-    const { world, state, steps } = scene();
-    await finish(submitted, state, { ...world, reporters: [reporter('network', steps, { network: true })] });
-    expect(steps.slice(-3)).toEqual(['network', 'envelope', 'outputs']);
-  });
-
   it('does not wait for a sandbox or reporter that hangs: envelope and outputs are written', async () => {
     const { world, state, steps } = scene();
     state.sandbox = { ...sandbox(() => undefined), close: () => never() };

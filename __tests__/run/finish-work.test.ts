@@ -4,7 +4,7 @@ import type { Ending } from '../../src/run/endings.ts';
 import { runToEnd } from '../../src/run/finish.ts';
 import type { EndListener } from '../../src/run/signals.ts';
 import type { EndWorld } from '../../src/run/world.ts';
-import { createSecrets } from '../../src/text/secrets.ts';
+import { quietWorld } from '../support/worlds/quiet.ts';
 
 type Work = Parameters<typeof runToEnd>[0];
 
@@ -13,22 +13,12 @@ async function end(work: (listener: EndListener, state: Parameters<Work>[0]) => 
   const steps: string[] = [];
   const heard: EndListener[] = [];
   const world: EndWorld = {
-    entry: 'action',
-    environment: {},
-    version: '0.0.0',
-    secrets: createSecrets(),
-    subject: null,
-    results: null,
-    locate: null,
-    writePatch: () => null,
+    ...quietWorld('/', '/temp/run'),
     runFolder: null,
-    restoreRunnerFiles: () => undefined,
-    now: () => performance.now(),
     listen: (listener) => void heard.push(listener),
     reporters: [{ name: 'probe', report: async () => void steps.push('reporter') }],
     writeEnvelope: () => void steps.push('envelope'),
     writeOutputs: () => void steps.push('outputs'),
-    warn: () => undefined,
   };
   const report = await runToEnd((state) => {
     const [listener] = heard;

@@ -195,6 +195,11 @@ describe('an ending that cannot be written', () => {
     expect(warnings).toEqual(['outputs: the disk is full']);
   });
 
+  it('ends with 52 if only the envelope cannot be written', async () => {
+    const { world, state } = scene({ writeEnvelope: full });
+    expect(summarize(await finish(submitted, state, world))).toEqual(['config', 52, null, null]);
+  });
+
   it('ends with 52 and a warning when nothing can be written, without rejecting', async () => {
     const { world, state, warnings } = scene({ writeOutputs: full, writeEnvelope: full });
     const deaf = () => Promise.reject(new Error('deaf'));

@@ -1,8 +1,7 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createRecordingFile } from '../../src/replay/recording-file.ts';
-import { envelope } from '../../src/reporters/envelope.ts';
 import type { Script } from '../support/fakes/model/server.ts';
 import {
   base,
@@ -27,21 +26,6 @@ describe('a replay', () => {
     expect(first.report).toMatchObject({ turnCount: 3, rejections: 1, verdict: { exitCode: 0 } });
     const second = await replay();
     expect(ending(second)).toEqual(ending(first));
-  });
-
-  it('is marked as a replay in model, cost, weaknesses, envelope and a warning', async () => {
-    await record([green]);
-    const { report, notices } = await replay();
-    const warning =
-      /^Replayed: no model judged this\. The answers come from a recording of scripted-1, made 20/u;
-    expect(report).toMatchObject({ model: 'replay of scripted-1', costUsd: 0, replayed: true });
-    expect(report.weaknesses[0]).toMatch(warning);
-    expect(notices).toContainEqual(expect.stringMatching(warning));
-    expect(envelope(report, (text) => text)).toMatchObject({
-      model: 'replay of scripted-1',
-      replayed: true,
-      total_cost_usd: 0,
-    });
   });
 
   it('evaluates its own gate', async () => {
@@ -71,21 +55,6 @@ describe('a replay', () => {
     expect(ending(await replay(inputs))).toEqual(ending(first));
   });
 
-  it.each<[string, Inputs, string]>([
-    ['another schema', { schema: '{"type":"object"}', gate: 'off' }, 'recorded for another schema'],
-    ['another prompt', { prompt: 'Judge kindly.' }, 'recorded for another task'],
-    ['fewer tools', { 'exclude-tools': 'edit' }, 'and this run offers read_file, shell'],
-  ])('with %s is a mismatch before any tool runs', async (_, inputs, said) => {
-    await record([shell('touch made.txt'), green]);
-    const { report, events } = await replay(inputs);
-    expect(report).toMatchObject({
-      payload: null,
-      verdict: { conclusion: 'inconclusive', reason: 'replay_mismatch', exitCode: 1, published: false },
-    });
-    expect(report.verdict.error).toContain(said);
-    expect(events.filter((event) => event.type === 'tool_started')).toEqual([]);
-  });
-
   it('moves absolute paths to another checkout', async () => {
     const elsewhere = path.join(base, 'elsewhere');
     for (const name of ['workspace', 'elsewhere']) await writeFile(path.join(base, name, 'a.txt'), name);
@@ -111,24 +80,11 @@ describe('a replay', () => {
     expect(report).toMatchObject({ payload: null, verdict: { reason: 'replay_mismatch', exitCode: 1 } });
   });
 
-  it.each<[string, () => Promise<unknown>, string]>([
-    ['that does not exist', async () => undefined, 'there is no such file'],
-    ['that is a directory', () => mkdir(file()), 'must be a regular file'],
-    ['that is not a recording', () => writeFile(file(), '{}\n'), 'is not a recording'],
-    ['that is too large', () => writeFile(file(), ' '.repeat(4 * 1024 * 1024 + 1)), 'larger than 4 MiB'],
-  ])('of a file %s ends with 52', async (_, prepare, said) => {
-    await prepare();
+  it('of a file that does not exist ends with 52, as a replay of nothing', async () => {
     const { report } = await replay();
     expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
-    expect(report.verdict.error).toContain(said);
+    expect(report.verdict.error).toContain('there is no such file');
     expect(report).toMatchObject({ replayed: true, model: 'replay of nothing' });
-  });
-
-  it('is rejected on a privileged trigger', async () => {
-    await record([green]);
-    const { report } = await replay({}, { privileged: true });
-    expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
-    expect(report.verdict.error).toContain('whoever wrote the recording would write the verdict');
   });
 
   it('needs no model, key, header or URL, and its cost limit compares with zero', async () => {

@@ -3,22 +3,10 @@ import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { LoadedContext } from '../../src/github/change-context.ts';
-import { run } from '../../src/run/run.ts';
 import type { World } from '../../src/run/world.ts';
-import { gitIn } from '../sandbox/world.ts';
 import type { Reply } from '../support/fakes/model/server.ts';
 import { HAS_BWRAP } from '../support/fakes/runner/action.ts';
-import {
-  base,
-  command,
-  config,
-  converse,
-  good,
-  model,
-  nothing,
-  serve,
-  world,
-} from '../support/worlds/run.ts';
+import { base, command, converse, good } from '../support/worlds/run.ts';
 
 const SHELLS = [{ sandbox: 'off' }, ...(HAS_BWRAP ? [{ sandbox: 'required' }] : [])] as const;
 
@@ -81,66 +69,13 @@ describe('the context of a pull request', () => {
       expect(text).toContain('about #7, by git: true\nA\tadded.txt\ndiff --git a/added.txt b/added.txt\n');
       expect(text).toContain('\n+new\n');
       expect(notices.join('\n')).not.toContain('Nobody answered');
-      const partial = about({ diff: 'truncated', range: { base: commit, head: commit } });
-      const helped = await converse([look, good], inputs, partial);
-      expect(helped.report.evidence?.context).toBe('complete');
-      expect(helped.asked[1]?.toolResults[0]?.text).toContain('by git: true\nA\tadded.txt\n');
-      const unknown = await converse(
-        [look, good],
-        inputs,
-        about({ diff: 'missing', range: { base: '0'.repeat(40), head: '' }, notes: ['Nobody answered.'] }),
-      );
-      expect(unknown.report.evidence?.context).toBe('missing');
-      expect(unknown.notices).toContain('Pull request #7: Nobody answered.');
-      expect(unknown.asked[1]?.toolResults[0]?.text).toContain('about #7, by git: false\n');
       await rm(path.join(base, 'workspace', '.git'), { recursive: true });
     },
   );
 
-  it.each([
-    ['complete', 'complete'],
-    ['truncated', 'truncated'],
-    ['missing', 'missing'],
-  ] as const)('counts as %s in the evidence when the diff of GitHub is %s', async (context, diff) => {
-    const { report } = await converse([look, good], {}, about({ diff }));
-    expect(report.evidence).toMatchObject({ context, toolCalls: 1, findings: [] });
-  });
-
   it('counts as missing when the pull request is unknown', async () => {
     const { report, asked } = await converse([good], {}, { findContext: async () => 'unknown' });
     expect([report.evidence?.context, asked[0]?.messages.at(-1)?.text]).toEqual(['missing', 'Judge.']);
-  });
-});
-
-describe('a base given by hand', () => {
-  const judge = async (ref: string) => {
-    const git = (...args: string[]) => gitIn(path.join(base, 'workspace'), ...args);
-    git('init', '-q', '-b', 'main');
-    git('commit', '-q', '--allow-empty', '-m', 'one');
-    await writeFile(path.join(base, 'workspace', 'added.txt'), 'new\n');
-    git('add', 'added.txt');
-    const asked: string[] = [];
-    await serve((request) => {
-      asked.push(request.messages.find(({ role }) => role === 'user')?.text ?? '');
-      return good;
-    });
-    const { config: usual } = config({ 'base-url': `${model.url}/v1` });
-    const of = world(nothing(), { entry: 'command-line' });
-    return { report: await run({ config: { ...usual, base: ref }, problems: [] }, of), asked };
-  };
-
-  it('gives the agent what is uncommitted, and the task mentions it', async () => {
-    const { report, asked } = await judge('main');
-    expect([report.verdict.exitCode, report.evidence?.context]).toEqual([0, 'complete']);
-    expect(asked[0]).toMatch(
-      /^Judge\.\n\nThis run is about what changed since the merge base with "main".*\. Its changed files and diff lie in /u,
-    );
-  });
-
-  it('ends the run with exit code 52 if git does not know it, and nothing is accepted', async () => {
-    const { report } = await judge('nowhere');
-    expect([report.verdict.exitCode, report.verdict.reason, report.payload]).toEqual([52, 'config', null]);
-    expect(report.verdict.error).toContain('--base: "nowhere" is not a branch');
   });
 });
 
@@ -162,26 +97,6 @@ describe('the evidence of a run', () => {
       'accepted',
     ]);
     expect(report.evidence).toMatchObject({ context: 'none', toolCalls: 2, findings: [] });
-  });
-
-  it('contains the resolved path of each finding, relative to the working directory too', async () => {
-    const payload = {
-      passed: true,
-      summary: 'Fine.',
-      findings: [
-        { severity: 'warning', message: 'One.', path: 'index.js', line: 1 },
-        { severity: 'warning', message: 'Two.' },
-      ],
-    };
-    const locate: World['locate'] = ({ path: file, ...lines }) => ({
-      path: `packages/api/${file}`,
-      ...lines,
-      source: null,
-    });
-    const submit: Reply = { calls: [{ name: 'structured_output', arguments: JSON.stringify(payload) }] };
-    const { report } = await converse([submit], {}, { locate });
-    expect(report.payload).toEqual(payload);
-    expect(report.evidence?.findings).toMatchObject([{ path: 'packages/api/index.js' }, { path: null }]);
   });
 
   it('is null when the run ended early', async () => {

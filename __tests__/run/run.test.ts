@@ -4,7 +4,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { InputName } from '../../src/config/inputs.ts';
-import { InputError, ReportError } from '../../src/errors.ts';
+import { ReportError } from '../../src/errors.ts';
 import type { Reporter } from '../../src/reporters/report-types.ts';
 import { run } from '../../src/run/run.ts';
 import type { World } from '../../src/run/world.ts';
@@ -39,17 +39,6 @@ describe('a run', () => {
     expect(observed.warnings.join('\n')).toMatch(/TypeError: x is not a function\n\s+at /u);
   });
 
-  it('E19 treats an uncaught error as internal', async () => {
-    const observed = nothing();
-    await serve(() => new Promise<never>(() => undefined));
-    const listen: World['listen'] = (listener) => {
-      setTimeout(() => listener.crash(new RangeError('from nowhere')), 300);
-    };
-    const report = await run(config({ 'base-url': `${model.url}/v1` }), world(observed, { listen }));
-    expect(report.verdict).toMatchObject({ reason: 'internal', exitCode: 1 });
-    expect(report.verdict.error).toContain('from nowhere');
-  });
-
   it('warns about a failing reporter, calls the others and keeps the verdict', async () => {
     const observed = nothing();
     const failing: Reporter = {
@@ -66,38 +55,6 @@ describe('a run', () => {
     expect(observed.warnings).toContain('failing: the disk is full');
     expect(observed.warnings).toContain('failing: deaf');
   });
-
-  it('ends as a configuration error if the envelope cannot be written', async () => {
-    const observed = nothing();
-    const report = await run(
-      config(),
-      world(observed, {
-        writeEnvelope: () => {
-          throw new InputError(null, 'it cannot be written');
-        },
-      }),
-    );
-    expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52, published: false });
-    expect(observed.published.map(({ verdict }) => verdict.exitCode)).toEqual([52]);
-  });
-
-  it('ends without a payload and names the file when a guarded file was changed', async () => {
-    const observed = nothing();
-    const guarded = path.join(base, 'guarded.js');
-    await writeFile(guarded, 'before');
-    await serve(async (_request, index) => {
-      if (index === 0) return { calls: [{ name: 'read_file', arguments: '{"path":"."}' }] };
-      await writeFile(guarded, 'after');
-      return { calls: [{ name: 'structured_output', arguments: '{"passed":true,"summary":"fine"}' }] };
-    });
-    const report = await run(
-      config({ 'base-url': `${model.url}/v1` }),
-      world(observed, { guarded: [guarded] }),
-    );
-    expect(report.verdict).toMatchObject({ conclusion: 'inconclusive', reason: 'tampered', exitCode: 1 });
-    expect(report.verdict.error).toContain('guarded.js');
-    expect(report.payload).toBeNull();
-  });
 });
 
 describe('the configuration', () => {
@@ -109,34 +66,13 @@ describe('the configuration', () => {
     expect(await names({ 'exclude-tools': 'shell structured_output' })).toEqual(['read_file', 'edit']);
   });
 
-  it('without structured_output causes a warning before the model is asked, and the ending names it', async () => {
-    let asked = 0;
-    let askedBeforeWarning: number | null = null;
-    const listening: Reporter = {
-      name: 'events',
-      event(event) {
-        if (event.type === 'notice' && event.level === 'warning' && event.text.includes('structured_output'))
-          askedBeforeWarning = asked;
-      },
-    };
-    const run = (inputs: Partial<Record<InputName, string>>) => {
-      asked = 0;
-      askedBeforeWarning = null;
-      const replies = [{ text: 'All good.' }];
-      return converse(replies, inputs, {
-        reporters: [listening],
-        fetch: (...request) => {
-          asked += 1;
-          return fetch(...request);
-        },
-      });
-    };
-    const { report } = await run({ 'exclude-tools': 'structured_output' });
-    expect(report.verdict).toMatchObject({ reason: 'plain_text', exitCode: 1 });
-    expect(report.verdict.error).toMatch(/structured_output is excluded \(exclude-tools\).*"All good\."/u);
-    expect([askedBeforeWarning, asked]).toEqual([0, 1]);
-    await run({ 'exclude-tools': 'shell' });
-    expect(askedBeforeWarning).toBeNull();
+  it('without structured_output causes a notice', async () => {
+    const about = async (tool: string) =>
+      (await converse([{ text: 'All good.' }], { 'exclude-tools': tool })).notices.filter((each) =>
+        each.includes('structured_output'),
+      );
+    expect(await about('structured_output')).toHaveLength(1);
+    expect(await about('shell')).toEqual([]);
   });
 
   it('applies to the shell: working directory, variables without secrets, limits', async () => {
@@ -259,22 +195,6 @@ describe('the policy', () => {
       { what: 'prompt-file', path: inputs['prompt-file'] },
     ]);
     expect(report.policyChanges).toEqual([{ what: 'gate', path: 'gate.json', applied: true }]);
-  });
-
-  it('is skipped without a key: green, without a payload or a model call', async () => {
-    const inputs = { provider: 'openai', 'on-missing-key': 'skip' };
-    const { report, asked } = await converse([good], inputs);
-    expect(report.verdict).toEqual({
-      conclusion: 'skipped',
-      reason: 'missing_key',
-      subtype: 'skipped',
-      exitCode: 0,
-      published: false,
-      error: expect.stringMatching(
-        /^Nothing was judged, and this step is green all the same .*OPENAI_API_KEY/u,
-      ),
-    });
-    expect([report.payload, asked]).toEqual([null, []]);
   });
 });
 
