@@ -12,9 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const isolated = isolatedWays;
-
-for (const { name } of isolated) {
+for (const { name } of isolatedWays)
   it(`behind ${name}, the command and the sandbox end when the step is killed`, async () => {
     const mark = createMark(`KILLED-${name}`);
     const runName = createMark(`RUN-${name}`);
@@ -34,7 +32,6 @@ for (const { name } of isolated) {
     await until(() => left().length === 0);
     expect(left()).toEqual([]);
   });
-}
 
 /** A minimal step: opens the sandbox, runs a long command and reports it. */
 function stepScript(wall: string, mark: string, runName: string): string {

@@ -123,18 +123,6 @@ describe.runIf(isRoot && isolatedWays.length > 0)('on an unusual machine', () =>
     return world.openReady({ ...isolatedWays[0]?.options, ...own });
   };
 
-  it('with a checkout of another user, that user owns what the tools write', async () => {
-    const workspace = makeWorkspace();
-    execFileSync('chown', ['-R', '65533:65532', workspace]);
-    const sandbox = await open(workspace, world.temp);
-    await sandbox.write('new/folder/file', Buffer.from('x'));
-    await sandbox.write('folder/file', Buffer.from('x'));
-    const command = 'stat -c %u:%g new new/folder new/folder/file folder/file && echo y > new/folder/other';
-    const { exitCode, output } = await exec(sandbox, command);
-    expect([exitCode, output]).toEqual([0, '65533:65532\n'.repeat(4)]);
-    await sandbox.close();
-  });
-
   it('with another file system mounted in the checkout, the layer is a copy, and the log says why', async () => {
     const workspace = makeWorkspace();
     mount(join(workspace, 'folder'), '-t', 'tmpfs', 'none');
