@@ -153,8 +153,7 @@ describe('a machine without a sandbox', () => {
   );
 
   it('macOS has no sandbox, whatever programs are installed', async () => {
-    const message =
-      /^The sandbox needs Linux, and this machine runs macOS\. Fix: use `runs-on: ubuntu-latest`\..*set sandbox to `off`/u;
+    const message = /^The sandbox needs Linux, and this machine runs macOS\. /u;
     const required = await world.open({ mode: 'required', platform: 'darwin', access: 'scratch' });
     await expect(required.started()).rejects.toThrow(message);
     await expect(required.ready()).rejects.toThrow(message);
