@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Authority, createAuthority } from '../support/fakes/certificates.ts';
 import { type ProxyServer, startProxy } from '../support/fakes/proxy-server.ts';
+import { listen } from '../support/local.ts';
 
 const open: (() => Promise<unknown>)[] = [];
 let authority: Authority;
@@ -21,7 +22,6 @@ async function startTls(hosts: readonly string[], days?: number, signer = author
   const server = https.createServer(signer.issue(hosts, days), (request, response) => {
     response.end(`answer to ${request.method}`);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   open.push(
     () =>
       new Promise((resolve) => {
@@ -29,8 +29,7 @@ async function startTls(hosts: readonly string[], days?: number, signer = author
         server.closeAllConnections();
       }),
   );
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
+  return listen(server);
 }
 
 beforeAll(async () => {

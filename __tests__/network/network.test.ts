@@ -10,6 +10,7 @@ import { type Authority, createAuthority } from '../support/fakes/certificates.t
 import { asking, providerAt, testKey, wireOf } from '../support/fakes/model/wires.ts';
 import { type ProxyOptions, type ProxyServer, startProxy } from '../support/fakes/proxy-server.ts';
 import { type RawRequest, startRawServer } from '../support/fakes/raw-server.ts';
+import { listen } from '../support/local.ts';
 
 let authority: Authority;
 const open: { close(): Promise<void> }[] = [];
@@ -55,9 +56,7 @@ async function tlsServer(hosts: readonly string[], answer: Answer) {
   server.on('secureConnection', () => {
     connections += 1;
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listen(server);
   open.push({
     close: () =>
       new Promise((resolve) => {

@@ -1,5 +1,6 @@
 /** Files and listeners of this machine. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:net';
 import path from 'node:path';
 
@@ -21,4 +22,27 @@ export async function listen(server: Server, where: number | string = 0): Promis
   });
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** The SHA-1 of a file's content. */
+export function hashOf(file: string): string {
+  return createHash('sha1').update(readFileSync(file)).digest('hex');
+}
+
+/** Everything below a folder: kind, mode, owner and content of each entry, without the paths that `skip` names. */
+export function manifest(folder: string, skip: (path: string) => boolean): Readonly<Record<string, string>> {
+  const result: Record<string, string> = {};
+  const queue = [folder];
+  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
+    if (skip(file)) continue;
+    const stats = lstatSync(file);
+    const owner = `${stats.mode.toString(8)} ${stats.uid}`;
+    if (stats.isDirectory()) {
+      result[file] = `folder ${owner}`;
+      for (const name of readdirSync(file)) queue.push(path.join(file, name));
+    } else if (stats.isSymbolicLink()) result[file] = `link ${readlinkSync(file)}`;
+    else if (stats.isFile()) result[file] = `${owner} ${hashOf(file)}`;
+    else result[file] = `special ${owner}`;
+  }
+  return result;
 }

@@ -13,7 +13,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SandboxError } from '../../../src/errors.ts';
 import type { OpenedSandbox } from '../../../src/sandbox/sandbox.ts';
-import { createWorld, exec, isolatedWays, manifest, processesWith, until, type World } from '../world.ts';
+import { manifest, putFiles } from '../../support/local.ts';
+import { createWorld, exec, isolatedWays, processesWith, until, type World } from '../world.ts';
 
 const isRoot = process.getuid?.() === 0;
 const FILES = 1_000;
@@ -32,15 +33,10 @@ async function textOf(sandbox: OpenedSandbox, path: string): Promise<string> {
 describe.each(isolatedWays)('behind $name, a scratch layer', ({ options }) => {
   it('shows commands and file tools the same tree, and leaves the checkout as it was', async () => {
     const workspace = join(world.base, `ws, ${options.kinds?.[0]}: \\`);
-    mkdirSync(join(workspace, '.github'), { recursive: true });
-    for (let n = 0; n < FILES; n += 1) {
-      const folder = join(workspace, `folder-${n % 50}`);
-      if (n < 50) mkdirSync(folder);
-      writeFileSync(join(folder, `file-${n}`), `lower ${n}`);
-    }
+    for (let n = 0; n < FILES; n += 1) putFiles(workspace, { [`folder-${n % 50}/file-${n}`]: `lower ${n}` });
     chmodSync(join(workspace, 'folder-1', 'file-1'), 0o755);
     symlinkSync('folder-1/file-1', join(workspace, 'link'));
-    writeFileSync(join(workspace, '.github', 'x.yml'), 'lower');
+    putFiles(workspace, { '.github/x.yml': 'lower' });
     execFileSync('git', ['init', '-q', workspace]);
     const before = manifest(workspace, () => false);
     const sandbox = await world.openReady({

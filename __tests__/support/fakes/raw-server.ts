@@ -3,6 +3,7 @@
  * streams, duplicate keys, web pages, silence).
  */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { listen } from '../local.ts';
 
 /** A request as it arrived. */
 export interface RawRequest {
@@ -34,9 +35,7 @@ export async function startRawServer(
       answer(response, request, requests.length - 1);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listen(server);
   return {
     url: `http://127.0.0.1:${port}`,
     requests,
