@@ -3,12 +3,12 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SandboxError } from '../../src/errors.ts';
 import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { testAll } from '../support/all.ts';
 import { putFiles } from '../support/local.ts';
-import { allWays, createWorld, exec, gitIn, isolatedWays, UNSHARE, type World } from './world.ts';
+import { allWays, exec, gitIn, isolatedWays, UNSHARE, useWorld } from './world.ts';
 
 const isRoot = process.getuid?.() === 0;
 /** Names that a shell, a shell script or the mount table could misread. */
@@ -55,11 +55,7 @@ const SUITES: readonly Suite[] = [
   },
 ];
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = await useWorld();
 
 const newFolder = (name: string) => mkdtempSync(join(world.base, `${name}-`));
 

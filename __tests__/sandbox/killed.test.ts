@@ -3,14 +3,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createMark, createWorld, isolatedWays, processesWith, until, type World } from './world.ts';
+import { expect, it } from 'vitest';
+import { createMark, isolatedWays, processesWith, until, useWorld } from './world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = await useWorld();
 
 for (const { name } of isolatedWays)
   it(`behind ${name}, the command and the sandbox end when the step is killed`, async () => {

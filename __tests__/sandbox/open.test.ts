@@ -3,28 +3,23 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { createServer } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { SandboxError, WorkspaceError } from '../../src/errors.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { listen, putFiles } from '../support/local.ts';
 import {
   CANARY,
   createMark,
-  createWorld,
   exec,
   gitIn,
   isAlive,
   isolatedWays,
   shellWays,
   until,
-  type World,
+  useWorld,
 } from './world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = await useWorld();
 
 for (const way of shellWays) describe(`a command behind ${way.name}`, () => shellFacts(way));
 

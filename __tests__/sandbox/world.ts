@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll } from 'vitest';
 import { openSandbox } from '../../src/sandbox/open.ts';
 import { removeFolder } from '../../src/sandbox/run-folder.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
@@ -132,6 +133,13 @@ export async function createWorld(): Promise<World> {
       await removeFolder(base, 20_000);
     },
   };
+}
+
+/** Creates a world for the tests of a file or a `describe` and removes it afterwards. */
+export async function useWorld(): Promise<World> {
+  const world = await createWorld();
+  afterAll(() => world.close());
+  return world;
 }
 
 /** The same sandbox as if it worked in a copy of the checkout. */

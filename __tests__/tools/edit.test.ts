@@ -9,20 +9,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createEdit, replaceText } from '../../src/tools/edit.ts';
-import type { Tool } from '../../src/tools/tool.ts';
-import { createWorld, type World } from '../sandbox/world.ts';
+import { useWorld } from '../sandbox/world.ts';
 
-let world: World;
-let tool: Tool;
+const world = await useWorld();
+const tool = createEdit(await world.open({ mode: 'off' }));
 const at = (name: string) => join(world.workspace, name);
-
-beforeAll(async () => {
-  world = await createWorld();
-  tool = createEdit(await world.open({ mode: 'off' }));
-});
-afterAll(() => world.close());
 
 function edit(path: string, before: string, after: string, all?: boolean) {
   const input = {

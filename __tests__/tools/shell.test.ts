@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { OpenedSandbox } from '../../src/sandbox/sandbox.ts';
 import { createShell } from '../../src/tools/shell.ts';
-import type { Tool } from '../../src/tools/tool.ts';
-import { createWorld, type World } from '../sandbox/world.ts';
+import { useWorld } from '../sandbox/world.ts';
 
-let world: World;
-let sandbox: OpenedSandbox;
-let shell: Tool;
-
-beforeAll(async () => {
-  world = await createWorld();
-  sandbox = await world.open({ mode: 'off' });
-  shell = createShell(sandbox, { timeoutSeconds: 20, maxOutputBytes: 400 });
-});
-afterAll(() => world.close());
+const world = await useWorld();
+const sandbox = await world.open({ mode: 'off' });
+const shell = createShell(sandbox, { timeoutSeconds: 20, maxOutputBytes: 400 });
 
 const run = (command: string, more: Record<string, number> = {}) =>
   shell.run({ command, ...more }, new AbortController().signal);

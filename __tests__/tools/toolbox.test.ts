@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SandboxError } from '../../src/errors.ts';
-import type { OpenedSandbox } from '../../src/sandbox/sandbox.ts';
 import { structuredOutputSpec } from '../../src/tools/structured-output.ts';
 import { createToolbox, TOOL_NAMES, type ToolboxOptions } from '../../src/tools/toolbox.ts';
 import type { ArgumentStatus } from '../../src/types.ts';
-import { createWorld, type World } from '../sandbox/world.ts';
+import { useWorld } from '../sandbox/world.ts';
 
-let world: World;
-let sandbox: OpenedSandbox;
+const world = await useWorld();
+const sandbox = await world.open({ mode: 'off' });
 const signal = new AbortController().signal;
-
-beforeAll(async () => {
-  world = await createWorld();
-  sandbox = await world.open({ mode: 'off' });
-});
-afterAll(() => world.close());
 
 function toolbox(options: Partial<ToolboxOptions> = {}) {
   return createToolbox({

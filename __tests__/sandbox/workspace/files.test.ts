@@ -10,21 +10,15 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { basename, dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { OpenedSandbox } from '../../../src/sandbox/sandbox.ts';
 import { readResolved } from '../../../src/sandbox/workspace/files.ts';
 import { listen, putFiles } from '../../support/local.ts';
-import { createWorld, exec, type World } from '../world.ts';
+import { createWorld, exec, useWorld } from '../world.ts';
 
-let world: World;
-let sandbox: OpenedSandbox;
+const world = await useWorld();
+const sandbox = await world.open({ mode: 'off' });
 const at = (...names: string[]) => join(world.workspace, ...names);
-
-beforeAll(async () => {
-  world = await createWorld();
-  sandbox = await world.open({ mode: 'off' });
-});
-afterAll(() => world.close());
 
 async function textOf(path: string, from: OpenedSandbox = sandbox): Promise<string> {
   const view = await from.read(path, 10_000);

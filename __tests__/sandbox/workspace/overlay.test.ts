@@ -10,20 +10,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SandboxError } from '../../../src/errors.ts';
 import type { OpenedSandbox } from '../../../src/sandbox/sandbox.ts';
 import { manifest, putFiles } from '../../support/local.ts';
-import { createWorld, exec, isolatedWays, processesWith, until, type World } from '../world.ts';
+import { exec, isolatedWays, processesWith, until, useWorld } from '../world.ts';
 
 const isRoot = process.getuid?.() === 0;
 const FILES = 1_000;
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = await useWorld();
 
 async function textOf(sandbox: OpenedSandbox, path: string): Promise<string> {
   const view = await sandbox.read(path, 10_000);
