@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import https from 'node:https';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Authority, createAuthority } from '../support/fakes/certificates.ts';
 import { type ProxyServer, startProxy } from '../support/fakes/proxy-server.ts';
-import { listen } from '../support/local.ts';
+import { startRawServer } from '../support/fakes/raw-server.ts';
 
 const open: (() => Promise<unknown>)[] = [];
 let authority: Authority;
@@ -18,14 +17,13 @@ let tlsProxy: ProxyServer;
 const ports = { good: 0, expired: 0, elsewhere: 0 };
 
 async function startTls(hosts: readonly string[], days?: number): Promise<number> {
-  const server = https.createServer(authority.issue(hosts, days), (request, response) => {
-    response.end(`answer to ${request.method}`);
-  });
-  open.push(async () => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return listen(server);
+  const identity = authority.issue(hosts, days);
+  const server = await startRawServer(
+    (response, { method }) => response.end(`answer to ${method}`),
+    identity,
+  );
+  open.push(server.close);
+  return server.port;
 }
 
 beforeAll(async () => {

@@ -1,6 +1,4 @@
 import { readFileSync } from 'node:fs';
-import https from 'node:https';
-import type { Socket } from 'node:net';
 import tls from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -8,8 +6,7 @@ import { NetworkError } from '../../src/errors.ts';
 import { createFetch, networkWeaknesses } from '../../src/network/network.ts';
 import { type Authority, createAuthority } from '../support/fakes/certificates.ts';
 import { type ProxyOptions, type ProxyServer, startProxy } from '../support/fakes/proxy-server.ts';
-import { type RawRequest, startRawServer } from '../support/fakes/raw-server.ts';
-import { listen } from '../support/local.ts';
+import { startRawServer } from '../support/fakes/raw-server.ts';
 
 let authority: Authority;
 const open: { close(): Promise<void> }[] = [];
@@ -29,41 +26,10 @@ afterEach(async () => {
 
 type Answer = Parameters<typeof startRawServer>[0];
 
-async function plainServer(answer: Answer) {
-  const server = await startRawServer(answer);
+async function serverFor(answer: Answer, ...hosts: readonly string[]) {
+  const server = await startRawServer(answer, hosts.length === 0 ? undefined : authority.issue(hosts));
   open.push(server);
   return server;
-}
-
-/** A TLS server that records the paths of its requests and counts its connections. */
-async function tlsServer(hosts: readonly string[], answer: Answer) {
-  const requests: RawRequest[] = [];
-  const sockets = new Set<Socket>();
-  let connections = 0;
-  const server = https.createServer(authority.issue(hosts), (incoming, response) => {
-    const chunks: Buffer[] = [];
-    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-    incoming.on('end', () => {
-      const { method = '', url: path = '', headers } = incoming;
-      const request = { method, path, headers, raw: Buffer.concat(chunks).toString('utf8') };
-      requests.push(request);
-      answer(response, request, requests.length - 1);
-    });
-  });
-  // Those in the middle of a handshake are unknown to the server's own list.
-  server.on('connection', (socket: Socket) => sockets.add(socket));
-  server.on('secureConnection', () => {
-    connections += 1;
-  });
-  const port = await listen(server);
-  open.push({
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
-  });
-  return { url: `http://127.0.0.1:${port}`, port, requests, connections: () => connections };
 }
 
 async function proxyWith(options: ProxyOptions): Promise<ProxyServer> {
@@ -90,7 +56,7 @@ const post = (headers: Readonly<Record<string, string>> = {}): RequestInit => ({
 });
 
 it('a redirect is returned and never followed, with and without a proxy', async () => {
-  const server = await plainServer((response) =>
+  const server = await serverFor((response) =>
     response.writeHead(307, { location: 'http://evil.test/' }).end(),
   );
   const proxy = await proxyWith({ hosts: { 'models.test:8080': server.url } });
@@ -106,7 +72,7 @@ it('a redirect is returned and never followed, with and without a proxy', async 
 
 describe('https through a proxy', () => {
   const throughWith = async (options: Partial<ProxyOptions>, answer: Answer, environment = {}) => {
-    const server = await tlsServer(['api.test'], answer);
+    const server = await serverFor(answer, 'api.test');
     const proxy = await proxyWith({ hosts: { 'api.test:443': server.url }, ...options });
     const userinfo = options.credentials === undefined ? '' : `${options.credentials}@`;
     const send = createFetch({

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createRecordingFile } from '../../src/replay/recording-file.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
 import type { Script } from '../support/fakes/model/server.ts';
+import { putFiles } from '../support/local.ts';
 import {
   base,
   edit,
@@ -88,7 +89,7 @@ describe('a replay', () => {
 
   it('moves absolute paths to another checkout', async () => {
     const elsewhere = path.join(base, 'elsewhere');
-    for (const name of ['workspace', 'elsewhere']) await writeFile(path.join(base, name, 'a.txt'), name);
+    putFiles(base, { 'workspace/a.txt': 'workspace', 'elsewhere/a.txt': 'elsewhere' });
     await record((request, at) => {
       if (at > 0) return green;
       const match = /checkout at (\S+)\. /u.exec(
