@@ -1,36 +1,29 @@
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import https from 'node:https';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Authority, createAuthority } from '../support/fakes/certificates.ts';
 import { type ProxyServer, startProxy } from '../support/fakes/proxy-server.ts';
+import { startRawServer } from '../support/fakes/raw-server.ts';
 
 const open: (() => Promise<unknown>)[] = [];
 let authority: Authority;
-let other: Authority;
 let folder = '';
 let nothing = '';
 let proxy: ProxyServer;
 let tlsProxy: ProxyServer;
-const ports = { good: 0, expired: 0, elsewhere: 0, other: 0 };
+const ports = { good: 0, expired: 0, elsewhere: 0 };
 
-async function startTls(hosts: readonly string[], days?: number, signer = authority): Promise<number> {
-  const server = https.createServer(signer.issue(hosts, days), (request, response) => {
-    response.end(`answer to ${request.method}`);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  open.push(
-    () =>
-      new Promise((resolve) => {
-        server.close(resolve);
-        server.closeAllConnections();
-      }),
+async function startTls(hosts: readonly string[], days?: number): Promise<number> {
+  const identity = authority.issue(hosts, days);
+  const server = await startRawServer(
+    (response, { method }) => response.end(`answer to ${method}`),
+    identity,
   );
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
+  open.push(server.close);
+  return server.port;
 }
 
 beforeAll(async () => {
@@ -38,11 +31,9 @@ beforeAll(async () => {
   nothing = path.join(folder, 'nothing');
   mkdirSync(nothing);
   authority = createAuthority();
-  other = createAuthority();
   ports.good = await startTls(['127.0.0.1', 'api.test']);
   ports.expired = await startTls(['127.0.0.1'], -1);
   ports.elsewhere = await startTls(['elsewhere.test']);
-  ports.other = await startTls(['127.0.0.1'], undefined, other);
   const hosts = { 'api.test:443': `http://127.0.0.1:${ports.good}` };
   proxy = await startProxy({ hosts });
   tlsProxy = await startProxy({ hosts, identity: authority.issue(['127.0.0.1']) });
@@ -51,7 +42,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const close of open) await close();
   authority.remove();
-  other.remove();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -113,12 +103,6 @@ describe('a server whose certificate is signed by a private authority', () => {
       expect(message).toContain(`The certificate of ${owner} `);
     },
   );
-
-  it('is rejected when NODE_EXTRA_CA_CERTS names another authority, and the message names the file', async () => {
-    const [url] = directly();
-    const message = await ask(url, { NODE_EXTRA_CA_CERTS: other.file });
-    expect(message).toContain(`the file that NODE_EXTRA_CA_CERTS names (${other.file}) does not hold`);
-  });
 });
 
 describe('other certificate errors', () => {

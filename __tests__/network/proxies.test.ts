@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { InputError } from '../../src/errors.ts';
 import { parseProxies, proxySecrets } from '../../src/network/proxies.ts';
+import { refusalOf } from '../support/surroundings.ts';
 
 /** The parsed proxies as plain text. */
 const parse = (environment: Readonly<Record<string, string>>) => {
@@ -10,16 +10,6 @@ const parse = (environment: Readonly<Record<string, string>>) => {
   const text = (proxy: typeof http) => proxy && [proxy.variable, proxy.url.href, proxy.authorization];
   return { http: text(http), https: text(https), bypass };
 };
-
-function refusal(environment: Readonly<Record<string, string>>): string {
-  try {
-    parseProxies(environment);
-  } catch (error) {
-    if (error instanceof InputError) return error.message;
-    throw error;
-  }
-  throw new Error('accepted');
-}
 
 describe('parseProxies', () => {
   it('returns null when no variable names a proxy', () => {
@@ -63,7 +53,7 @@ describe('parseProxies', () => {
     ['http://me:s3cretpw%@proxy', /%25/],
   ])('rejects %j with a message that names the variable and hides the value', (value, says) => {
     for (const variable of ['https_proxy', 'HTTP_PROXY']) {
-      const message = refusal({ [variable]: value });
+      const { message } = refusalOf(() => parseProxies({ [variable]: value }));
       expect(message).toContain(variable);
       expect(message).toMatch(says);
       expect(message).not.toContain('s3cretpw');

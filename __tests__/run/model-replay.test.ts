@@ -3,6 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createRecordingFile } from '../../src/replay/recording-file.ts';
 import type { Script } from '../support/fakes/model/server.ts';
+import { putFiles } from '../support/local.ts';
 import {
   base,
   edit,
@@ -57,7 +58,7 @@ describe('a replay', () => {
 
   it('moves absolute paths to another checkout', async () => {
     const elsewhere = path.join(base, 'elsewhere');
-    for (const name of ['workspace', 'elsewhere']) await writeFile(path.join(base, name, 'a.txt'), name);
+    putFiles(base, { 'workspace/a.txt': 'workspace', 'elsewhere/a.txt': 'elsewhere' });
     await record((request, at) => {
       if (at > 0) return green;
       const match = /checkout at (\S+)\. /u.exec(

@@ -2,12 +2,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
 import { SandboxError } from '../../src/errors.ts';
 import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { testAll } from '../support/all.ts';
-import { allWays, createWorld, exec, gitIn, isolatedWays, UNSHARE, type World } from './world.ts';
+import { putFiles } from '../support/local.ts';
+import { allWays, exec, gitIn, isolatedWays, UNSHARE, useWorld } from './world.ts';
 
 const isRoot = process.getuid?.() === 0;
 /** Names that a shell, a shell script or the mount table could misread. */
@@ -54,19 +55,8 @@ const SUITES: readonly Suite[] = [
   },
 ];
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = await useWorld();
 
-function put(folder: string, files: Readonly<Record<string, string>>): string {
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), text);
-  }
-  return folder;
-}
 const newFolder = (name: string) => mkdtempSync(join(world.base, `${name}-`));
 
 describe.each(isolatedWays)('behind $name', ({ options: way }) => {
@@ -87,7 +77,7 @@ describe.each(isolatedWays)('behind $name', ({ options: way }) => {
   });
 
   it('sets limits for commands and starts a plain shell; reads a start file only if the user passes it', async () => {
-    const own = join(put(newFolder('start'), { 'own.sh': 'own=read\n' }), 'own.sh');
+    const own = join(putFiles(newFolder('start'), { 'own.sh': 'own=read\n' }), 'own.sh');
     const given = { environment: { ...PLAIN, BASH_ENV: own }, passEnv: ['BASH_ENV'], readable: [own] };
     const sandbox = await world.openReady({ ...way, ...given });
     const bare = await world.openReady({ ...way, environment: PLAIN });
@@ -100,12 +90,12 @@ describe.each(isolatedWays)('behind $name', ({ options: way }) => {
   it.runIf(isRoot)(
     'as root, runs commands as the owner of the workspace, who can write all of it',
     async () => {
-      const workspace = put(newFolder('owned'), { file: 'one\n', 'folder/file': 'one\n' });
+      const workspace = putFiles(newFolder('owned'), { file: 'one\n', 'folder/file': 'one\n' });
       execFileSync('chown', ['-R', '65533:65533', workspace]);
       const sandbox = await openIn(workspace, { environment: PLAIN });
-      for (const name of ['tool', '/tmp/tool']) await sandbox.write(name, Buffer.from('tool\n'));
+      for (const name of ['tool', 'made/tool', '/tmp/tool']) await sandbox.write(name, Buffer.from('tool\n'));
       const command =
-        'set -e; id -u; for f in file tool new folder/new /tmp/tool /tmp/new ~/new; do echo x >> $f; done; git config --global a.b c; echo all';
+        'set -e; id -u; for f in file tool new folder/new made/tool made/new /tmp/tool /tmp/new ~/new; do echo x >> $f; done; git config --global a.b c; echo all';
       expect((await exec(sandbox, command)).output).toBe('65533\nall\n');
       const long = await exec(sandbox, "head -c 40000 /dev/zero | tr '\\0' x");
       expect((await exec(sandbox, `wc -c < ${long.fullOutputPath}`)).output).toBe('40000\n');
@@ -122,7 +112,7 @@ describe.each(isolatedWays)('behind $name', ({ options: way }) => {
       execFileSync('/bin/mount', ['-t', 'tmpfs', 'none', place]);
     }
     try {
-      put(workspace, { a: 'a\n', 'inner/b': 'b\n' });
+      putFiles(workspace, { a: 'a\n', 'inner/b': 'b\n' });
       const sandbox = await openIn(workspace);
       const command = 'cat a inner/b; touch c inner/d 2>/dev/null && echo wrote';
       expect((await exec(sandbox, command)).output).toBe('a\nb\nwrote\n');
@@ -134,7 +124,7 @@ describe.each(isolatedWays)('behind $name', ({ options: way }) => {
 
   for (const { needs, files, command, says } of testAll ? SUITES : SUITES.slice(0, 1))
     it.runIf(spawnSync('which', [needs]).status === 0)(`tests a project with ${needs}`, async () => {
-      const workspace = put(mkdtempSync(join(world.home, 'work', 'project-')), files);
+      const workspace = putFiles(mkdtempSync(join(world.home, 'work', 'project-')), files);
       // The home of this machine, which contains toolchains.
       const sandbox = await openIn(workspace, { home: homedir() });
       const { exitCode, output } = await exec(sandbox, command, 250_000);
@@ -142,7 +132,7 @@ describe.each(isolatedWays)('behind $name', ({ options: way }) => {
     });
 
   it('caches of earlier steps are in the private home, read-only and without credentials', async () => {
-    const home = put(newFolder('home'), {
+    const home = putFiles(newFolder('home'), {
       '.cargo/bin/mytool': '',
       '.cargo/registry/cache/x.crate': 'crate\n',
       '.cargo/credentials.toml': 'token',

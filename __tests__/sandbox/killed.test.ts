@@ -3,18 +3,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createMark, createWorld, isolatedWays, processesWith, until, type World } from './world.ts';
+import { expect, it } from 'vitest';
+import { createMark, isolatedWays, processesWith, until, useWorld } from './world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = await useWorld();
 
-const isolated = isolatedWays;
-
-for (const { name } of isolated) {
+for (const { name } of isolatedWays)
   it(`behind ${name}, the command and the sandbox end when the step is killed`, async () => {
     const mark = createMark(`KILLED-${name}`);
     const runName = createMark(`RUN-${name}`);
@@ -34,7 +28,6 @@ for (const { name } of isolated) {
     await until(() => left().length === 0);
     expect(left()).toEqual([]);
   });
-}
 
 /** A minimal step: opens the sandbox, runs a long command and reports it. */
 function stepScript(wall: string, mark: string, runName: string): string {

@@ -25,6 +25,13 @@ function made(name: string, script: string): string {
   return folder;
 }
 
+/** The words that remove a folder in another process. */
+function removal(folder: string, withinMs: number): readonly string[] {
+  const module = JSON.stringify(join(copySources(base), 'sandbox/run-folder.ts'));
+  const program = `import { removeFolder } from ${module}; await removeFolder(${JSON.stringify(folder)}, ${withinMs});`;
+  return [process.execPath, '--input-type=module-typescript', '-e', program];
+}
+
 describe('removeFolder', () => {
   it('removes a tree deeper than the maximum path length', async () => {
     const folder = made(
@@ -47,24 +54,20 @@ describe('removeFolder', () => {
 
   it('continues to remove a slow tree after the process has ended', async () => {
     const folder = made('many', 'mkdir $(seq 3000)');
-    const program = `import { removeFolder } from ${JSON.stringify(join(copySources(base), 'sandbox/run-folder.ts'))}; await removeFolder(${JSON.stringify(folder)}, 1);`;
-    spawnSync(process.execPath, ['--input-type=module-typescript', '-e', program]);
+    const [file = '', ...args] = removal(folder, 1);
+    spawnSync(file, args);
     await vi.waitFor(() => expect(existsSync(folder)).toBe(false), { timeout: 60_000, interval: 100 });
   }, 70_000);
 
   it('removes directories without permissions, also for an ordinary user', () => {
     const script = 'mkdir -p a/b w; touch a/b/c w/f; chmod 0 a/b/c a/b a; chmod 555 w';
     const folder = made('closed', script);
-    const program = `import { removeFolder } from ${JSON.stringify(join(copySources(base), 'sandbox/run-folder.ts'))}; await removeFolder(${JSON.stringify(folder)});`;
-    const args = ['--input-type=module-typescript', '-e', program];
-    if (process.getuid?.() === 0) {
-      execFileSync('chown', ['-R', '65534:65534', folder]);
-      chownSync(base, 65534, 65534);
-      const ids = ['--reuid=65534', '--regid=65534', '--clear-groups'];
-      spawnSync('setpriv', [...ids, process.execPath, ...args]);
-    } else {
-      spawnSync(process.execPath, args);
-    }
+    const isRoot = process.getuid?.() === 0;
+    const ids = isRoot ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
+    const [file = '', ...args] = [...ids, ...removal(folder, 20_000)];
+    if (isRoot) execFileSync('chown', ['-R', '65534:65534', folder]);
+    if (isRoot) chownSync(base, 65534, 65534);
+    spawnSync(file, args);
     expect(existsSync(folder)).toBe(false);
   });
 });

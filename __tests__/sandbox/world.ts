@@ -1,26 +1,18 @@
 /** A minimal runner in a temporary directory: home, RUNNER_TEMP and a git workspace, with canaries in all of them. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  writeFileSync,
-} from 'node:fs';
-import { createServer, type Server } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll } from 'vitest';
 import { openSandbox } from '../../src/sandbox/open.ts';
 import { removeFolder } from '../../src/sandbox/run-folder.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import type { Isolation } from '../../src/types.ts';
 import { testAll } from '../support/all.ts';
+import { listen, putFiles } from '../support/local.ts';
 
 /** A text that the model must never see. */
 export const CANARY = 'sk-canary-5f1d9c3b7a20';
@@ -87,11 +79,9 @@ export async function createWorld(): Promise<World> {
   const home = join(base, 'home');
   const temp = join(home, 'work', '_temp');
   const workspace = join(home, 'work', 'repo', 'repo');
-  const commands = join(temp, '_runner_file_commands');
-  for (const folder of [workspace, commands]) mkdirSync(folder, { recursive: true });
-  for (const name of ['.npmrc', '.bashrc', '.netrc']) writeFileSync(join(home, name), `token=${CANARY}\n`);
-  writeFileSync(join(commands, 'set_output_1'), '');
-  writeFileSync(join(temp, 'git-credentials-1.config'), CANARY);
+  mkdirSync(workspace, { recursive: true });
+  for (const name of ['.npmrc', '.bashrc', '.netrc']) putFiles(home, { [name]: `token=${CANARY}\n` });
+  putFiles(temp, { '_runner_file_commands/set_output_1': '', 'git-credentials-1.config': CANARY });
   makeRepository(workspace);
 
   let reached = 0;
@@ -99,10 +89,9 @@ export async function createWorld(): Promise<World> {
     reached += 1;
   };
   const socket = join(base, 'out.sock');
-  const web = await listen(createServer(count), 0);
-  const unix = await listen(createServer(count), socket);
-  const address = web.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const [web, unix] = [createServer(count), createServer(count)];
+  const port = await listen(web);
+  await listen(unix, socket);
   const opened: OpenedSandbox[] = [];
   async function open(options: Partial<SandboxOptions> = {}): Promise<OpenedSandbox> {
     const environment = { ...process.env, HOME: home, API_KEY: CANARY, INPUT_API_KEY: CANARY };
@@ -146,6 +135,13 @@ export async function createWorld(): Promise<World> {
   };
 }
 
+/** Creates a world for the tests of a file or a `describe` and removes it afterwards. */
+export async function useWorld(): Promise<World> {
+  const world = await createWorld();
+  afterAll(() => world.close());
+  return world;
+}
+
 /** The same sandbox as if it worked in a copy of the checkout. */
 export function asCopy(sandbox: OpenedSandbox): OpenedSandbox {
   return { ...sandbox, scratch: () => 'copy', overlay: () => null };
@@ -159,39 +155,12 @@ export function gitIn(folder: string, ...args: readonly string[]): string {
 
 function makeRepository(workspace: string): void {
   const git = (...args: string[]) => gitIn(workspace, ...args);
-  mkdirSync(join(workspace, '.github', 'workflows'), { recursive: true });
-  writeFileSync(join(workspace, '.github', 'workflows', 'ci.yml'), 'on: push\n');
-  writeFileSync(join(workspace, 'README.md'), 'hello\n');
+  putFiles(workspace, { '.github/workflows/ci.yml': 'on: push\n', 'README.md': 'hello\n' });
   git('init', '-q', '-b', 'main', '.');
   git('add', '.');
   git('commit', '-qm', 'first');
   git('config', 'http.https://github.com/.extraheader', `AUTHORIZATION: basic ${CANARY}`);
   git('config', 'remote.origin.url', `https://user:${CANARY}@github.com/o/r.git`);
-}
-
-async function listen(server: Server, where: number | string): Promise<Server> {
-  await new Promise<void>((resolve) => {
-    if (typeof where === 'number') server.listen(where, '127.0.0.1', resolve);
-    else server.listen(where, resolve);
-  });
-  return server;
-}
-
-/** Everything below a folder: mode and content of each file, without the paths that `skip` names. */
-export function manifest(folder: string, skip: (path: string) => boolean): Readonly<Record<string, string>> {
-  const result: Record<string, string> = {};
-  const queue = [folder];
-  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
-    if (skip(path)) continue;
-    const stats = lstatSync(path);
-    if (stats.isDirectory()) {
-      result[path] = `folder ${stats.mode}`;
-      queue.push(...readdirSync(path).map((name) => join(path ?? '', name)));
-    } else if (stats.isSymbolicLink()) result[path] = `link ${readlinkSync(path)}`;
-    else if (stats.isFile())
-      result[path] = `${stats.mode} ${createHash('sha1').update(readFileSync(path)).digest('hex')}`;
-  }
-  return result;
 }
 
 /** A text that no other process of this machine has in its command line: those of a second run of these tests included. */

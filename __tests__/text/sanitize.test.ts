@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { breakCommands, cleanText, inertLine, sanitize } from '../../src/text/sanitize.ts';
-import { createSecrets } from '../../src/text/secrets.ts';
+import { knowSecrets } from '../support/surroundings.ts';
 
 describe('cleanText', () => {
   it('normalizes every kind of line break', () => {
@@ -46,8 +46,7 @@ describe('breakCommands', () => {
 });
 
 describe('sanitize', () => {
-  const secrets = createSecrets();
-  secrets.add('sk-canary-0123');
+  const secrets = knowSecrets('sk-canary-0123');
 
   it('masks before and after it cleans', () => {
     expect(sanitize('a sk-canary-0123 b sk-can\x1b[0mary-0123 c\u200b', secrets)).toBe('a *** b *** c');

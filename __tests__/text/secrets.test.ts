@@ -1,23 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createSecrets } from '../../src/text/secrets.ts';
+import { knowSecrets } from '../support/surroundings.ts';
 
 const KEY = 'sk-canary+0123456789/abcXYZ';
 
-function holding(...values: string[]) {
-  const secrets = createSecrets();
-  for (const value of values) secrets.add(value);
-  return secrets;
-}
-
 describe('mask', () => {
   it('replaces every known value, and overlapping values by one mask', () => {
-    const secrets = holding('abcdef', 'defghi', 'abcdefgh-longer');
+    const secrets = knowSecrets('abcdef', 'defghi', 'abcdefgh-longer');
     expect(secrets.mask('1 abcdef 2 abcdefghi 3 abcdefgh-longer 4')).toBe('1 *** 2 *** 3 *** 4');
   });
 
   it('ignores values shorter than 4 characters and blank values', () => {
-    const secrets = holding('abc', '   ', '');
+    const secrets = knowSecrets('abc', '   ', '');
     expect([secrets.mask('abc    '), secrets.values(), secrets.has('abc'), secrets.has('')]).toEqual([
       'abc    ',
       [],
@@ -27,7 +21,7 @@ describe('mask', () => {
   });
 
   it('masks the lines of a multi-line secret and its encoded forms', () => {
-    const secrets = holding(`${KEY}\nsecond-line-of-it\n}\n`);
+    const secrets = knowSecrets(`${KEY}\nsecond-line-of-it\n}\n`);
     const base64 = Buffer.from(`user:${KEY}\nsecond-line-of-it\n}`).toString('base64');
     const masked = secrets.mask(`a ${KEY} b second-line-of-it c } d ${base64}`);
     expect(masked).toMatch(/^a \*\*\* b \*\*\* c \} d .{0,9}\*\*\*.{0,4}$/);
@@ -40,7 +34,7 @@ describe('mask', () => {
         fc.array(value, { minLength: 1, maxLength: 4 }),
         fc.array(fc.string({ maxLength: 5 })),
         (values, parts) => {
-          const secrets = holding(...values);
+          const secrets = knowSecrets(...values);
           const masked = secrets.mask(
             parts.flatMap((part, at) => [part, values[at % values.length] ?? '']).join(''),
           );
@@ -73,14 +67,14 @@ describe('find', () => {
     ['in rot13', 'fx-pnanel+0123456789/nopKLM', 'rot13'],
   ];
   it.each(rows)('finds a secret %s', (_, text, encoding) => {
-    const secrets = holding('another-secret-value', KEY);
+    const secrets = knowSecrets('another-secret-value', KEY);
     expect(secrets.find({ a: 1, list: [null, { 'b/c': `before ${text} after` }] })).toBe(
       `${encoding} at /list/1/b~1c`,
     );
   });
 
   it('finds a secret in a property name without revealing it', () => {
-    const secrets = holding(KEY);
+    const secrets = knowSecrets(KEY);
     expect(secrets.find({ outer: { [KEY]: { deeper: true } } })).toBe(
       'plain in the name of a property of /outer',
     );
@@ -88,7 +82,7 @@ describe('find', () => {
   });
 
   it('finds a secret that is a number', () => {
-    expect(holding('1234567890').find({ pin: 1234567890 })).toBe('plain at /pin');
+    expect(knowSecrets('1234567890').find({ pin: 1234567890 })).toBe('plain at /pin');
   });
 
   it('finds the key material of a secret with several parts, but not its labels', () => {
@@ -98,7 +92,7 @@ describe('find', () => {
       email: 'a-very-long-name@some-project.example',
       key: `-----BEGIN PRIVATE KEY-----\n${body}\n`,
     });
-    const secrets = holding(file);
+    const secrets = knowSecrets(file);
     expect(secrets.find({ a: `x${body}x` })).toBe('plain at /a');
     expect(
       secrets.find({
@@ -108,13 +102,13 @@ describe('find', () => {
   });
 
   it('ignores values of fewer than 8 characters and payloads without a secret', () => {
-    expect(holding('short77').find({ a: 'short77' })).toBeNull();
-    expect(holding(KEY).find({ a: 'sk-canary', b: [true, null, 3], '': {} })).toBeNull();
-    expect(createSecrets().find({ a: 'b' })).toBeNull();
+    expect(knowSecrets('short77').find({ a: 'short77' })).toBeNull();
+    expect(knowSecrets(KEY).find({ a: 'sk-canary', b: [true, null, 3], '': {} })).toBeNull();
+    expect(knowSecrets().find({ a: 'b' })).toBeNull();
   });
 
   it('does not join adjacent strings', () => {
-    expect(holding('abcdefghij').find({ a: ['abcde', 'fghij'] })).toBeNull();
+    expect(knowSecrets('abcdefghij').find({ a: ['abcde', 'fghij'] })).toBeNull();
   });
 
   it('A12 finds any secret inside any base64 or hex text', () => {
@@ -128,7 +122,7 @@ describe('find', () => {
         fc.string(),
         fc.constantFrom('base64', 'base64url', 'hex'),
         (value, before, after, form) => {
-          const secrets = holding(value);
+          const secrets = knowSecrets(value);
           const payload = {
             a: Buffer.from(`${before}${value}${after}`).toString(
               form === 'hex' ? 'hex' : form === 'base64' ? 'base64' : 'base64url',

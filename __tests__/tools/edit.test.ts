@@ -9,29 +9,17 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createEdit, replaceText } from '../../src/tools/edit.ts';
-import type { Tool } from '../../src/tools/tool.ts';
-import { createWorld, type World } from '../sandbox/world.ts';
+import { useWorld } from '../sandbox/world.ts';
 
-let world: World;
-let tool: Tool;
+const world = await useWorld();
+const tool = createEdit(await world.open({ mode: 'off' }));
 const at = (name: string) => join(world.workspace, name);
 
-beforeAll(async () => {
-  world = await createWorld();
-  tool = createEdit(await world.open({ mode: 'off' }));
-});
-afterAll(() => world.close());
-
 function edit(path: string, before: string, after: string, all?: boolean) {
-  const input = {
-    path,
-    old_string: before,
-    new_string: after,
-    ...(all === undefined ? {} : { replace_all: all }),
-  };
-  return tool.run(input, new AbortController().signal);
+  const more = all === undefined ? {} : { replace_all: all };
+  return tool.run({ path, old_string: before, new_string: after, ...more }, new AbortController().signal);
 }
 
 async function edited(content: string, before: string, after: string, all?: boolean) {
@@ -76,7 +64,6 @@ it('without a match, names the line where the first line of old_string occurs', 
 it('keeps CRLF for either line break in the arguments', async () => {
   expect((await edited('a\r\nb\r\nc\r\n', 'a\nb', 'x\ny')).file).toBe('x\r\ny\r\nc\r\n');
   expect((await edited('a\r\nb\r\n', 'a\r\nb', 'x')).file).toBe('x\r\n');
-  expect((await edited('a\r\nb\r\n', 'b', 'b\nc')).file).toBe('a\r\nb\r\nc\r\n');
   expect((await edited('a\nb\n', 'a\r\nb', 'x\r\ny')).file).toBe('x\ny\n');
   expect((await edited('a\r\nb\nc\n', 'a\nb', 'x\ny')).file).toBe('x\r\ny\nc\n');
 });
@@ -126,14 +113,6 @@ it('rejects a file above the size limit', async () => {
     isError: true,
   });
   expect(statSync(at('large')).size).toBe(4 * 1024 * 1024 + 1);
-});
-
-it('denies protected files before it searches the text', async () => {
-  const answer = await edit('.github/workflows/ci.yml', 'no such text', 'x');
-  expect(answer).toEqual({
-    content: '".github/workflows/ci.yml" was refused: .github is protected and may be read but not changed.',
-    isError: true,
-  });
 });
 
 it('rejects a replacement that makes a file too large', () => {

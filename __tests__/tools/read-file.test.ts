@@ -1,16 +1,11 @@
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createReadFile } from '../../src/tools/read-file.ts';
-import { createWorld, type World } from '../sandbox/world.ts';
+import { useWorld } from '../sandbox/world.ts';
 
-let world: World;
+const world = await useWorld();
 const at = (...names: string[]) => join(world.workspace, ...names);
-
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
 
 async function read(input: { path: string; offset?: number; limit?: number }, maxOutputBytes = 25_600) {
   const sandbox = await world.open({ mode: 'off' });

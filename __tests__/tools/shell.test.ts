@@ -1,33 +1,26 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { OpenedSandbox } from '../../src/sandbox/sandbox.ts';
 import { createShell } from '../../src/tools/shell.ts';
-import type { Tool } from '../../src/tools/tool.ts';
-import { createWorld, type World } from '../sandbox/world.ts';
+import { useWorld } from '../sandbox/world.ts';
 
-let world: World;
-let sandbox: OpenedSandbox;
-let shell: Tool;
-
-beforeAll(async () => {
-  world = await createWorld();
-  sandbox = await world.open({ mode: 'off' });
-  shell = createShell(sandbox, { timeoutSeconds: 20, maxOutputBytes: 400 });
-});
-afterAll(() => world.close());
+const world = await useWorld();
+const sandbox = await world.open({ mode: 'off' });
+const shell = createShell(sandbox, { timeoutSeconds: 20, maxOutputBytes: 400 });
 
 const run = (command: string, more: Record<string, number> = {}) =>
   shell.run({ command, ...more }, new AbortController().signal);
 
-it('returns the exit code without an error', async () => {
-  expect(await run('echo out; echo err >&2; exit 3')).toEqual({
-    content: 'out\nerr\n[exit code 3]',
-    isError: false,
-  });
-});
-
-it('separates the exit code from output without a line break and from no output', async () => {
-  expect((await run('printf x')).content).toBe('x\n[exit code 0]');
-  expect((await run('true')).content).toBe('(no output)\n[exit code 0]');
+it.each([
+  ['the exit code', 'echo out; echo err >&2; exit 3', 'out\nerr\n[exit code 3]'],
+  ['output without a line break', 'printf x', 'x\n[exit code 0]'],
+  ['no output', 'true', '(no output)\n[exit code 0]'],
+  [
+    'what every model API accepts for NUL and invalid UTF-8',
+    "printf 'a\\0b\\377c'",
+    'a\u2400b\ufffdc\n[exit code 0]',
+  ],
+])('returns %s, without an error', async (_, command, content) => {
+  expect(await run(command)).toEqual({ content, isError: false });
 });
 
 it('reports a timeout and how to set a longer one', async () => {
@@ -69,10 +62,6 @@ it('names the file with the full output when output is truncated', async () => {
   expect(content).toMatch(
     /^1\n2\n[\s\S]*\[… \d+ bytes left out here …\][\s\S]*\n1000\n\[The output has 3893 bytes; all of it is in \/\S+\.txt: read it by lines with read_file, or search it with grep\.\]\n\[exit code 0\]$/u,
   );
-});
-
-it('replaces NUL characters and invalid UTF-8 with characters that every model API accepts', async () => {
-  expect((await run("printf 'a\\0b\\377c'")).content).toBe('a\u2400b\ufffdc\n[exit code 0]');
 });
 
 it('rejects an empty command and one with a NUL', async () => {

@@ -1,13 +1,12 @@
-import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chownSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createCapture } from '../../../src/sandbox/exec/bounded-output.ts';
 import { TOOL } from '../../../src/text/limits.ts';
+import { makeFolder } from '../../support/surroundings.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'capture-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = makeFolder();
 
 async function capture(chunks: readonly Buffer[], maxBytes: number) {
   const taken = createCapture(maxBytes, folder);

@@ -4,8 +4,8 @@
  */
 import { chmodSync, mkdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createWorld, hasBwrap, type World } from '../world.ts';
+import { describe, expect, it } from 'vitest';
+import { hasBwrap, useWorld } from '../world.ts';
 
 const isRoot = process.getuid?.() === 0;
 
@@ -60,11 +60,7 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = await useWorld();
 
 describe.runIf(hasBwrap)('bubblewrap without an argument', () => {
   it.each(ROWS.filter(({ ofRoot }) => ofRoot !== true || isRoot))(

@@ -1,23 +1,15 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   describeBrokenSandbox,
   describeMissingSandbox,
   isContainer,
 } from '../../../src/sandbox/isolation/host.ts';
+import { putFiles } from '../../support/local.ts';
+import { makeFolder } from '../../support/surroundings.ts';
 
-const base = mkdtempSync(join(tmpdir(), 'machine-'));
-afterAll(() => rmSync(base, { recursive: true }));
-
-function machine(name: string, files: Readonly<Record<string, string>>): string {
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(join(base, name, path, '..'), { recursive: true });
-    writeFileSync(join(base, name, path), text);
-  }
-  return join(base, name);
-}
+const base = makeFolder();
+const machine = (name: string, files: Readonly<Record<string, string>>) => putFiles(join(base, name), files);
 
 it('isContainer detects Docker, Podman and Kubernetes by their files', async () => {
   const known = await Promise.all([

@@ -1,7 +1,8 @@
 /** Toolchains in a hidden home, as their installers lay them out: they work, and their credentials cannot be read. */
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { putFiles } from '../../support/local.ts';
 import { CANARY, createWorld, exec, isolatedWays, type World } from '../world.ts';
 
 interface Layout {
@@ -28,12 +29,6 @@ const LAYOUTS: Readonly<Record<string, Layout>> = {
     reads: '.rustup/settings.toml',
     secret: '.cargo/registry.login',
   },
-  pyenv: {
-    path: '.pyenv/shims',
-    installed: '.pyenv/versions/3.12.1/bin/python',
-    reads: '.pyenv/versions/3.12.1/lib/python3.12/os.py',
-    secret: '.pyenv/plugins/index.auth',
-  },
   sdkman: {
     path: '.sdkman/candidates/java/current/bin',
     installed: '.sdkman/candidates/java/21/bin/java-main',
@@ -46,28 +41,17 @@ const LAYOUTS: Readonly<Record<string, Layout>> = {
     reads: '.volta/tools/user/platform.json',
     secret: '.volta/hooks.auth',
   },
-  // As pnpm/action-setup leaves it.
-  pnpm: {
-    path: 'setup-pnpm/node_modules/.bin',
-    installed: 'setup-pnpm/node_modules/pnpm/bin/pnpm.cjs',
-    reads: 'setup-pnpm/node_modules/pnpm/package.json',
-    secret: 'setup-pnpm/node_modules/registry.auth',
-  },
   pulumi: { path: '.pulumi/bin', reads: '.pulumi/plugins/x', secret: '.pulumi/credentials.json' },
 };
 const NAMES = Object.keys(LAYOUTS);
 
 function put(home: string, name: string, text: string, mode: number): string {
-  const path = join(home, name);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
-  chmodSync(path, mode);
-  return path;
+  putFiles(home, { [name]: text });
+  chmodSync(join(home, name), mode);
+  return join(home, name);
 }
 
-function programOf(name: string): string {
-  return `tool-of-${name}`;
-}
+const programOf = (name: string) => `tool-of-${name}`;
 
 function install(home: string, name: string, { path, installed, reads, secret }: Layout): void {
   put(home, reads, `${name} works\n`, 0o644);
@@ -76,15 +60,11 @@ function install(home: string, name: string, { path, installed, reads, secret }:
     mkdirSync(join(home, dirname(installed ?? '')), { recursive: true });
     symlinkSync('21', join(home, '.sdkman/candidates/java/current'));
   }
-  const program = put(
-    home,
-    installed ?? join(path, programOf(name)),
-    `#!/bin/sh\nexec cat '${home}/${reads}'\n`,
-    0o755,
-  );
-  // Installed with umask 077.
-  if (name === 'pulumi') chmodSync(program, 0o700);
-  if (name === 'volta' || name === 'pnpm') {
+  const script = `#!/bin/sh\nexec cat '${home}/${reads}'\n`;
+  // Pulumi is installed with umask 077.
+  const mode = name === 'pulumi' ? 0o700 : 0o755;
+  const program = put(home, installed ?? join(path, programOf(name)), script, mode);
+  if (name === 'volta') {
     mkdirSync(join(home, path), { recursive: true });
     symlinkSync(relative(join(home, path), program), join(home, path, programOf(name)));
   } else if (installed !== undefined)

@@ -1,19 +1,10 @@
-import {
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { visibleFolders } from '../../../src/sandbox/isolation/toolchains.ts';
+import { makeFolder } from '../../support/surroundings.ts';
 
-const home = realpathSync(mkdtempSync(join(tmpdir(), 'home-')));
-afterAll(() => rmSync(home, { recursive: true }));
+const home = makeFolder();
 
 function folder(...names: string[]): string {
   mkdirSync(join(home, ...names), { recursive: true });
@@ -23,16 +14,8 @@ function folder(...names: string[]): string {
 /** The toolchains found for directories on PATH in a hidden home. */
 function find(pathFolders: readonly string[], options: Partial<Parameters<typeof visibleFolders>[0]> = {}) {
   const reader = { uid: process.getuid?.() ?? 0, signal: new AbortController().signal };
-  const workspace = join(home, 'work', 'repo');
-  return visibleFolders({
-    pathFolders,
-    readable: [],
-    hidden: [home],
-    closed: [],
-    workspace,
-    ...reader,
-    ...options,
-  });
+  const usual = { readable: [], hidden: [home], closed: [], workspace: join(home, 'work', 'repo') };
+  return visibleFolders({ pathFolders, ...usual, ...reader, ...options });
 }
 
 async function shown(pathFolders: readonly string[], readable: readonly string[] = []) {

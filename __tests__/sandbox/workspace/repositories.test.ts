@@ -13,11 +13,14 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { WorkspaceError } from '../../../src/errors.ts';
 import { findRepositories } from '../../../src/sandbox/workspace/repositories.ts';
+import { putFiles } from '../../support/local.ts';
 import { gitIn } from '../world.ts';
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'git-')));
 // Uses the shell, because the tree is deeper than the maximum path length.
 afterAll(() => execFileSync('/bin/rm', ['-rf', base]));
+
+const HEAD = 'ref: refs/heads/main\n';
 
 function repository(path: string): string {
   mkdirSync(path, { recursive: true });
@@ -74,10 +77,8 @@ it('only watches a directory that a nested .git file declares as its git directo
   const workspace = join(base, 'named');
   const target = join(workspace, 'src');
   for (const name of ['objects', 'refs', 'worktrees/x']) mkdirSync(join(target, name), { recursive: true });
-  writeFileSync(join(target, 'HEAD'), 'ref: refs/heads/main\n');
-  writeFileSync(join(target, 'config'), '[credential]\n');
-  writeFileSync(join(target, 'worktrees', 'x', 'HEAD'), 'ref: refs/heads/main\n');
-  writeFileSync(join(target, 'worktrees', 'x', 'commondir'), '../..\n');
+  putFiles(target, { HEAD, config: '[credential]\n', 'worktrees/x/HEAD': HEAD });
+  putFiles(target, { 'worktrees/x/commondir': '../..\n' });
   const makers: readonly ((root: string) => void)[] = [
     (root) => writeFileSync(join(root, '.git'), 'gitdir: ../../src\n'),
     (root) => symlinkSync('../../src', join(root, '.git')),
@@ -103,10 +104,8 @@ it('follows no path out of a .git directory that a package contains', async () =
   const target = join(workspace, 'src');
   for (const name of ['m', 'w', 'objects', 'refs', 'worktrees/.git/objects', 'worktrees/.git/refs'])
     mkdirSync(join(target, name), { recursive: true });
-  for (const folder of ['', 'm', 'w', 'worktrees/.git']) {
-    writeFileSync(join(target, folder, 'HEAD'), 'ref: refs/heads/main\n');
-    writeFileSync(join(target, folder, 'config'), '[include]\n\tpath = ../src/config\n[credential]\n');
-  }
+  for (const folder of ['', 'm', 'w', 'worktrees/.git'])
+    putFiles(join(target, folder), { HEAD, config: '[include]\n\tpath = ../src/config\n[credential]\n' });
   // The directory of a worktree can name the shared one two levels above.
   writeFileSync(join(target, 'worktrees', '.git', 'commondir'), '../..\n');
   const dot = join(workspace, 'node_modules', 'p', '.git');
@@ -151,21 +150,15 @@ it('hides keys, tokens and included configs in a git directory, but no file of g
   gitIn(workspace, 'config', 'include.path', 'hooks/auth.inc');
   const dot = join(workspace, '.git');
   const own = ['HEAD', 'index', 'COMMIT_EDITMSG', 'packed-refs', 'FETCH_HEAD', 'MERGE_MODE', 'info/exclude'];
-  const keys = [
-    'credentials',
-    'token',
-    'git-crypt/keys/default',
-    'annex/creds/x',
-    'hooks/auth.inc',
-    'info/more.inc',
-  ];
-  for (const name of [...own, ...keys, 'annex/objects/x', 'lfs/objects/x']) {
-    mkdirSync(join(dot, name, '..'), { recursive: true });
-    writeFileSync(join(dot, name), 'x');
-  }
-  const includes = '[include]\n\tpath = ../info/more.inc\n\tpath = ../../README\n';
-  writeFileSync(join(dot, 'hooks', 'auth.inc'), includes);
-  writeFileSync(join(workspace, 'README'), 'hello');
+  const keys = ['credentials', 'token', 'git-crypt/keys/default', 'annex/creds/x'];
+  for (const name of [...own, ...keys, 'annex/objects/x', 'lfs/objects/x']) putFiles(dot, { [name]: 'x' });
+  symlinkSync(join(workspace, 'README'), join(dot, 'info', 'link'));
+  putFiles(workspace, {
+    README: 'hello',
+    '.git/hooks/auth.inc': '[includeIf "gitdir:/x"]\n\tpath = ../info/more.inc\n\tpath = ../../README\n',
+    '.git/info/more.inc':
+      '[INCLUDE] path = ../hooks/auth.inc\n[include]\n\tpath = "link"\n\tpath = nowhere\n',
+  });
   const [found] = await findRepositories(workspace);
   expect(found?.hidden.toSorted((a, b) => (a.path < b.path ? -1 : 1))).toEqual([
     { path: join(dot, 'annex', 'creds'), kind: 'directory' },
@@ -229,7 +222,7 @@ describe('a name that is not UTF-8', () => {
   const gitFolder = (folder: Buffer) => {
     for (const name of ['objects', 'refs'])
       mkdirSync(Buffer.concat([folder, odd('/', name)]), { recursive: true });
-    writeFileSync(Buffer.concat([folder, odd('/HEAD')]), 'ref: refs/heads/main\n');
+    writeFileSync(Buffer.concat([folder, odd('/HEAD')]), HEAD);
   };
 
   it.each([

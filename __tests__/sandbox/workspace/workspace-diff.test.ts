@@ -9,6 +9,7 @@ import { openSandbox } from '../../../src/sandbox/open.ts';
 import type { OpenedSandbox } from '../../../src/sandbox/sandbox.ts';
 import { rememberWorkspace } from '../../../src/sandbox/workspace/workspace-diff.ts';
 import { testAll } from '../../support/all.ts';
+import { putFiles } from '../../support/local.ts';
 import { asCopy, CLOSED, gitIn, hasBwrap } from '../world.ts';
 
 const modes = testAll || !hasBwrap ? (['required', 'off'] as const) : (['required'] as const);
@@ -27,24 +28,12 @@ describe.each(modes.filter((mode) => mode === 'off' || hasBwrap))(
       git('commit', '-qm', 'more');
     };
     /** Writes a file of the repository and creates its directories. */
-    const put = async (name: string, text: string | Buffer = 'x\n') => {
-      await mkdir(path.dirname(path.join(repo, name)), { recursive: true });
-      await writeFile(path.join(repo, name), text);
-    };
+    const put = async (name: string, text: string | Buffer = 'x\n') => void putFiles(repo, { [name]: text });
     /** Runs a command of the agent. */
     const run = (command: string) =>
       sandbox.exec(command, { timeoutMs: 20_000, maxOutputBytes: 4_096, signal: never });
     const countOf = async (changes: Awaited<ReturnType<typeof rememberWorkspace>>) =>
       (await changes?.compare(never))?.changedFiles;
-
-    const open = async (workspace: string, name: string) => {
-      const runFolder = path.join(base, name);
-      await mkdir(runFolder, { mode: 0o700 });
-      return openSandbox({
-        ...{ ...CLOSED, workspace, workingDirectory: workspace, mode, runFolder },
-        ...{ environment: { PATH: process.env['PATH'] }, home: base, runnerTemp: base },
-      });
-    };
 
     beforeEach(async () => {
       base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'changes-')));
@@ -55,7 +44,12 @@ describe.each(modes.filter((mode) => mode === 'off' || hasBwrap))(
       await put('b.bin', Buffer.from([0, 1, 2, 255]));
       await put('.gitignore', 'ignored/\n');
       commit();
-      sandbox = await open(repo, 'run');
+      const runFolder = path.join(base, 'run');
+      await mkdir(runFolder, { mode: 0o700 });
+      sandbox = await openSandbox({
+        ...{ ...CLOSED, workspace: repo, workingDirectory: repo, mode, runFolder },
+        ...{ environment: { PATH: process.env['PATH'] }, home: base, runnerTemp: base },
+      });
     });
 
     afterEach(async () => {
@@ -197,13 +191,8 @@ rm -f "$(place $before)"; cp "$(place $after)" "$(place $before)"; git diff-tree
     it('run every program that git can start inside the sandbox', async () => {
       const outside = path.join(base, 'ran');
       const filter = `touch ${outside}; cat`;
-      for (const [key, value] of [
-        ['filter.evil.clean', filter],
-        ['filter.evil.required', 'true'],
-        ['diff.evil.textconv', filter],
-        ['core.fsmonitor', filter],
-      ] as const)
-        git('config', key, value);
+      for (const key of ['filter.evil.clean', 'diff.evil.textconv', 'core.fsmonitor'])
+        git('config', key, filter);
       // The config of the repository is passed to the sandbox without programs; a nested one belongs to the agent.
       git('init', '-q', 'nested');
       git('-C', 'nested', 'commit', '-qm', 'x', '--allow-empty');

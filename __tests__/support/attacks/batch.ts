@@ -54,7 +54,7 @@ export async function runBatch(
   const turns = turnsOf(rows, world);
   const observations = new Map<string, Observation>();
   const calls = turns.map(({ call }) => call);
-  const systemState = watchSystem({ calls, mark: world.mark, except: world.base });
+  const systemState = watchSystem(calls, world.mark, world.base);
   const state = () => ({ ...systemState(), ...world.manifest() });
   let before: Readonly<Record<string, string>> = {};
   let startedAt = 0;

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import path from 'node:path';
+import { listen, putFiles } from '../local.ts';
 import { isWritable } from './backends.ts';
 import { type AttackRow, shell } from './rows.ts';
 import { type AttackWorld, type AttackWorldOptions, PLANTED } from './world.ts';
@@ -28,8 +29,7 @@ const OTHER_RUN = 'second/_work/_temp/structured-agent-run-other';
 export function plantMachine({ base, workspace }: Folders): void {
   const put = (name: string, text: string, mode = 0o644) => {
     const file = path.resolve(base, name);
-    mkdirSync(path.dirname(file), { recursive: true });
-    writeFileSync(file, text);
+    putFiles('/', { [file]: text });
     chmodSync(file, mode);
   };
   chmodSync(base, 0o755);
@@ -107,7 +107,7 @@ export async function listenOnMachine({
     const server = createServer(() => {
       connected += 1;
     });
-    await new Promise<void>((resolve) => server.listen(file, resolve));
+    await listen(server, file);
     chmodSync(file, 0o777);
     servers.push(server);
   }

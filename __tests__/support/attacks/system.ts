@@ -1,7 +1,7 @@
 /** Changes that the calls of one run can have made in the shared directories of this machine. */
-import { createHash } from 'node:crypto';
-import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
+import { hashOf } from '../local.ts';
 import type { AttackCall } from './rows.ts';
 
 /** Directories in which only an administrator or an installer creates files. */
@@ -13,24 +13,19 @@ const SCRATCH_FOLDERS = ['/tmp', '/var/tmp', '/run', '/dev/shm', '/dev/mqueue'];
 /** Larger files are compared by their size. */
 const HASHED_BYTES = 1_000_000;
 
-/** The directories to compare. */
-export interface WatchOptions {
-  readonly calls: readonly AttackCall[];
-  /** Part of each name that the calls of this run, and of no other run, create. */
-  readonly mark: string;
-  /** A folder that is compared elsewhere. */
-  readonly except: string;
-  readonly systemFolders?: readonly string[];
-}
-
 /**
  * Returns a function that describes, by path, every entry of the shared folders that the calls could have created,
  * changed or removed: in a system folder, the entries that a call names; in any shared folder, those that bear the mark;
  * and every absolute path in a call. All other entries are ignored: other programs, a second run of these tests among
  * them, add and remove entries at any time.
+ * @param mark a part of each name that the calls of this run, and of no other run, create.
+ * @param except a folder that is compared elsewhere.
  */
-export function watchSystem(options: WatchOptions): () => Readonly<Record<string, string>> {
-  const { calls, mark, except, systemFolders = SYSTEM_FOLDERS } = options;
+export function watchSystem(
+  calls: readonly AttackCall[],
+  mark: string,
+  except: string,
+): () => Readonly<Record<string, string>> {
   // read_file writes nothing.
   const texts = calls
     .filter(({ tool }) => tool !== 'read_file')
@@ -41,7 +36,7 @@ export function watchSystem(options: WatchOptions): () => Readonly<Record<string
     .filter((file) => !file.startsWith('/proc/') && !`${file}/`.startsWith(`${except}/`));
   return () => {
     const found: Record<string, string> = {};
-    for (const folder of systemFolders) {
+    for (const folder of SYSTEM_FOLDERS) {
       found[folder] = describe(folder);
       for (const name of namesIn(folder))
         if (names.has(name) || name.includes(mark))
@@ -68,15 +63,11 @@ function describe(file: string, hashedBytes = -1): string {
   try {
     const stats = lstatSync(file);
     const kind = stats.isDirectory() ? 'folder' : stats.isFile() ? 'file' : 'other';
-    const content = stats.isFile() && stats.size <= hashedBytes ? ` ${hash(file)}` : '';
+    const content = stats.isFile() && stats.size <= hashedBytes ? ` ${hashOf(file)}` : '';
     return `${kind} ${stats.mode.toString(8)} ${stats.uid}${content}`;
   } catch {
     return 'absent';
   }
-}
-
-function hash(file: string): string {
-  return createHash('sha1').update(readFileSync(file)).digest('hex');
 }
 
 /** One line for each path whose description differs. */

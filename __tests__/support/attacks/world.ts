@@ -1,6 +1,6 @@
 /** A minimal runner for attacks on the whole action: directories with canaries, listeners, and files that must not change. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
@@ -9,18 +9,17 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
-  readdirSync,
   readFileSync,
-  readlinkSync,
   realpathSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer, type Server } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { removeFolder } from '../../../src/sandbox/run-folder.ts';
 import type { RunnerUser } from '../fakes/runner/user.ts';
+import { listen, manifest, putFiles } from '../local.ts';
 
 /** The key of the model: known to the action, which masks it everywhere. */
 export const ATTACK_KEY = 'sk-canary-known-6b1f0c2d9e';
@@ -96,6 +95,11 @@ export async function createAttackWorld(options: AttackWorldOptions = {}): Promi
     chmodSync(base, 0o755);
     execFileSync('chown', ['-R', `${options.owner}:${options.owner}`, workspace]);
   }
+  const isOurs = (file: string) =>
+    path.dirname(file) === temp && path.basename(file).startsWith('structured-agent');
+  const isFree = (file: string) =>
+    path.dirname(file) === workspace &&
+    !/^(?:\.git|\.github|action\.ya?ml|gha-creds-.*|parts)$/u.test(path.basename(file));
   let reached = 0;
   const count = () => {
     reached += 1;
@@ -103,10 +107,11 @@ export async function createAttackWorld(options: AttackWorldOptions = {}): Promi
   const socket = path.join(base, 'out.sock');
   const mark = `SAMARK-${randomUUID().slice(0, 8)}`;
   const abstract = `attack-${path.basename(base)}`;
-  const web = await listen(createServer(count), 0);
-  const servers = [web, await listen(createServer(count), socket)];
-  if (process.platform === 'linux') servers.push(await listen(createServer(count), `\0${abstract}`));
-  const address = web.address();
+  const servers = [0, socket, ...(process.platform === 'linux' ? [`\0${abstract}`] : [])].map((where) => {
+    const server = createServer(count);
+    return { server, port: listen(server, where) };
+  });
+  const [port = 0] = await Promise.all(servers.map((each) => each.port));
   // The mode of the socket allows every user to connect.
   chmodSync(socket, 0o777);
   let node = process.execPath;
@@ -121,17 +126,21 @@ export async function createAttackWorld(options: AttackWorldOptions = {}): Promi
     ...folders,
     node,
     runner,
-    port: typeof address === 'object' && address !== null ? address.port : 0,
+    port,
     socket,
     abstract,
     mark,
     openFolder,
     variables: variablesOf(folders),
     reached: () => reached,
-    manifest: () => manifestOf({ base, temp, workspace }, options.inPlace === true),
+    manifest: () => ({
+      ...manifest(base, (file) => isOurs(file) || (options.inPlace === true && isFree(file))),
+      '/dev/null': String(lstatSync('/dev/null').isCharacterDevice()),
+      core_pattern: readFileSync('/proc/sys/kernel/core_pattern', 'utf8'),
+    }),
     async close() {
       bystander.kill('SIGKILL');
-      for (const server of servers) server.close();
+      for (const { server } of servers) server.close();
       closeSync(openFolder);
       // Commands can have removed permissions from files that they created.
       await removeFolder(base, 20_000);
@@ -195,40 +204,25 @@ function fillRepository(workspace: string): void {
       cwd: workspace,
       stdio: 'pipe',
     });
-  const write = (name: string, text: string) => {
-    mkdirSync(path.dirname(path.join(workspace, name)), { recursive: true });
-    writeFileSync(path.join(workspace, name), text);
-  };
-  write('.github/workflows/ci.yml', 'on: push\n');
-  write('README.md', 'hello\n');
-  write('grüße.txt', 'grüße\n');
-  write('package.json', '{"name":"cart","private":true,"scripts":{"test":"node -p 6*7"}}\n');
+  putFiles(workspace, {
+    '.github/workflows/ci.yml': 'on: push\n',
+    'README.md': 'hello\n',
+    'grüße.txt': 'grüße\n',
+    'package.json': '{"name":"cart","private":true,"scripts":{"test":"node -p 6*7"}}\n',
+  });
   git('init', '-q', '-b', 'main', '.');
   git('add', '.');
   git('commit', '-qm', 'first');
   git('commit', '-q', '--allow-empty', '-m', HISTORY);
-  git('config', 'http.https://github.com/.extraheader', `AUTHORIZATION: basic ${PLANTED}`);
+  const token = ['config', 'http.https://github.com/.extraheader', `AUTHORIZATION: basic ${PLANTED}`];
+  git(...token);
   git('config', 'remote.origin.url', `https://user:${PLANTED}@github.com/o/r.git`);
   // A second checkout, as in workflows with several repositories.
-  write('parts/inner/.github/ci.yml', 'on: push\n');
+  putFiles(workspace, { 'parts/inner/.github/ci.yml': 'on: push\n' });
   git('init', '-q', '-b', 'main', 'parts/inner');
   git('-C', 'parts/inner', 'commit', '-qm', 'first', '--allow-empty');
-  git(
-    '-C',
-    'parts/inner',
-    'config',
-    'http.https://github.com/.extraheader',
-    `AUTHORIZATION: basic ${PLANTED}`,
-  );
-  write('gha-creds-0123456789abcdef.json', `{"private_key":"${PLANTED}"}\n`);
-}
-
-async function listen(server: Server, where: number | string): Promise<Server> {
-  await new Promise<void>((resolve) => {
-    if (typeof where === 'number') server.listen(where, '127.0.0.1', resolve);
-    else server.listen(where, resolve);
-  });
-  return server;
+  git('-C', 'parts/inner', ...token);
+  putFiles(workspace, { 'gha-creds-0123456789abcdef.json': `{"private_key":"${PLANTED}"}\n` });
 }
 
 function startBystander(runner: RunnerUser | undefined): ChildProcess {
@@ -237,36 +231,4 @@ function startBystander(runner: RunnerUser | undefined): ChildProcess {
     env: { NEIGHBOUR_TOKEN: PLANTED },
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-}
-
-function manifestOf(
-  { base, temp, workspace }: Pick<AttackWorld, 'base' | 'temp' | 'workspace'>,
-  inPlace: boolean,
-): Readonly<Record<string, string>> {
-  const result: Record<string, string> = {};
-  const isOurs = (file: string) =>
-    path.dirname(file) === temp && path.basename(file).startsWith('structured-agent');
-  const isFree = (file: string) =>
-    inPlace &&
-    path.dirname(file) === workspace &&
-    !/^(?:\.git|\.github|action\.ya?ml|gha-creds-.*|parts)$/u.test(path.basename(file));
-  const queue = [base];
-  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
-    if (isOurs(file) || isFree(file)) continue;
-    const stats = lstatSync(file);
-    const owner = `${stats.mode.toString(8)} ${stats.uid}`;
-    if (stats.isDirectory()) {
-      result[file] = `folder ${owner}`;
-      for (const name of readdirSync(file)) queue.push(path.join(file, name));
-    } else if (stats.isSymbolicLink()) result[file] = `link ${readlinkSync(file)}`;
-    else if (stats.isFile()) result[file] = `${owner} ${hash(file)}`;
-    else result[file] = `special ${owner}`;
-  }
-  result['/dev/null'] = String(lstatSync('/dev/null').isCharacterDevice());
-  result['core_pattern'] = readFileSync('/proc/sys/kernel/core_pattern', 'utf8');
-  return result;
-}
-
-function hash(file: string): string {
-  return createHash('sha1').update(readFileSync(file)).digest('hex');
 }

@@ -5,6 +5,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import tls from 'node:tls';
+import { listen } from '../local.ts';
 
 /** A server's key and certificate, PEM. */
 export interface Identity {
@@ -40,9 +41,7 @@ export async function startTlsFront(
     onward.on('error', () => client.destroy());
     client.pipe(onward).pipe(client);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listen(server);
   return { port, close: () => void server.close() };
 }
 

@@ -6,6 +6,7 @@ import http, { type IncomingMessage, type Server, type ServerResponse } from 'no
 import https from 'node:https';
 import net, { type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { listen } from '../local.ts';
 import type { Identity } from './certificates.ts';
 
 /** The options of a proxy. */
@@ -99,9 +100,7 @@ export async function startProxy(options: ProxyOptions): Promise<ProxyServer> {
     onward.on('close', () => client.destroy());
     client.pipe(onward).pipe(client);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listen(server);
   return {
     url: `${identity === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
     host: `127.0.0.1:${port}`,

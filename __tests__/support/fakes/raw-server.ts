@@ -2,7 +2,11 @@
  * A loopback HTTP server that sends the exact bytes of a test: for responses that an emulator cannot send (broken
  * streams, duplicate keys, web pages, silence).
  */
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
+import https from 'node:https';
+import type { Socket } from 'node:net';
+import { listen } from '../local.ts';
+import type { Identity } from './certificates.ts';
 
 /** A request as it arrived. */
 export interface RawRequest {
@@ -14,17 +18,24 @@ export interface RawRequest {
 
 /** A running server. */
 export interface RawServer {
+  /** With `http`, also of a TLS server: a proxy forwards what is inside a tunnel. */
   readonly url: string;
+  readonly port: number;
   readonly requests: readonly RawRequest[];
+  /** The number of TLS connections. */
+  connections(): number;
   close(): Promise<void>;
 }
 
-/** Starts a server on a free loopback port; `answer` is called with each request and its index, starting at 0. */
+/** Starts a server on a free loopback port, with TLS if it has an identity; `answer` is called with each request and its index, starting at 0. */
 export async function startRawServer(
   answer: (response: ServerResponse, request: RawRequest, index: number) => void,
+  identity?: Identity,
 ): Promise<RawServer> {
   const requests: RawRequest[] = [];
-  const server = createServer((incoming, response) => {
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const listener: RequestListener = (incoming, response) => {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     incoming.on('end', () => {
@@ -33,17 +44,23 @@ export async function startRawServer(
       requests.push(request);
       answer(response, request, requests.length - 1);
     });
+  };
+  const server = identity === undefined ? createServer(listener) : https.createServer(identity, listener);
+  // Those in the middle of a handshake are unknown to the server's own list.
+  server.on('connection', (socket: Socket) => sockets.add(socket));
+  server.on('secureConnection', () => {
+    connections += 1;
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listen(server);
   return {
     url: `http://127.0.0.1:${port}`,
+    port,
     requests,
+    connections: () => connections,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        server.closeAllConnections();
+        for (const socket of sockets) socket.destroy();
       }),
   };
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { type AgentOptions, type AgentRecord, createRecord, runAgent } from '../../../src/agent/agent.ts';
@@ -8,7 +8,9 @@ import { openSandbox } from '../../../src/sandbox/open.ts';
 import { structuredOutputSpec } from '../../../src/tools/structured-output.ts';
 import { createToolbox } from '../../../src/tools/toolbox.ts';
 import type { Json, Outcome } from '../../../src/types.ts';
+import { CLOSED } from '../../sandbox/world.ts';
 import { type Script, type ScriptedProvider, scriptedProvider } from '../fakes/model/scripted-provider.ts';
+import { putFiles } from '../local.ts';
 
 export const VERDICT_SCHEMA = {
   type: 'object',
@@ -39,24 +41,12 @@ export async function runScripted(script: Script, options: AgentRunOptions = {})
   const base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'agent-')));
   const workspace = path.join(base, 'workspace');
   const runFolder = path.join(base, 'run');
-  const { mkdir } = await import('node:fs/promises');
   await mkdir(workspace);
   await mkdir(runFolder, { mode: 0o700 });
-  for (const [name, text] of Object.entries(options.files ?? {}))
-    await writeFile(path.join(workspace, name), text);
+  putFiles(workspace, options.files ?? {});
   const sandbox = await openSandbox({
-    workspace,
-    workingDirectory: workspace,
-    access: 'in-place',
-    mode: 'off',
-    shellNetwork: false,
-    readable: [],
-    passEnv: [],
-    environment: { PATH: process.env['PATH'] },
-    home: base,
-    runnerTemp: base,
-    isSecret: () => false,
-    runFolder,
+    ...{ ...CLOSED, workspace, workingDirectory: workspace, mode: 'off', runFolder },
+    ...{ environment: { PATH: process.env['PATH'] }, home: base, runnerTemp: base },
   });
   const contract = await createContract(options.schema ?? VERDICT_SCHEMA);
   const toolbox = createToolbox({

@@ -1,13 +1,9 @@
 /** Runs of a scripted model over a change: of files as GitHub lists them, or since a branch of the workspace. */
-import { mkdirSync } from 'node:fs';
-import path from 'node:path';
-import type { InputName } from '../../../src/config/inputs.ts';
 import type { ChangedFile } from '../../../src/github/changed-files.ts';
 import type { Report, RunEvent } from '../../../src/reporters/report-types.ts';
-import { run } from '../../../src/run/run.ts';
 import type { World } from '../../../src/run/world.ts';
 import { type ModelRequest, type Reply, submits } from '../fakes/model/server.ts';
-import { base, config, model, nothing, serve, world } from './run.ts';
+import { converse } from './run.ts';
 
 /** The presets, each with a payload that meets its gate. */
 export const GREEN = {
@@ -95,8 +91,6 @@ export function readFile(name: string, more: { offset?: number; limit?: number }
   return { calls: [{ name: 'read_file', arguments: JSON.stringify({ path: name, ...more }) }] };
 }
 
-type Inputs = Partial<Record<InputName, string>>;
-
 /** What a run came to, and the texts of its rejections. */
 export interface Judged {
   readonly report: Report;
@@ -105,37 +99,14 @@ export interface Judged {
   readonly events: readonly RunEvent[];
 }
 
-/** Runs a scripted conversation, repeating the last reply; `since` is a ref, as of `--base`. */
-export async function judge(
-  replies: readonly Reply[],
-  inputs: Inputs,
-  { since = null, ...more }: Partial<World> & { readonly since?: string | null } = {},
-): Promise<Judged> {
-  const asked: ModelRequest[] = [];
-  const events: RunEvent[] = [];
-  await serve((request, at) => {
-    asked.push(request);
-    return replies[Math.min(at, replies.length - 1)] ?? {};
-  });
-  const parsed = config({ 'base-url': `${model.url}/v1`, ...inputs });
-  runs += 1;
-  const runFolder = path.join(base, 'temp', `run-${runs}`);
-  mkdirSync(runFolder);
-  const report = await run(
-    since === null ? parsed : { ...parsed, config: { ...parsed.config, base: since } },
-    world(nothing(), {
-      runFolder,
-      reporters: [{ name: 'events', event: (event) => void events.push(event) }],
-      ...more,
-    }),
-  );
+/** Runs a scripted conversation as `converse` does. */
+export async function judge(...args: Parameters<typeof converse>): Promise<Judged> {
+  const { report, asked, events } = await converse(...args);
   const rejections = asked.flatMap(({ toolResults }) =>
     toolResults.flatMap(({ text }) => (text.startsWith('Not taken yet') ? [text] : [])),
   );
   return { report, asked, rejections, events };
 }
-
-let runs = 0;
 
 /** Returns the coverage of a run in a few words: its status and files. */
 export function coverageOf({ report }: Pick<Judged, 'report'>): string {

@@ -1,7 +1,6 @@
 /** A repository with a change. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { gitIn } from '../../sandbox/world.ts';
+import { putFiles } from '../local.ts';
 
 /**
  * Makes a folder a repository with a branch `main` of some files, and one with a commit on top of it that changes them.
@@ -15,10 +14,8 @@ export function commitChange(
   const git = (...args: readonly string[]) => gitIn(folder, ...args);
   const write = (files: Readonly<Record<string, string | Buffer | null>>) => {
     for (const [name, text] of Object.entries(files)) {
-      const file = path.join(folder, name);
-      mkdirSync(path.dirname(file), { recursive: true });
       if (text === null) git('rm', '-q', name);
-      else writeFileSync(file, text);
+      else putFiles(folder, { [name]: text });
     }
     git('add', '-A');
     git('commit', '-q', '--allow-empty', '-m', 'more');

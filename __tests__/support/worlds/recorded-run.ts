@@ -1,26 +1,18 @@
 /** A run against a scripted model that is recorded, and the same run replayed from the recording. */
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach } from 'vitest';
 import type { InputName } from '../../../src/config/inputs.ts';
 import { readTrustedFile } from '../../../src/config/workspace-file.ts';
 import { createRecordingFile } from '../../../src/replay/recording-file.ts';
 import type { Report, RunEvent } from '../../../src/reporters/report-types.ts';
 import { run } from '../../../src/run/run.ts';
 import type { World } from '../../../src/run/world.ts';
-import { calls, type Script, startModel, submits } from '../fakes/model/server.ts';
+import { calls, type Script, submits } from '../fakes/model/server.ts';
 import { parseInputs } from '../fakes/runner/inputs.ts';
-import { localFiles, quietWorld } from './quiet.ts';
+import { localFiles } from './quiet.ts';
+import { base, model, nothing, serve, world } from './run.ts';
 
-export let base = '';
-
-beforeEach(async () => {
-  base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'replay-')));
-  for (const name of ['workspace', 'elsewhere', 'temp']) await mkdir(path.join(base, name));
-});
-
-afterEach(() => rm(base, { recursive: true, force: true }));
+export { base };
 
 export type Inputs = Partial<Record<InputName, string>>;
 
@@ -33,39 +25,27 @@ interface Run {
   readonly events: readonly RunEvent[];
 }
 
-let count = 0;
-
 async function start(inputs: Inputs, more: Partial<World> = {}): Promise<Run> {
   const events: RunEvent[] = [];
-  const warnings: string[] = [];
-  const workspace = more.workspace ?? path.join(base, 'workspace');
-  count += 1;
-  const runFolder = path.join(base, 'temp', `run${count}`);
-  await mkdir(runFolder);
-  const world: World = {
-    ...quietWorld(base, runFolder),
-    workspace,
+  const told = nothing();
+  const started = world(told, {
+    runFolder: await mkdtemp(path.join(base, 'temp', 'run-')),
     files: localFiles((name) =>
       readTrustedFile(name, { root: '/', outside: 'allowed', maxBytes: 4 * 1024 * 1024 }),
     ),
     reporters: [{ name: 'probe', event: (event) => events.push(event) }],
-    warn: (text) => warnings.push(text),
     ...more,
-  };
-  const report = await run(parseInputs({ prompt: 'Judge.', sandbox: 'off', ...inputs }), world);
+  });
+  const report = await run(parseInputs({ prompt: 'Judge.', sandbox: 'off', ...inputs }), started);
   const notices = events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
-  return { report, notices, warnings, events };
+  return { report, notices, warnings: told.warnings, events };
 }
 
 /** A real run against a scripted model, recorded. */
 export async function record(script: Script, inputs: Inputs = {}, more: Partial<World> = {}): Promise<Run> {
-  const model = await startModel(script);
-  try {
-    const given: Inputs = { model: 'scripted-1', 'base-url': `${model.url}/v1`, ...inputs };
-    return await start(given, { recording: createRecordingFile(file()), ...more });
-  } finally {
-    await model.close();
-  }
+  await serve(script);
+  const given: Inputs = { model: 'scripted-1', 'base-url': `${model.url}/v1`, ...inputs };
+  return start(given, { recording: createRecordingFile(file()), ...more });
 }
 
 const offline: typeof fetch = () => Promise.reject(new Error('a replay went to the network'));

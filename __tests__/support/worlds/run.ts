@@ -72,8 +72,12 @@ export async function serve(script: Script): Promise<void> {
 export const good = submits({ passed: true, summary: 'fine' });
 export const command = (line: string): Reply => calls('shell', { command: line });
 
-/** Runs a scripted conversation, repeating the last reply; returns the requests to the model, the notices and the report. */
-export async function converse(replies: readonly Reply[], inputs: Inputs = {}, more: Partial<World> = {}) {
+/** Runs a scripted conversation, repeating the last reply; `since` is a ref, as of `--base`. */
+export async function converse(
+  replies: readonly Reply[],
+  inputs: Inputs = {},
+  { since = null, ...more }: Partial<World> & { readonly since?: string | null } = {},
+) {
   const asked: ModelRequest[] = [];
   const events: RunEvent[] = [];
   const runFolder = await mkdtemp(path.join(base, 'temp', 'run-'));
@@ -82,10 +86,11 @@ export async function converse(replies: readonly Reply[], inputs: Inputs = {}, m
     return replies[Math.min(index, replies.length - 1)] ?? good;
   });
   const listening: Reporter = { name: 'events', event: (event) => void events.push(event) };
+  const parsed = config(inputs);
   const report = await run(
-    config({ 'base-url': `${model.url}/v1`, ...inputs }),
+    since === null ? parsed : { ...parsed, config: { ...parsed.config, base: since } },
     world(nothing(), { runFolder, reporters: [listening], ...more }),
   );
   const notices = events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
-  return { report, asked, notices };
+  return { report, asked, notices, events };
 }

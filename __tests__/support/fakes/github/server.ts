@@ -3,6 +3,7 @@
  * would not understand gets status 400, is listed in `problems` and makes `close` throw.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { listen } from '../../local.ts';
 import {
   type Answered,
   answerGraphql,
@@ -126,9 +127,7 @@ export async function startGitHubServer(world: GitHubWorld = {}): Promise<GitHub
       response.destroy();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+  const url = `http://127.0.0.1:${await listen(server)}`;
   return {
     apiUrl: `${url}${prefix}`,
     graphqlUrl: `${url}${graphql}`,

@@ -32,8 +32,6 @@ export type ModelMessage =
 /** A request to the model, independent of the wire format. */
 export interface ModelRequest {
   readonly endpoint: 'chat' | 'anthropic';
-  readonly model: string;
-  readonly streamed: boolean;
   readonly messages: readonly ModelMessage[];
   /** The offered tools, in order, with their schemas as sent. */
   readonly tools: readonly {
@@ -43,8 +41,6 @@ export interface ModelRequest {
   }[];
   /** The tool results at the end of the conversation: those of the last turn, in order; empty after a user message. */
   readonly toolResults: readonly { readonly callId: string; readonly text: string }[];
-  /** `auto`, `required`, or the name of the tool that the request forces. */
-  readonly toolChoice: string;
 }
 
 /** A response of the scripted model; an empty object is an empty turn. */
@@ -88,14 +84,6 @@ export interface ScriptedModel {
   close(): Promise<void>;
 }
 
-/** Settings of the emulator. */
-export interface ModelOptions {
-  /** Characters per streamed chunk; 20 by default. */
-  readonly chunkSize?: number;
-  /** Milliseconds before each streamed chunk; 0 by default. */
-  readonly latency?: number;
-}
-
 /**
  * The replies of a scripted model, in order and repeating the last one, or a function that is called for each request with
  * its index, starting at 0; an error that it throws is a response with status 500.
@@ -113,7 +101,7 @@ export function submits(payload: unknown): Reply {
 }
 
 /** Starts a scripted model on a free loopback port. */
-export async function startModel(script: Script, options: ModelOptions = {}): Promise<ScriptedModel> {
+export async function startModel(script: Script): Promise<ScriptedModel> {
   const reply =
     typeof script === 'function'
       ? script
@@ -134,7 +122,6 @@ export async function startModel(script: Script, options: ModelOptions = {}): Pr
     host: '127.0.0.1',
     logLevel: 'silent',
     journalMaxEntries: 1,
-    ...options,
   });
   emulator.server.prependListener('request', (message: IncomingMessage, response: ServerResponse) => {
     current.enterWith({ ...tapBody(message, (entry) => requests.push(entry)), response });
@@ -190,8 +177,6 @@ function modelRequest(request: ChatCompletionRequest, entry: JournalEntry | null
   }
   return {
     endpoint: entry?.path.includes('/messages') ? 'anthropic' : 'chat',
-    model: request.model,
-    streamed: request.stream === true,
     messages,
     tools: (request.tools ?? []).map((tool) => ({
       name: tool.function.name,
@@ -199,7 +184,6 @@ function modelRequest(request: ChatCompletionRequest, entry: JournalEntry | null
       parameters: tool.function.parameters,
     })),
     toolResults,
-    toolChoice: toolChoice(entry?.body),
   };
 }
 
@@ -222,19 +206,6 @@ function modelMessage(message: ChatMessage): ModelMessage {
     default:
       return { role: message.role, text };
   }
-}
-
-function toolChoice(body: unknown): string {
-  const choice = field(body, 'tool_choice');
-  if (typeof choice === 'string') return choice;
-  const name = field(choice, 'name') ?? field(field(choice, 'function'), 'name');
-  return typeof name === 'string' ? name : 'auto';
-}
-
-function field(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null
-    ? Object.entries(value).find(([k]) => k === key)?.[1]
-    : undefined;
 }
 
 function fixtureResponse(reply: Reply, asked: ModelRequest): FixtureResponse {

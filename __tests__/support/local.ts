@@ -1,0 +1,48 @@
+/** Files and listeners of this machine. */
+import { createHash } from 'node:crypto';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import type { Server } from 'node:net';
+import path from 'node:path';
+
+/** Writes files and their directories below a folder, by path; returns the folder. */
+export function putFiles(folder: string, files: Readonly<Record<string, string | Buffer>>): string {
+  for (const [name, text] of Object.entries(files)) {
+    const file = path.join(folder, name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+  return folder;
+}
+
+/** Starts a server on a free loopback port or at a path; returns the port. */
+export async function listen(server: Server, where: number | string = 0): Promise<number> {
+  await new Promise<void>((resolve) => {
+    if (typeof where === 'number') server.listen(where, '127.0.0.1', resolve);
+    else server.listen(where, resolve);
+  });
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** The SHA-1 of a file's content. */
+export function hashOf(file: string): string {
+  return createHash('sha1').update(readFileSync(file)).digest('hex');
+}
+
+/** Everything below a folder: kind, mode, owner and content of each entry, without the paths that `skip` names. */
+export function manifest(folder: string, skip: (path: string) => boolean): Readonly<Record<string, string>> {
+  const result: Record<string, string> = {};
+  const queue = [folder];
+  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
+    if (skip(file)) continue;
+    const stats = lstatSync(file);
+    const owner = `${stats.mode.toString(8)} ${stats.uid}`;
+    if (stats.isDirectory()) {
+      result[file] = `folder ${owner}`;
+      for (const name of readdirSync(file)) queue.push(path.join(file, name));
+    } else if (stats.isSymbolicLink()) result[file] = `link ${readlinkSync(file)}`;
+    else if (stats.isFile()) result[file] = `${owner} ${hashOf(file)}`;
+    else result[file] = `special ${owner}`;
+  }
+  return result;
+}
