@@ -2,7 +2,6 @@
 
 import { InputError, MissingKeyError } from '../../src/errors.ts';
 import type { Merged, MergedLeg, MergedVote, Outcome } from '../../src/merge/types.ts';
-import { providerError } from '../../src/providers/errors.ts';
 import { commentBody } from '../../src/reporters/comment.ts';
 import { asWritten } from '../../src/reporters/links.ts';
 import type { Report, TurnRecord } from '../../src/reporters/report-types.ts';
@@ -52,7 +51,7 @@ function call(
   name: string,
   target: string,
   durationMs: number,
-  decision: 'ok' | 'error' | 'rejected' = 'ok',
+  decision: TurnRecord['calls'][number]['decision'] = 'ok',
 ): TurnRecord['calls'][number] {
   return { name, target, decision, durationMs };
 }
@@ -78,27 +77,6 @@ function thrown(error: unknown, changes: Partial<Report> = {}): Report {
   return ended({ kind: 'failed', error }, changes);
 }
 
-const refusedKey = providerError(
-  {
-    status: 401,
-    type: 'invalid_request_error',
-    code: 'invalid_api_key',
-    param: null,
-    message: 'Incorrect API key provided: sk-c***.',
-    requestId: null,
-    cause: null,
-  },
-  {
-    model: 'gpt-5',
-    keySource: 'the input api-key',
-    hasKey: true,
-    hasDefaultHost: false,
-    chatHint: false,
-    host: 'api.openai.com',
-    forced: false,
-  },
-);
-
 const endingReports: Readonly<Record<string, Report>> = {
   'plain-text': ended(
     {
@@ -109,7 +87,6 @@ const endingReports: Readonly<Record<string, Report>> = {
     },
     { turns: [turn(1), { ...turn(2), forced: true }] },
   ),
-  'provider-auth': thrown(refusedKey, { ...unstarted, model: 'gpt-5' }),
   tampered: ended({ kind: 'tampered', file: '.git/hooks/pre-push', isClosed: false }),
   'config-error': thrown(
     new InputError(
@@ -249,38 +226,15 @@ function gateFails(payload: JsonObject, changes: Partial<Report> = {}, gate: Gat
 }
 
 const longTurns = [
-  turn(
-    1,
-    call('read_file', '.', 1),
-    call('read_file', 'package.json', 2),
-    call('shell', 'git log --oneline -5', 30),
-  ),
+  turn(1, call('read_file', '.', 1), call('shell', 'git log --oneline -5', 30)),
   turn(
     2,
-    call(
-      'shell',
-      'npm test -- --reporter=verbose --coverage --testPathPattern "src/billing/.*\\.test\\.ts$" 2>&1 | tail -200',
-      41_250,
-    ),
+    call('shell', `npm test -- --reporter=verbose "src/${'x'.repeat(100)}.test.ts" | tail -200`, 41_250),
   ),
-  turn(
-    3,
-    call('read_file', 'src/billing/invoice.ts', 2),
-    call('read_file', 'src/billing/missing.ts', 1, 'error'),
-  ),
-  {
-    ...turn(4),
-    calls: [
-      { name: 'structured_output', target: '', decision: 'rejected', durationMs: 0 },
-      { name: 'shell', target: 'rm -r build', decision: 'skipped', durationMs: 0 },
-    ],
-  },
+  turn(3, call('read_file', 'src/invoice.ts', 2), call('read_file', 'src/missing.ts', 1, 'error')),
+  turn(4, call('structured_output', '', 0, 'rejected'), call('shell', 'rm -r build', 0, 'skipped')),
   turn(5),
-  {
-    ...turn(6),
-    forced: true,
-    calls: [{ name: 'structured_output', target: '', decision: 'accepted', durationMs: 0 }],
-  },
+  { ...turn(6, call('structured_output', '', 0, 'accepted')), forced: true },
 ] satisfies readonly TurnRecord[];
 
 const findings = [
@@ -301,7 +255,12 @@ const findings = [
 ];
 
 const verdictReports: Readonly<Record<string, Report>> = {
-  accepted: sampleReport({ turns: longTurns, turnCount: 6, durationMs: 52_340 }),
+  accepted: sampleReport({
+    gate: { status: 'met', issues: [], words: ['wants `passed` to be true; the payload agrees'] },
+    turns: longTurns,
+    turnCount: 6,
+    durationMs: 52_340,
+  }),
   'gate-not-met': gateFails(
     {
       passed: false,
@@ -339,14 +298,6 @@ const verdictReports: Readonly<Record<string, Report>> = {
       ],
     },
   ),
-  small: sampleReport({
-    gate: { status: 'met', issues: [], words: ['wants `passed` to be true; the payload agrees'] },
-    payload: {
-      passed: true,
-      summary: 'All 214 tests pass, and nothing that others call has changed.',
-      findings: [],
-    },
-  }),
   hostile: gateFails(
     {
       passed: false,
