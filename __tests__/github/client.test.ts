@@ -135,7 +135,9 @@ describe('a route parameter', () => {
         return new Response('{}');
       },
     });
-    const hostile = textOf([...'. .. / \\ %2e %2F ? # @ : a //'.split(' '), '\t'], { pieceCount: 6 });
+    const hostile = textOf([...'. .. / \\ %2e %2F ? # @ : a // \ud800'.split(' '), '\t', '\n'], {
+      pieceCount: 6,
+    });
     await fc.assert(
       fc.asyncProperty(hostile, hostile, hostile, async (owner, repo, file) => {
         urls.length = 0;
@@ -154,15 +156,6 @@ describe('a route parameter', () => {
       }),
       { numRuns: 150 },
     );
-  });
-
-  it('is refused before sending if it would change the path', async () => {
-    const github = await start();
-    for (const file of ['', '.', '..', '../..', 'a/../b', 'a//b', 'a\nb', '\ud800']) {
-      const failure = await failureOf(github.request('GET', CONTENTS, { ...HERE, path: file }));
-      expect(failure, file).toMatchObject({ kind: 'invalid', status: null });
-    }
-    expect(server.requests).toEqual([]);
   });
 });
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { messageOf } from '../../src/errors.ts';
-import { MERGE_INPUTS } from '../../src/merge/config.ts';
 import { mergeConfigFrom } from '../support/fakes/runner/inputs.ts';
 import { refusalOf } from '../support/surroundings.ts';
 
@@ -10,12 +9,6 @@ const least = { verdicts: 'v', expect: 'api, web' };
 const refusal = (inputs: Inputs) => refusalOf(() => mergeConfigFrom(inputs));
 
 describe('the inputs of a merge', () => {
-  it('are ten', () => {
-    expect(MERGE_INPUTS.map(({ name }) => name).join(' ')).toBe(
-      'verdicts expect votes gate comment github-token comment-key commit-status summary signing-key',
-    );
-  });
-
   it('have defaults except for the folder and the legs', () => {
     expect(mergeConfigFrom(least)).toMatchObject({
       verdicts: 'v',

@@ -406,26 +406,6 @@ describe('the findings of a merge', () => {
 });
 
 describe('the payload of a merge', () => {
-  it('has the verdict, the legs with their votes, and the findings', () => {
-    const merged = merge([legVote('api', null, 'pass'), legVote('web', null, 'fail')], options());
-    expect(buildPayload(merged)).toEqual({
-      passed: false,
-      summary: '1 of 2 legs passed, 1 failed.',
-      votes: null,
-      tally: { pass: 1, fail: 1, abstain: 0, expected: 2 },
-      legs: [
-        {
-          leg: 'api',
-          passed: true,
-          votes: [expect.objectContaining({ passed: true, why: null, attempt: 1 })],
-        },
-        { leg: 'web', passed: false, votes: [expect.objectContaining({ vote: null, reason: 'accepted' })] },
-      ],
-      findings: [],
-      findings_left_out: 0,
-    });
-  });
-
   it.each(['plain text ', '这个函数没有检查输入', "`<'&>'`", '\u0001'])(
     'has fewer findings if it would not fit a step output: %j',
     (part) => {
