@@ -14,7 +14,7 @@ import type { WrittenLocation } from '../../src/reporters/findings.ts';
 import { createLiveLog } from '../../src/reporters/live-log.ts';
 import type { Log } from '../../src/reporters/log.ts';
 import { createMessages } from '../../src/reporters/messages.ts';
-import type { Evidence, Report, Reporter, RunEvent } from '../../src/reporters/report-types.ts';
+import type { Evidence, Report, Reporter } from '../../src/reporters/report-types.ts';
 import { createSarif } from '../../src/reporters/sarif.ts';
 import { sourceFile } from '../../src/reporters/source-locations.ts';
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
@@ -23,7 +23,7 @@ import type { Secrets } from '../../src/text/secrets.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
 import { sampleLeg, sampleMerged, sampleVote } from '../merge/sample-merged.ts';
 import { captureLog, knowSecrets, makeFolder } from '../support/surroundings.ts';
-import { sampleEvents } from './sample-events.ts';
+import { eventsSaying } from './sample-events.ts';
 import { notMet, sampleReport, unpublished } from './sample-report.ts';
 
 const folder = makeFolder();
@@ -138,21 +138,6 @@ const votes = (text: string) =>
 
 const mergedOf = (text: string): Report => describeMerge(said(text), votes(text));
 
-const eventsOf = (text: string): readonly RunEvent[] =>
-  sampleEvents.map((event): RunEvent => {
-    if (event.type === 'tool_finished')
-      return { ...event, result: { ...event.result, content: text }, call: { ...event.call, target: text } };
-    if (event.type === 'run_started') return { ...event, prompt: text, model: text };
-    if (event.type === 'turn_completed') {
-      const toolCalls = event.message.toolCalls.map((call) => ({
-        ...call,
-        rawArguments: JSON.stringify({ [text]: text }),
-      }));
-      return { ...event, message: { ...event.message, text, toolCalls } };
-    }
-    return event.type === 'notice' ? { ...event, text } : event;
-  });
-
 function knowing(): Secrets {
   const known = knowSecrets(LONG, SHORT);
   const mask = (text: string) => {
@@ -164,7 +149,7 @@ function knowing(): Secrets {
 
 /** The events and the report of a whole run. */
 async function hear(reporter: Reporter, text: string, report = said(text)): Promise<void> {
-  for (const event of eventsOf(text)) reporter.event?.(event);
+  for (const event of eventsSaying(text)) reporter.event?.(event);
   await reporter.report?.(report, new AbortController().signal);
 }
 
@@ -243,7 +228,7 @@ const sinks: readonly (readonly [string, Sink])[] = [
     (text) => {
       const messages = createMessages({ version: '0', cwd: '/', mask: secrets.mask });
       return parsed(
-        eventsOf(text)
+        eventsSaying(text)
           .flatMap(messages)
           .map((each: JsonObject) => JSON.stringify(each))
           .join('\n'),

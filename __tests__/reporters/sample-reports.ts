@@ -141,35 +141,15 @@ function merge(legs: readonly MergedLeg[], changes: Partial<Merged> = {}): Repor
 }
 
 const nine = sampleMerged().legs;
-const evilVote = (outcome: Outcome) => sampleVote(outcome, { vote: EVIL, why: EVIL, model: EVIL });
-
 /** A merge all of whose texts are hostile. */
-function evilMerge(outcome: Outcome): Merged {
-  const legs = [
-    sampleLeg(EVIL, outcome, [evilVote(outcome), evilVote('abstain')]),
-    sampleLeg(`${EVIL}2`, 'pass'),
-  ];
-  return sampleMerged({
-    outcome,
-    legs,
-    votes: 'majority of 2',
-    models: [EVIL],
-    findings: [
-      {
-        severity: 'error',
-        path: EVIL,
-        line: 3,
-        endLine: 4,
-        rule: EVIL,
-        title: EVIL,
-        message: EVIL,
-        legs: [EVIL, `${EVIL}2`],
-        votes: 3,
-        outvoted: false,
-        doubted: false,
-      },
-    ],
-  });
+function evilMerge(): Merged {
+  const vote = (outcome: Outcome) => sampleVote(outcome, { vote: EVIL, why: EVIL, model: EVIL });
+  const findings = sampleMerged().findings.map((finding) => ({
+    ...finding,
+    ...{ path: EVIL, line: 3, rule: EVIL, title: EVIL, message: EVIL, legs: [EVIL, `${EVIL}2`] },
+  }));
+  const legs = [sampleLeg(EVIL, 'fail', [vote('fail'), vote('abstain')]), sampleLeg(`${EVIL}2`, 'pass')];
+  return sampleMerged({ outcome: 'fail', legs, votes: 'majority of 2', models: [EVIL], findings });
 }
 
 const mergeReports: Readonly<Record<string, Report>> = {
@@ -204,7 +184,7 @@ const mergeReports: Readonly<Record<string, Report>> = {
     ],
     { votes: 'majority of 3', findingsLeftOut: 12 },
   ),
-  'merge-hostile': sampleMergedReport(evilMerge('fail')),
+  'merge-hostile': sampleMergedReport(evilMerge()),
   'merge-nothing': sampleFailedMerge(
     'verdicts has no .json file in "verdicts". Look whether the legs ran and uploaded run-result-file, and what actions/download-artifact put there.',
     { reason: 'config', subtype: 'error_config', exitCode: 52 },
@@ -360,7 +340,7 @@ const groundedReport: Report = sampleReport({
         quote: 'const total = round(sum);\nreturn applyTax(total);',
       },
       { severity: 'error', path: 'src/a.ts', line: 3, message: 'Moved.', quote: 'export const rate = 0.19;' },
-      { severity: 'note', message: 'The changelog says nothing of it.' },
+      { severity: 'note', title: 'Changelog', message: 'It says nothing of it.' },
     ],
   },
   evidence: {
