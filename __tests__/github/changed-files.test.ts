@@ -103,6 +103,9 @@ describe('a pull request that changes its policy', () => {
     'workflow .github/workflows/ci.yml unlisted',
   ];
 
+  const GATE = ['gate gate.json', 'prompt-file task.md'];
+  const unlistedBut = (name: string) => UNLISTED.map((each) => each.replace(`${name} unlisted`, name));
+
   /** What is found if GitHub lists these files, or fails, and the run has read that change. */
   async function find(
     listed: readonly ChangedFile[] | Error | null,
@@ -134,29 +137,14 @@ describe('a pull request that changes its policy', () => {
   it.each<[string, readonly ChangedFile[] | Error | null, ReadChange | null, readonly string[]]>([
     ['GitHub lists it', three, null, ALL],
     ['GitHub refuses, and git knows it', forbidden, fromGit, ALL],
-    [
-      'GitHub refuses, and git knows a part',
-      forbidden,
-      git('cut', 'gate.json'),
-      UNLISTED.map((each) => each.replace('gate.json unlisted', 'gate.json')),
-    ],
+    ['GitHub refuses, and git knows a part', forbidden, git('cut', 'gate.json'), unlistedBut('gate.json')],
     ['neither knows it', forbidden, null, []],
     ['GitHub lists a later push, and git knows the change', lateList, fromGit, ALL],
     ['GitHub lists a later push', lateList, null, UNLISTED],
     ['GitHub lists other files, and all of them', [changed('a.js')], fromGit, []],
     ['GitHub lists nearly too many files', many(2_999), null, ['prompt-file task.md']],
-    [
-      'GitHub lists the first files only',
-      many(3_000),
-      null,
-      UNLISTED.map((each) => each.replace('task.md unlisted', 'task.md')),
-    ],
-    [
-      'GitHub lists the first files only, and git knows all',
-      many(3_000),
-      git(null, 'gate.json'),
-      ['gate gate.json', 'prompt-file task.md'],
-    ],
+    ['GitHub lists the first files only', many(3_000), null, unlistedBut('task.md')],
+    ['GitHub lists the first files only, and git knows all', many(3_000), git(null, 'gate.json'), GATE],
     ['there is no pull request', null, fromGit, []],
   ])('is found if %s', async (_, listed, read, expected) => {
     expect(await find(listed, read)).toEqual(expected);
@@ -190,13 +178,10 @@ describe('a pull request that changes its policy', () => {
     symlinkSync('./mild/deep', path.join(workspace, 'second'));
     symlinkSync('loop', path.join(workspace, 'loop'));
     const gate = [{ what: 'gate', path: 'policy/gate.json' }] as const;
-    const among = (...names: readonly string[]) =>
-      find(
-        names.map((name) => changed(name)),
-        null,
-        { workspace },
-        gate,
-      );
+    const among = (...names: readonly string[]) => {
+      const listed = names.map((name) => changed(name));
+      return find(listed, null, { workspace }, gate);
+    };
     for (const name of ['policy', 'second', 'mild/deep/gate.json', 'policy/gate.json', 'mild'])
       expect(await among(name)).toEqual([`gate ${name}`]);
     expect(await among('strict/gate.json', 'polic', 'gate.json', 'mild/deep/other.json')).toEqual([]);

@@ -62,15 +62,8 @@ describe('the context of a merge group', () => {
     ...{ head: { ref: 'topic', sha: 'c'.repeat(40) }, base: { ref: 'main', sha: 'd'.repeat(40) } },
   };
   const row = {
-    ...{
-      path: 'a.js',
-      previous: '',
-      status: 'modified',
-      additions: 1,
-      deletions: 0,
-      patch: '@@ -0,0 +1 @@\n+a',
-    },
-    blob: '',
+    ...{ path: 'a.js', previous: '', status: 'modified', additions: 1, deletions: 0, blob: '' },
+    patch: '@@ -0,0 +1 @@\n+a',
   };
 
   it('is what git finds in the group, with the title of the pull request, and what GitHub lists beside it', async () => {

@@ -114,33 +114,17 @@ describe('with trusted-files: base', () => {
     expect(await files.readFile('x.json')).toEqual({ ok: true, text: '{}' });
   });
 
-  it.each([
-    [
-      'a file that the base does not have',
-      tip,
-      {},
-      /^could not read "x\.json" at the pull request's base \(tip1\)/u,
-    ],
-    ['a file outside the repository', tip, { file: '../x.json' }, /leaves the repository/u],
-    ['invalid UTF-8', { ...tip, [at('x.json')]: '\xff' }, {}, /not valid UTF-8/u],
-    [
-      'a file that is too large',
-      { ...tip, [at('x.json')]: new GitHubError('too_large', 'Too large.') },
-      {},
-      /larger than 4 MiB/u,
-    ],
-  ])(
-    'refuses %s, and never reads it from the checkout',
-    async (_, answers, { file = 'x.json' }: { file?: string }, says) => {
-      const reading = await open(answers).files.readFile(file);
-      const isMissing = answers === tip && file === 'x.json';
-      expect(reading).toEqual({
-        ok: false,
-        problem: expect.stringMatching(says),
-        ...(isMissing ? { isMissing } : {}),
-      });
-    },
-  );
+  const tooLarge = new GitHubError('too_large', 'Too large.');
+  it.each<[string, string, Answers, RegExp, boolean]>([
+    ['a missing file', 'x.json', tip, /^could not read "x\.json" at the pull request's base \(tip1\)/u, true],
+    ['a file outside the repository', '../x.json', tip, /leaves the repository/u, false],
+    ['invalid UTF-8', 'x.json', { ...tip, [at('x.json')]: '\xff' }, /not valid UTF-8/u, false],
+    ['a large file', 'x.json', { ...tip, [at('x.json')]: tooLarge }, /larger than 4 MiB/u, false],
+  ])('refuses %s, and never reads it from the checkout', async (_, file, answers, says, isMissing) => {
+    const problem = expect.stringMatching(says);
+    const expected = { ok: false, problem, ...(isMissing ? { isMissing } : {}) };
+    expect(await open(answers).files.readFile(file)).toEqual(expected);
+  });
 
   it.each([
     ['a missing token', {}, { github: null }, /github-token, which is empty/u],

@@ -8,7 +8,16 @@ import { shellSafeJson } from '../../src/text/sanitize.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
 import { knowSecrets, refusalOf } from '../support/surroundings.ts';
 import { sampleMerged } from './sample-merged.ts';
-import { ENDINGS, findingPayload, legVote, majorityOf, options, SUBJECT, sampleEnvelope } from './votes.ts';
+import {
+  ENDINGS,
+  findingPayload,
+  legVote,
+  majorityOf,
+  options,
+  SAMPLE_POLICY,
+  SUBJECT,
+  sampleEnvelope,
+} from './votes.ts';
 
 const of = (changes: Partial<Subject>) => ({ subject: { ...SUBJECT, run_attempt: 1, ...changes } });
 const attempt = (run_attempt: number) => of({ run_attempt });
@@ -41,10 +50,6 @@ describe('decide', () => {
     ['❌⬜⬜', '❌ ⬜ ⬜'],
     ['✅✅❌❌', '❌ ✅ ❌'],
     ['✅✅❌⬜', '❌ ✅ ⬜'],
-    ['✅✅✅❌⬜', '❌ ✅ ✅'],
-    ['✅✅❌❌⬜', '❌ ✅ ⬜'],
-    ['✅✅⬜⬜⬜', '⬜ ✅ ⬜'],
-    ['✅❌❌❌⬜', '❌ ✅ ❌'],
   ])('%s is %s under all, any and majority', (votes, expected) => {
     const all = [...votes].map((mark) => OUTCOMES[mark] ?? 'abstain');
     const [ofAll, ofAny, ofMajority] = expected.split(' ').map((mark) => OUTCOMES[mark]);
@@ -64,57 +69,34 @@ describe('a vote', () => {
   const no = { payload: { passed: false, summary: ' No. ' } };
   const ends = { conclusion: 'inconclusive', reason: 'timeout', payload: null, gate: null } as const;
 
+  const unmet = 'Its own gate is not met. It says: Fine.';
+  const cutOff = 'It was cut off after its payload was accepted.';
   it.each<[string, Partial<Envelope>, Outcome, string | null]>([
     ['says passed', {}, 'pass', null],
     ['meets its own gate', { payload: { score: 1 }, ...met }, 'pass', null],
     ['meets its own gate and says not passed', { ...no, ...met }, 'pass', null],
     ['says not passed', no, 'fail', '`passed` is false. It says: No.'],
-    [
-      'does not meet its own gate',
-      { conclusion: 'failure', ...notMet },
-      'fail',
-      'Its own gate is not met. It says: Fine.',
-    ],
-    ['claims success with an unmet gate', notMet, 'fail', 'Its own gate is not met. It says: Fine.'],
+    ['does not meet its own gate', { conclusion: 'failure', ...notMet }, 'fail', unmet],
+    ['claims success with an unmet gate', notMet, 'fail', unmet],
     ['has no verdict', { ...ends, error: 'Out of time.' }, 'abstain', 'Out of time.'],
     ['was skipped', { ...ends, conclusion: 'skipped', error: 'No key.' }, 'abstain', 'No key.'],
-    [
-      'was cut off after its payload',
-      { conclusion: 'inconclusive' },
-      'abstain',
-      'It was cut off after its payload was accepted.',
-    ],
-    [
-      'claims success without a payload',
-      { payload: null, gate: null },
-      'abstain',
-      'It was cut off after its payload was accepted.',
-    ],
+    ['was cut off after its payload', { conclusion: 'inconclusive' }, 'abstain', cutOff],
+    ['claims success without a payload', { payload: null, gate: null }, 'abstain', cutOff],
     ['is a replay', { replayed: true }, 'abstain', 'A recording answered: no model judged it.'],
   ])('that %s', (_, changes, outcome, why) => {
     expect(outcomeOf(changes)).toEqual([outcome, why]);
   });
 
+  const long = 'x'.repeat(201);
+  const inherited = JSON.parse('{"__proto__":{"passed":true}}');
   it.each<[string, Partial<Envelope>, string]>([
-    [
-      'without a leg',
-      { leg: null, file: 'x.json' },
-      '"x.json" does not say which leg it is of. Give the step',
-    ],
+    ['without a leg', { leg: null, file: 'x.json' }, '"x.json" does not say which leg it is of. Give the'],
     ['of a merge', { merged: true, leg: 'api' }, 'is the envelope of a merge and not of a leg'],
-    ['with a long leg', { leg: 'x'.repeat(201) }, 'names a leg or a vote with more than 200 characters'],
-    ['with a long name', { vote: 'x'.repeat(201) }, 'names a leg or a vote with more than 200 characters'],
-    [
-      'without a gate and `passed`',
-      { payload: { score: 7 } },
-      'gate is auto, and nothing says whether the payload of leg',
-    ],
+    ['with a long leg', { leg: long }, 'names a leg or a vote with more than 200 characters'],
+    ['with a long name', { vote: long }, 'names a leg or a vote with more than 200 characters'],
+    ['without a gate and `passed`', { payload: { score: 7 } }, 'nothing says whether the payload of leg'],
     ['with passed as a text', { payload: { passed: 'true' } }, 'it has no boolean "passed"'],
-    [
-      'with passed in its prototype',
-      { payload: JSON.parse('{"__proto__":{"passed":true}}') },
-      'no boolean "passed"',
-    ],
+    ['with passed in its prototype', { payload: inherited }, 'no boolean "passed"'],
   ])('%s is refused', (_, changes, message) => {
     expect(refusalOf(() => legVote('api', null, 'pass', changes)).message).toContain(message);
   });
@@ -206,59 +188,30 @@ describe('a merge', () => {
   });
 
   const [first, second] = [{ file: 'x.json' }, { file: 'y.json' }];
+  const passed = legVote('api', '1', 'pass', first);
+  const failed = legVote('api', '1', 'fail', second);
+  const again = legVote('api', '1', 'pass', { ...attempt(2), file: 'z.json' });
+  const later = legVote('api', null, 'pass', { ...attempt(4), file: 'x' });
+  const elsewhere = legVote('web', null, 'pass', { subject: null });
+  const docs = legVote('docs', null, 'abstain', first);
+  const three = ['1', '2', '3'].map((vote) => legVote('api', vote, 'pass', { file: vote }));
+  const two =
+    '"x.json" and "y.json" are both of leg "api", with vote "1", in the same attempt. Give each run';
   it.each<[string, readonly Vote[], Partial<LegsOptions>, string]>([
-    [
-      'two envelopes of one vote',
-      [legVote('api', null, 'pass', first), legVote('api', null, 'abstain', second)],
-      {},
-      'verdicts: "x.json" and "y.json" are both of leg "api", with no vote, in the same attempt. Give each run',
-    ],
-    [
-      'two envelopes of a vote that was replaced',
-      [
-        legVote('api', '1', 'pass', first),
-        legVote('api', '1', 'fail', second),
-        legVote('api', '1', 'pass', { ...attempt(2), file: 'z.json' }),
-      ],
-      {},
-      '"x.json" and "y.json" are both of leg "api", with vote "1"',
-    ],
-    [
-      'an attempt to come',
-      [legVote('api', null, 'pass', { ...attempt(4), file: 'x' })],
-      {},
-      '"x" is of attempt 4, and this',
-    ],
-    [
-      'one made outside GitHub',
-      [legVote('api', null, 'pass', { subject: null })],
-      {},
-      'is of another repository: none instead of "octo/demo"',
-    ],
-    [
-      'one made on GitHub elsewhere',
-      [legVote('api', null, 'pass'), legVote('web', null, 'pass', { subject: null })],
-      { subject: null },
-      'is of another repository',
-    ],
+    ['two envelopes of one vote', [passed, failed], {}, `verdicts: ${two}`],
+    ['two envelopes of a vote that was replaced', [passed, failed, again], {}, two],
+    ['an attempt to come', [later], {}, '"x" is of attempt 4, and this'],
+    ['one made outside GitHub', [elsewhere], {}, 'of another repository: none instead of "octo/demo"'],
+    ['one made on GitHub elsewhere', [passed, elsewhere], { subject: null }, 'is of another repository'],
     [
       'a leg that is not expected',
-      [legVote('docs', null, 'abstain', first)],
-      { expect: ['api', 'dox'] },
-      'expect: "x.json": leg "docs" is not expected. Add it to expect, or give that step another leg. Did you mean "dox"?',
+      [docs],
+      { expect: ['api'] },
+      'expect: "x.json": leg "docs" is not expected.',
     ],
-    [
-      'votes without a rule',
-      ['1', '2', '3'].map((vote) => legVote('api', vote, 'pass', { file: vote })),
-      {},
-      'votes: Leg "api" has 3 votes ("1", "2", "3"), more than expected. Say how they count: votes: majority of 3',
-    ],
-    [
-      'too many votes',
-      ['1', '2', '3'].map((vote) => legVote('api', vote, 'pass')),
-      { votes: majorityOf(2) },
-      'votes says 2: correct it, or the matrix.',
-    ],
+    ['a leg with a typo', [docs], { expect: ['api', 'dox'] }, 'another leg. Did you mean "dox"?'],
+    ['votes without a rule', three, {}, 'votes: Leg "api" has 3 votes ("1", "2", "3"), more than expected.'],
+    ['too many votes', three, { votes: majorityOf(2) }, 'votes says 2: correct it, or the matrix.'],
   ])('refuses %s', (_, casts, changes, message) => {
     expect(refusal(casts, changes)).toContain(message);
     expect(refusal(casts.toReversed(), changes)).toBe(refusal(casts, changes));
@@ -270,13 +223,7 @@ describe('a merge', () => {
     ['prompt', { prompt_sha256: 'other' }],
     ['version of structured-agent', { version: '0.2.0' }],
   ])('refuses votes of one leg that differ in their %s', (what, changes) => {
-    const policy = {
-      schema_sha256: 's',
-      gate_sha256: null,
-      prompt_sha256: 'p',
-      version: '0.1.0',
-      ...changes,
-    };
+    const policy = { ...SAMPLE_POLICY, ...changes };
     const one = legVote('api', '1', 'pass', first);
     const own = { expect: ['api'], votes: majorityOf(2) };
     expect(refusal([one, legVote('api', '2', 'fail', { ...second, policy })], own)).toContain(
@@ -361,17 +308,9 @@ describe('the findings of a merge', () => {
       ['a.ts', ['b']],
       ['api/a.ts', ['a']],
     ]);
-    const counted = {
-      exact: 1,
-      moved: 0,
-      unproven: 1,
-      ambiguous: 0,
-      ungrounded: 0,
-      refuted: 0,
-      corrected_lines: 0,
-    };
+    const counted = { exact: 1, moved: 0, unproven: 1 };
     const checked = (leg: string, grounding: 'exact' | 'unproven') => {
-      const findings = [{ path: 'api/a.ts', line: 7, lineWas: null, grounding, label: null }];
+      const findings = [{ path: 'api/a.ts', line: 7, lineWas: null, grounding }];
       const evidence = { context: 'none', toolCalls: 1, grounding: counted, findings } as const;
       return legVote(leg, null, 'pass', { payload, evidence });
     };
@@ -406,26 +345,6 @@ describe('the findings of a merge', () => {
 });
 
 describe('the payload of a merge', () => {
-  it('has the verdict, the legs with their votes, and the findings', () => {
-    const merged = merge([legVote('api', null, 'pass'), legVote('web', null, 'fail')], options());
-    expect(buildPayload(merged)).toEqual({
-      passed: false,
-      summary: '1 of 2 legs passed, 1 failed.',
-      votes: null,
-      tally: { pass: 1, fail: 1, abstain: 0, expected: 2 },
-      legs: [
-        {
-          leg: 'api',
-          passed: true,
-          votes: [expect.objectContaining({ passed: true, why: null, attempt: 1 })],
-        },
-        { leg: 'web', passed: false, votes: [expect.objectContaining({ vote: null, reason: 'accepted' })] },
-      ],
-      findings: [],
-      findings_left_out: 0,
-    });
-  });
-
   it.each(['plain text ', '这个函数没有检查输入', "`<'&>'`", '\u0001'])(
     'has fewer findings if it would not fit a step output: %j',
     (part) => {

@@ -119,15 +119,6 @@ describe('a merge', () => {
       { ...passing('api'), result: '{"passed":false}' },
       'it contradicts itself in result and structured_output',
     ],
-    ['an envelope without a leg', passing('api', { leg: null }), '"c.json" does not say which leg it is of'],
-    [
-      'an envelope of a merge',
-      {
-        ...passing('api'),
-        merged: { votes: null, tally: { pass: 0, fail: 0, abstain: 0, expected: 0 }, legs: [] },
-      },
-      'is the envelope of a merge',
-    ],
   ])('is refused for %s beside its envelopes, by name', async (_, content, message) => {
     await keep('a', passing('api'));
     await keep('b', passing('web'));

@@ -14,6 +14,8 @@ export const SUBJECT: Subject = {
   run_attempt: 3,
 };
 
+export const SAMPLE_POLICY = { schema_sha256: 's', gate_sha256: null, prompt_sha256: 'p', version: '0.1.0' };
+
 /** The envelope of a leg that passes in attempt 1, as it was read. Each test changes the part that it tests. */
 export function sampleEnvelope(changes: Partial<Envelope> = {}): Envelope {
   const leg = changes.leg === undefined ? 'api' : changes.leg;
@@ -35,7 +37,7 @@ export function sampleEnvelope(changes: Partial<Envelope> = {}): Envelope {
     sessionId: 's',
     error: null,
     subject: { ...SUBJECT, run_attempt: 1 },
-    policy: { schema_sha256: 's', gate_sha256: null, prompt_sha256: 'p', version: '0.1.0' },
+    policy: SAMPLE_POLICY,
     evidence: null,
     merged: false,
     ...changes,

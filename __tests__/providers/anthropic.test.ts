@@ -59,73 +59,49 @@ const message = {
   usage: { input_tokens: 5, ...cached, output_tokens: 30 },
 };
 
-describe.each([
+it.each([
   ['whole', message],
   ['streamed', events],
-])('a %s response', (_, answer) => {
-  it('replays its blocks verbatim, with thinking and signatures, before the tool results', async () => {
-    const { provider, server } = await serving(answer);
-    const first = await provider.complete(asking());
-    await provider.complete(asking({ messages: answered(asking().messages, first) }));
-    expect(sentBody(server, 1)['messages']).toEqual([
-      { role: 'user', content: [{ type: 'text', text: 'Go.', ...mark }] },
-      { role: 'assistant', content: message.content },
-      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'x', content: 'result 0', ...mark }] },
-    ]);
-  });
+])('a %s response is replayed verbatim, with thinking, before the tool results', async (_, answer) => {
+  const { provider, server } = await serving(answer);
+  const first = await provider.complete(asking());
+  await provider.complete(asking({ messages: answered(asking().messages, first) }));
+  expect(sentBody(server, 1)['messages']).toEqual([
+    { role: 'user', content: [{ type: 'text', text: 'Go.', ...mark }] },
+    { role: 'assistant', content: message.content },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'x', content: 'result 0', ...mark }] },
+  ]);
 });
 
-describe('stop_reason', () => {
-  it.each([
-    ['end_turn', 'tool_calls'],
-    ['max_tokens', 'length'],
-    ['model_context_window_exceeded', 'length'],
-    ['pause_turn', 'pause'],
-    ['refusal', 'refusal'],
-  ])('maps %s to %s', async (stop_reason, expected) => {
-    const { provider } = await serving({ ...message, stop_reason });
-    const completion = await provider.complete(asking());
-    expect([completion.stopReason, completion.message.toolCalls[0]?.status]).toEqual([
-      expected,
-      expected === 'tool_calls' ? 'complete' : 'truncated',
-    ]);
-  });
+it.each([
+  ['end_turn', 'tool_calls'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['pause_turn', 'pause'],
+  ['refusal', 'refusal'],
+])('stop_reason %s becomes %s', async (stop_reason, expected) => {
+  const { provider } = await serving({ ...message, stop_reason });
+  const completion = await provider.complete(asking());
+  const status = expected === 'tool_calls' ? 'complete' : 'truncated';
+  expect([completion.stopReason, completion.message.toolCalls[0]?.status]).toEqual([expected, status]);
 });
 
-describe('a replay', () => {
-  it('omits blank text and thinking that was cut before its signature', async () => {
-    const content = [
-      { type: 'thinking', thinking: 'cut', signature: '' },
-      { type: 'text', text: ' \n' },
-    ];
-    const { provider, server } = await serving({ ...message, content, stop_reason: 'max_tokens' });
-    const first = await provider.complete(asking());
-    await provider.complete(
-      asking({ messages: [...asking().messages, first.message, { role: 'user', text: 'Again.' }] }),
-    );
-    expect(sentBody(server, 1)['messages']).toEqual([
-      { role: 'user', content: [{ type: 'text', text: 'Go.', ...mark }] },
-      { role: 'assistant', content: [{ type: 'text', text: '(empty)' }] },
-      { role: 'user', content: [{ type: 'text', text: 'Again.', ...mark }] },
-    ]);
-  });
-
-  it.each([
-    ['whole', thinking],
-    ['redacted', redacted],
-  ])('appends text to a turn that ends with %s thinking', async (_, block) => {
-    const content = [block, { type: 'text', text: '' }];
-    const { provider, server } = await serving({ ...message, content, stop_reason: 'max_tokens' });
-    const first = await provider.complete(asking());
-    await provider.complete(
-      asking({ messages: [...asking().messages, first.message, { role: 'user', text: 'Again.' }] }),
-    );
-    expect(sentBody(server, 1)['messages']).toMatchObject([
-      { role: 'user' },
-      { role: 'assistant', content: [block, { type: 'text', text: '(empty)' }] },
-      { role: 'user' },
-    ]);
-  });
+const empty = { type: 'text', text: '(empty)' };
+it.each<[string, readonly JsonObject[], readonly JsonObject[]]>([
+  ['omits blank text', [{ type: 'text', text: ' \n' }], [empty]],
+  ['omits thinking without its signature', [{ ...thinking, signature: '' }], [empty]],
+  ['appends text to thinking at its end', [thinking, { type: 'text', text: '' }], [thinking, empty]],
+  ['appends text to redacted thinking at its end', [redacted], [redacted, empty]],
+])('a replay %s', async (_, content, replayed) => {
+  const { provider, server } = await serving({ ...message, content, stop_reason: 'max_tokens' });
+  const first = await provider.complete(asking());
+  const again = { role: 'user', text: 'Again.' } as const;
+  await provider.complete(asking({ messages: [...asking().messages, first.message, again] }));
+  expect(sentBody(server, 1)['messages']).toEqual([
+    { role: 'user', content: [{ type: 'text', text: 'Go.', ...mark }] },
+    { role: 'assistant', content: replayed },
+    { role: 'user', content: [{ type: 'text', text: 'Again.', ...mark }] },
+  ]);
 });
 
 describe('a request', () => {
@@ -180,17 +156,15 @@ describe('a request', () => {
   });
 });
 
-describe('an error inside a stream', () => {
-  it.each([
-    ['overloaded_error', 'overloaded', 3],
-    ['rate_limit_error', 'rate_limit', 1],
-    ['invalid_request_error', 'error', 1],
-  ])('%s ends as %s after %i tries', async (type, expected, tries) => {
-    const { provider, server } = await serving([
-      events[0],
-      { type: 'error', error: { type, message: 'told' } },
-    ]);
-    await expect(provider.complete(asking())).rejects.toMatchObject({ failure: expected, status: null });
-    expect(server.requests).toHaveLength(tries);
-  });
+it.each([
+  ['overloaded_error', 'overloaded', 3],
+  ['rate_limit_error', 'rate_limit', 1],
+  ['invalid_request_error', 'error', 1],
+])('%s inside a stream ends as %s after %i tries', async (type, expected, tries) => {
+  const { provider, server } = await serving([
+    events[0],
+    { type: 'error', error: { type, message: 'told' } },
+  ]);
+  await expect(provider.complete(asking())).rejects.toMatchObject({ failure: expected, status: null });
+  expect(server.requests).toHaveLength(tries);
 });

@@ -5,7 +5,7 @@ import { objectOf, objectsOf } from '../../src/providers/tool-calls.ts';
 import { rawSlice } from '../../src/text/json.ts';
 import { JSON_TEXT } from '../../src/text/limits.ts';
 import type { JsonObject } from '../../src/types.ts';
-import { type ModelRequest, type Reply, startModel } from '../support/fakes/model/server.ts';
+import { type Script, startModel } from '../support/fakes/model/server.ts';
 import { answered, asking, providerAt, testKey, type Wire, wires } from '../support/fakes/model/wires.ts';
 import type { RawRequest } from '../support/fakes/raw-server.ts';
 import { atOnce, open, raw } from './conformance-server.ts';
@@ -75,7 +75,7 @@ describe.each(wires)('$name', (wire: Wire) => {
   };
 
   describe('against the emulator', () => {
-    const emulated = async (script: (request: ModelRequest, index: number) => Reply) => {
+    const emulated = async (script: Script) => {
       const model = await startModel(script);
       open.push(model);
       return { model, provider: await at(model) };
@@ -90,28 +90,6 @@ describe.each(wires)('$name', (wire: Wire) => {
         usage: { inputTokens: 7, outputTokens: 3, cachedInputTokens: 0, cacheWriteTokens: 0 },
         model: 'asked',
       });
-    });
-
-    it('returns one or more calls and sends their results by id', async () => {
-      const { provider, model } = await emulated((request, index) => {
-        if (index === 1)
-          expect(request.toolResults.map((result) => result.text)).toEqual(['result 0', 'result 1']);
-        if (index > 0) return { text: 'done' };
-        const calls = [
-          { id: 'one', name: 'shell', arguments: '{"command":"ls"}' },
-          { id: 'two', name: 'structured_output', arguments: '{"ok":true}' },
-        ];
-        return { text: 'Both.', calls };
-      });
-      const first = await provider.complete(asking());
-      expect(first.stopReason).toBe('tool_calls');
-      expect(first.message.text).toBe('Both.');
-      expect(first.message.toolCalls).toEqual([
-        { id: 'one', name: 'shell', rawArguments: '{"command":"ls"}', status: 'complete' },
-        { id: 'two', name: 'structured_output', rawArguments: '{"ok":true}', status: 'complete' },
-      ]);
-      await provider.complete(asking({ messages: answered(asking().messages, first) }));
-      expect(model.requests).toHaveLength(2);
     });
 
     it('extends the previous request byte for byte in every turn', async () => {
@@ -258,11 +236,6 @@ describe.each(wires)('$name', (wire: Wire) => {
     const { authorization, ...others } = server.requests[0]?.headers ?? {};
     expect(authorization).toBe(`Bearer ${testKey}`);
     expect(JSON.stringify(others)).not.toContain(testKey);
-  });
-
-  it('E18 reports a refusal', async () => {
-    const { completion } = await once({ text: 'No.', stop: wire.words.refusal });
-    expect(completion.stopReason).toBe('refusal');
   });
 
   it('counts cached tokens apart, read and written, and as part of the input; none if none are reported', async () => {

@@ -61,6 +61,7 @@ const json = (partial_json: string): JsonObject => ({
 const end = (stop_reason: string): JsonObject => ({ type: 'message_delta', delta: { stop_reason } });
 const stop: JsonObject = { type: 'message_stop' };
 const input = json('{"passed":true}');
+const [half, other] = [json('{"pass'), json('ed":true}')];
 const body = { content: [{ ...tool, input: { passed: true } }], stop_reason: 'tool_use' };
 
 /** Parts of the Responses API. */
@@ -80,6 +81,7 @@ const response: JsonObject = {
 };
 const completed: JsonObject = { type: 'response.completed', response };
 const error = { code: 'x', message: 'no' };
+const failed = { type: 'error', error };
 
 describe('a response', () => {
   it.each<[string, ProviderName, JsonObject | readonly JsonObject[]]>([
@@ -88,21 +90,9 @@ describe('a response', () => {
     ['arguments after the end', 'openai-compatible', [begun, ended, chunk([rest])]],
     ['another choice', 'openai-compatible', [begun, chunk([rest], 'tool_calls', { index: 1 })]],
     ['an error beside its choices', 'openai-compatible', { choices: [choice()], error }],
-    [
-      'an error event after its end',
-      'anthropic',
-      [start, block, input, end('tool_use'), { type: 'error', error }],
-    ],
-    [
-      'input after the end',
-      'anthropic',
-      [start, block, json('{"pass'), end('tool_use'), json('ed":true}'), stop],
-    ],
-    [
-      'two messages',
-      'anthropic',
-      [start, block, json('{"pass'), start, json('ed":true}'), end('tool_use'), stop],
-    ],
+    ['an error event after its end', 'anthropic', [start, block, input, end('tool_use'), failed]],
+    ['input after the end', 'anthropic', [start, block, half, end('tool_use'), other, stop]],
+    ['two messages', 'anthropic', [start, block, half, start, other, end('tool_use'), stop]],
     ['an error beside its content', 'anthropic', { ...body, error }],
     ['an error before its end', 'openai', [{ type: 'error', ...error }, completed]],
     ['an error beside its output', 'openai', { ...response, error }],

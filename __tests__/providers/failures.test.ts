@@ -1,6 +1,5 @@
 /** What can go wrong between us and a server: once on the shared HTTP layer, and a few rows for each vendor. */
 import type { ServerResponse } from 'node:http';
-import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { NetworkError, ProviderError } from '../../src/errors.ts';
 import type { Completion, CompletionRequest } from '../../src/providers/provider.ts';
@@ -35,6 +34,7 @@ interface Told {
 const whole = wireOf('openai-compatible', 'whole');
 const streamed = wireOf('openai-compatible', 'streamed');
 const atOnce = { 'retry-after-ms': '1' };
+const [X280, HAN290] = ['x'.repeat(280), '的'.repeat(290)];
 const call = { id: 'x', name: 'shell', arguments: '{"command":"make test"}' };
 
 async function ask(
@@ -150,7 +150,6 @@ describe('an error response', () => {
 
   it.each<[string, Partial<ProviderSettings>, string, boolean]>([
     ['/', {}, '/chat/completions', true],
-    ['/llm?x=1', { provider: 'openai-compatible' }, '', false],
     ['/v1', {}, '/v1/chat/completions', false],
     ['/v1beta/openai', { provider: 'gemini' }, '/v1beta/openai/chat/completions', false],
     ['', { provider: 'anthropic' }, '/v1/messages', false],
@@ -159,12 +158,9 @@ describe('an error response', () => {
     const server = await startRawServer(refusing(404));
     const wire = wireOf(more.provider ?? 'openai-compatible', 'whole');
     const settings = { ...more, baseUrl: `${server.url}${tail}` };
-    if (tail.includes('?')) await expect(askAt(wire, server.url, settings)).rejects.toThrow('holds a query');
-    else {
-      const { error } = await askAt(wire, server.url, settings);
-      const hint = lacks ? '`base-url`, which has no /v1 at its end.' : '`base-url`.';
-      expect(error?.message).toContain(`not found at ${server.url}${path}: check \`model\` and ${hint}`);
-    }
+    const { error } = await askAt(wire, server.url, settings);
+    const hint = lacks ? '`base-url`, which has no /v1 at its end.' : '`base-url`.';
+    expect(error?.message).toContain(`not found at ${server.url}${path}: check \`model\` and ${hint}`);
     await server.close();
   });
 
@@ -172,24 +168,9 @@ describe('an error response', () => {
     ['for a spent quota, by code', 429, { code: 'insufficient_quota' }, 'The quota of the key from'],
     ['for a spent quota, by type', 429, { type: 'insufficient_quota' }, 'The quota of the key from'],
     ['in one line', 400, { message: 'a\n::error::b' }, 'It said: "a ::error::b".'],
-    [
-      'at most 300 characters of it',
-      400,
-      { message: `${'word '.repeat(80)}` },
-      `"${'word '.repeat(59)}word…"`,
-    ],
-    [
-      'no half of a word, which may be a key',
-      401,
-      { message: `${'x'.repeat(280)} ${testKey} is` },
-      `${'x'.repeat(280)}…"`,
-    ],
-    [
-      'no half of a key after other scripts',
-      401,
-      { message: `${'的'.repeat(290)}${testKey}` },
-      `${'的'.repeat(290)}…"`,
-    ],
+    ['briefly', 400, { message: 'word '.repeat(80) }, `"${'word '.repeat(59)}word…"`],
+    ['without half a key', 401, { message: `${X280} ${testKey} is` }, `${X280}…"`],
+    ['without a key after other scripts', 401, { message: `${HAN290}${testKey}` }, `${HAN290}…"`],
   ])('is quoted %s', async (_, status, error, says) => {
     expect((await ask(whole, refusing(status, error))).error?.message).toContain(says);
   });
@@ -202,10 +183,6 @@ describe('an error response', () => {
   ])('is read %s', async (_, text) => {
     const told = await ask(whole, (response) => sendJson(response, text, 400));
     expect(told.error?.message).toContain('It said: "the reason".');
-    const packed = await ask(whole, (response) =>
-      response.writeHead(400, { 'content-encoding': 'gzip' }).end(gzipSync(text)),
-    );
-    expect(packed.error?.message).toContain('"the reason"');
   });
 
   it('names the source of a key in a user header, and says when there was none', async () => {
@@ -319,20 +296,12 @@ describe('a wait before a retry', () => {
     expect(notices).toEqual([`HOST answered 429${says}: try 2 of 11 follows`]);
   });
 
+  const unreachable = new TypeError('', { cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }) });
+  const proxyDown = new NetworkError('The proxy is down.', { code: 'ECONNRESET', passing: true });
   it.each<[string, typeof fetch]>([
     ['an overloaded server', async () => new Response('{}', { status: 529 })],
-    [
-      'a server that cannot be reached',
-      async () => {
-        throw new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }) });
-      },
-    ],
-    [
-      'a proxy that is down for a moment',
-      async () => {
-        throw new NetworkError('The proxy is down.', { code: 'ECONNRESET', passing: true });
-      },
-    ],
+    ['a server that cannot be reached', () => Promise.reject(unreachable)],
+    ['a proxy that is down for a moment', () => Promise.reject(proxyDown)],
   ])('is about a minute in sum for %s', async (_, send) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     let tries = 0;
@@ -340,11 +309,8 @@ describe('a wait before a retry', () => {
       tries += 1;
       return send(...request);
     };
-    const asked = ['openai', 'anthropic'].map((provider) =>
-      askAt(wireOf(provider === 'openai' ? 'openai' : 'anthropic', 'streamed'), 'http://127.0.0.1:9', {
-        fetch: counted,
-      }),
-    );
+    const wires = [wireOf('openai', 'streamed'), wireOf('anthropic', 'streamed')];
+    const asked = wires.map((wire) => askAt(wire, 'http://127.0.0.1:9', { fetch: counted }));
     await vi.advanceTimersByTimeAsync(30_000);
     expect(tries).toBeLessThan(22);
     await vi.advanceTimersByTimeAsync(35_000);
@@ -392,25 +358,13 @@ describe('a response that breaks off', () => {
     expect(told.notices).toEqual(follows('HOST broke off its answer', 3));
   });
 
+  const ended = { choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }] };
+  const errors = [ended, ...Array.from({ length: 60_000 }, () => ({ error: 1 }))];
+  const deep = `data: {"choices":[{"delta":{"x":${'['.repeat(20_000)}${']'.repeat(20_000)}}}]}\n\n`;
   it.each<[string, Handler, string, number]>([
-    [
-      'with many errors after its end',
-      (response) =>
-        sendEvents(response, [
-          { choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }] },
-          ...Array.from({ length: 60_000 }, () => ({ error: 1 })),
-        ]),
-      'broke off in every try',
-      3,
-    ],
-    [
-      'with deep nesting',
-      (response) =>
-        response.end(`data: {"choices":[{"delta":{"x":${'['.repeat(20_000)}${']'.repeat(20_000)}}}]}\n\n`),
-      'levels',
-      1,
-    ],
-  ])('%s is reported', async (_, handler, says, tries) => {
+    ['many errors after its end', (response) => sendEvents(response, errors), 'broke off in every try', 3],
+    ['deep nesting', (response) => response.end(deep), 'levels', 1],
+  ])('with %s is reported', async (_, handler, says, tries) => {
     const told = await ask(streamed, handler);
     expect(told).toMatchObject({ reason: 'provider_error', tries });
     expect(told.error?.message).toContain(says);
@@ -537,34 +491,25 @@ describe('a stream', () => {
 describe('aborting', () => {
   const reason = { stop: 'timeout' };
 
-  it.each<[string, (response: ServerResponse) => void]>([
+  const tooMany = refusing(429, {}, { 'retry-after': '3600' });
+  const pinging: Handler = (response) => {
+    streamed.begin(response, 'open');
+    const timer = setInterval(() => response.write(': ping\n\n'), 5);
+    response.once('close', () => clearInterval(timer));
+  };
+  it.each<[string, Handler]>([
     ['while waiting for headers', () => undefined],
-    [
-      'in the middle of a response, although pings arrive',
-      (response) => {
-        streamed.begin(response, 'open');
-        const timer = setInterval(() => response.write(': ping\n\n'), 5);
-        response.once('close', () => clearInterval(timer));
-      },
-    ],
-    [
-      'during the longest wait before a retry',
-      (response) =>
-        refusing(429, {}, { 'retry-after': '3600' })(
-          response,
-          { method: '', path: '', headers: {}, raw: '' },
-          0,
-        ),
-    ],
+    ['in the middle of a response, although pings arrive', pinging],
+    ['during the longest wait before a retry', tooMany],
   ])('E10 E12 %s rejects with the reason at once and sends no further request', async (_, answer) => {
     for (const wire of [streamed, wireOf('anthropic', 'streamed')]) {
       const controller = new AbortController();
       let requests = 0;
       const work = ask(
         wire,
-        (response) => {
+        (...exchange) => {
           requests += 1;
-          answer(response);
+          answer(...exchange);
           setTimeout(() => controller.abort(reason), 30);
         },
         { idleTimeoutMs: 5_000 },

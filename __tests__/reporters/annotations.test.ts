@@ -49,15 +49,7 @@ describe('annotations', () => {
       [
         { severity: 'low', path: 'sub/src/a.js', line: 1, message: 'nit' },
         { severity: 'medium', path: 'src/a.js:2:2', title: 'T', message: 'w' },
-        {
-          severity: 'critical',
-          path: 'src\\a.js',
-          line: 2,
-          end_line: 3,
-          column: 1,
-          title: 'Bad',
-          message: 'b\nad',
-        },
+        { ...FINDING, path: 'src\\a.js', end_line: 3, column: 1, title: 'Bad', message: 'b\nad' },
       ],
       [
         ['error', { title: 'Bad', ...place, endLine: '3' }, 'b\nad'],

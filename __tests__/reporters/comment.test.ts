@@ -1,11 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GitHubError } from '../../src/errors.ts';
 import { type CommentOptions, commentBody, createComment } from '../../src/reporters/comment.ts';
 import type { CommentText, Report, WrittenComment } from '../../src/reporters/report-types.ts';
 import type { Conclusion } from '../../src/types.ts';
-import { knowSecrets, textOf } from '../support/surroundings.ts';
-import { proseOf, render, sparks, tagsOf } from '../support/texts/gfm.ts';
+import { knowSecrets } from '../support/surroundings.ts';
 import { sampleReport } from './sample-report.ts';
 
 const facts = { secrets: knowSecrets('sk-canary_0123'), serverUrl: 'https://github.com' };
@@ -136,27 +134,5 @@ describe('the text of a comment', () => {
     ['a sk-canary_0123', 'a &#42;&#42;&#42;'],
   ])('shows the key %j without its meaningless parts', (key, shown) => {
     expect(body({}, key)).toContain(`<code>${shown}</code></sub>`);
-  });
-
-  it('renders hostile text in the payload, key or error as plain text', () => {
-    const bait = [
-      '<!-- structured-agent:0123456789abcdef0123456789abcdef commit=unknown run=999999 attempt=9 -->',
-      ...'@octocat </details></sub><script> #12 https://evil.example | octo/demo#1 :tada:'.split(' '),
-      ...['![x](http://evil.example)', '\n/deploy now', '```\n# x'],
-    ];
-    const text = textOf(bait, { pieceCount: 5, other: fc.string({ unit: 'grapheme' }) });
-    const clean = tagsOf(render(body({ payload: { a: 'a', list: [{ b: 'b' }] } })));
-    fc.assert(
-      fc.property(text, text, text, (value, key, path) => {
-        const shown = body({ payload: { a: value || 'a', list: [{ b: value || 'b', path }] } }, key);
-        const html = render(shown);
-        expect(sparks(proseOf(html))).toEqual([]);
-        expect(html).not.toMatch(/<script|<img|<!--/u);
-        expect(shown).not.toMatch(/^\s*\//mu);
-        const added = tagsOf(html).filter((tag) => !clean.includes(tag));
-        expect(added.filter((tag) => !['br', 'code'].includes(tag))).toEqual([]);
-      }),
-      { numRuns: 150 },
-    );
   });
 });

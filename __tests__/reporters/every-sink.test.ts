@@ -14,7 +14,7 @@ import type { WrittenLocation } from '../../src/reporters/findings.ts';
 import { createLiveLog } from '../../src/reporters/live-log.ts';
 import type { Log } from '../../src/reporters/log.ts';
 import { createMessages } from '../../src/reporters/messages.ts';
-import type { Report, Reporter, RunEvent } from '../../src/reporters/report-types.ts';
+import type { Evidence, Report, Reporter } from '../../src/reporters/report-types.ts';
 import { createSarif } from '../../src/reporters/sarif.ts';
 import { sourceFile } from '../../src/reporters/source-locations.ts';
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
@@ -23,7 +23,7 @@ import type { Secrets } from '../../src/text/secrets.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
 import { sampleLeg, sampleMerged, sampleVote } from '../merge/sample-merged.ts';
 import { captureLog, knowSecrets, makeFolder } from '../support/surroundings.ts';
-import { sampleEvents } from './sample-events.ts';
+import { eventsSaying } from './sample-events.ts';
 import { notMet, sampleReport, unpublished } from './sample-report.ts';
 
 const folder = makeFolder();
@@ -77,11 +77,31 @@ const parsed = (text: string) =>
     .flatMap((line) => strings(JSON.parse(line)))
     .join('\uffff');
 
+/** Findings that were looked up, in a change of which files were not shown. */
+const evidenceOf = (text: string): Evidence => ({
+  ...{ context: 'truncated', toolCalls: 1, grounding: { exact: 1, moved: 0, unproven: 1 } },
+  coverage: {
+    ...{ status: 'partial', why: text },
+    files: {
+      ...{ changed: 2, required: 1, shown: 0, unseen: [{ path: text, hunks: 1, shownHunks: 0 }] },
+      notRequired: [{ path: text, why: 'binary' }],
+    },
+  },
+  findings: [
+    { path: text, line: 3, grounding: 'unproven' },
+    { path: 'src/a.js', line: 1, grounding: 'exact' },
+  ],
+});
+
 const said = (text: string): Report =>
   sampleReport({
-    verdict: { ...sampleReport().verdict, error: `It says ${text} here.` },
-    payload: { passed: true, [text]: text, list: [text, { [text]: text }], findings: findings(text) },
-    gate: { status: 'met', issues: [{ path: `/${text}`, keyword: 'const', message: text }], words: [text] },
+    verdict: { ...notMet, error: `It says ${text} here.` },
+    payload: { passed: false, [text]: text, list: [text, { [text]: text }], findings: findings(text) },
+    gate: {
+      status: 'not_met',
+      issues: [{ path: `/${text}`, keyword: 'const', message: text }],
+      words: [text, text],
+    },
     repaired: { kind: 'unwrapped', key: text },
     model: text,
     lastAssistantText: text,
@@ -90,55 +110,21 @@ const said = (text: string): Report =>
       ...turn,
       calls: turn.calls.map((call) => ({ ...call, name: text, target: text })),
     })),
+    evidence: evidenceOf(text),
   });
 
-/** As above, but whole: envelopes of the tests are held against their schema. */
-const gated = (text: string): Report =>
-  sampleReport({
-    verdict: { ...notMet, error: `It says ${text} here.` },
-    payload: { passed: false },
-    gate: {
-      status: 'not_met',
-      issues: [{ path: `/${text}`, keyword: 'const', message: text }],
-      words: [text],
-    },
-    repaired: { kind: 'unwrapped', key: text },
-    model: text,
-  });
+/** A payload with a secret is never published, so that no envelope masks its payload. */
+const published = (text: string): Report => ({ ...said(text), payload: { passed: false } });
 
-/** Findings that were looked up, in a change of which files were not shown; the file has the line that is quoted. */
-const quoted = (text: string): Report => {
-  const rows = [
-    { severity: 'error', path: 'src/a.js', line: 1, message: 'No.', quote: text },
-    { severity: 'error', path: text, line: 3, message: 'No.', quote: text },
-  ];
-  return sampleReport({
-    payload: { passed: false, findings: rows },
-    evidence: {
-      ...{ context: 'truncated', toolCalls: 1, grounding: { exact: 1, moved: 0, unproven: 1 } },
-      coverage: {
-        ...{ status: 'partial', why: text },
-        files: {
-          ...{ changed: 2, required: 1, shown: 0, unseen: [{ path: text, hunks: 1, shownHunks: 0 }] },
-          notRequired: [{ path: text, why: 'binary' }],
-        },
-      },
-      findings: [
-        { path: 'src/a.js', line: 1, grounding: 'exact' },
-        { path: text, line: 3, grounding: 'unproven' },
-      ],
-    },
-  });
-};
 /** Every file has the line that is quoted. */
-const locateQuoted = (text: string) => (place: WrittenLocation) => ({ ...place, source: sourceFile(text) });
+const locateIn = (text: string) => (place: WrittenLocation) => ({ ...place, source: sourceFile(text) });
 
 const ofProse = (text: string): Report =>
   sampleReport({ ...unpublished(`It says ${text} here.`), model: text, lastAssistantText: text });
 
 const findings = (text: string): Json => [
-  { severity: 'error', path: text, line: 3, rule: text, title: text, message: text },
-  { severity: 'error', path: 'src/a.js', line: 3, rule: text, title: text, message: text },
+  { severity: 'error', path: text, line: 3, rule: text, title: text, message: text, quote: text },
+  { severity: 'error', path: 'src/a.js', line: 3, rule: text, title: text, message: text, quote: text },
 ];
 
 const votes = (text: string) =>
@@ -152,21 +138,6 @@ const votes = (text: string) =>
 
 const mergedOf = (text: string): Report => describeMerge(said(text), votes(text));
 
-const eventsOf = (text: string): readonly RunEvent[] =>
-  sampleEvents.map((event): RunEvent => {
-    if (event.type === 'tool_finished')
-      return { ...event, result: { ...event.result, content: text }, call: { ...event.call, target: text } };
-    if (event.type === 'run_started') return { ...event, prompt: text, model: text };
-    if (event.type === 'turn_completed') {
-      const toolCalls = event.message.toolCalls.map((call) => ({
-        ...call,
-        rawArguments: JSON.stringify({ [text]: text }),
-      }));
-      return { ...event, message: { ...event.message, text, toolCalls } };
-    }
-    return event.type === 'notice' ? { ...event, text } : event;
-  });
-
 function knowing(): Secrets {
   const known = knowSecrets(LONG, SHORT);
   const mask = (text: string) => {
@@ -178,7 +149,7 @@ function knowing(): Secrets {
 
 /** The events and the report of a whole run. */
 async function hear(reporter: Reporter, text: string, report = said(text)): Promise<void> {
-  for (const event of eventsOf(text)) reporter.event?.(event);
+  for (const event of eventsSaying(text)) reporter.event?.(event);
   await reporter.report?.(report, new AbortController().signal);
 }
 
@@ -195,66 +166,44 @@ function logged(use: (log: Log, text: string) => Promise<void> | void): Sink {
   };
 }
 
-const written = (make: (file: string) => Reporter, read = (text: string) => text, reportOf = said): Sink => {
+const written = (
+  make: (file: string, text: string) => Reporter,
+  read = (text: string) => text,
+  reportOf = said,
+): Sink => {
   return async (text) => {
     const file = path.join(folder, 'sink');
-    await hear(make(file), text, reportOf(text));
+    await hear(make(file, text), text, reportOf(text));
     return read(readFileSync(file, 'utf8'));
   };
 };
 
-const locate = (place: WrittenLocation) => ({ ...place, source: null });
 const ignore = () => undefined;
 const sarifFacts = { version: '0', category: 'x', informationUri: 'https://example.com', serverUrl: null };
 
 const sinks: readonly (readonly [string, Sink])[] = [
-  ['the job summary', (text) => summaryMarkdown(said(text), facts, 1e6)],
+  ['the job summary', (text) => summaryMarkdown(said(text), { ...facts, locate: locateIn(text) }, 1e6)],
   ['the summary of a merge', (text) => summaryMarkdown(mergedOf(text), facts, 1e6)],
-  ['the comment', (text) => commentBody(said(text), 'key', facts)],
+  ['the comment', (text) => commentBody(said(text), 'key', { ...facts, locate: locateIn(text) })],
   ['the comment of a merge', (text) => commentBody(mergedOf(text), 'key', facts)],
-  [
-    'a job summary with what would be replaced',
-    (text) => summaryMarkdown(quoted(text), { ...facts, locate: locateQuoted(text) }, 1e6),
-  ],
-  [
-    'a comment with what would be replaced',
-    (text) => commentBody(quoted(text), 'key', { ...facts, locate: locateQuoted(text) }),
-  ],
-  [
-    'the log of what was not shown',
-    logged((log, text) => hear(createLiveLog({ log, level: 'summary' }), '', quoted(text))),
-  ],
-  [
-    'the annotations of what was looked up',
-    logged((log, text) =>
-      hear(createAnnotations({ log, locate: locateQuoted(text), elsewhere: 'x' }), '', quoted(text)),
-    ),
-  ],
-  [
-    'a SARIF file with fixes',
-    async (text) => {
-      const file = path.join(folder, 'sink');
-      const options = { file, secrets, locate: locateQuoted(text), notify: ignore, ...sarifFacts };
-      await hear(createSarif(options), '', quoted(text));
-      return parsed(readFileSync(file, 'utf8'));
-    },
-  ],
   ['a line of the log', logged((log, text) => log.info(text))],
   ['an annotation', logged((log, text) => log.error(text, { title: text, file: text }))],
   ['a block of the log', logged((log, text) => log.group(text, text))],
   ['the live log', logged((log, text) => hear(createLiveLog({ log, level: 'full' }), text))],
   [
     'the annotations of findings',
-    logged((log, text) => hear(createAnnotations({ log, locate, elsewhere: 'x' }), text)),
+    logged((log, text) => hear(createAnnotations({ log, locate: locateIn(text), elsewhere: 'x' }), text)),
   ],
   ['the transcript', written((file) => createTranscript({ file, secrets }), parsed)],
   [
     'the report page',
-    written((file) => createReportPage({ file, secrets, notify: ignore }), undefined, gated),
+    written((file) => createReportPage({ file, secrets, notify: ignore }), undefined, published),
   ],
   [
     'the SARIF file',
-    written((file) => createSarif({ file, secrets, locate, notify: ignore, ...sarifFacts }), parsed),
+    written((file, text) => {
+      return createSarif({ file, secrets, locate: locateIn(text), notify: ignore, ...sarifFacts });
+    }, parsed),
   ],
   [
     'the commit status',
@@ -271,11 +220,7 @@ const sinks: readonly (readonly [string, Sink])[] = [
       return description;
     },
   ],
-  ['the envelope of a verdict', (text) => parsed(JSON.stringify(envelope(gated(text), secrets.mask)))],
-  [
-    'the envelope of what was not shown',
-    (text) => parsed(JSON.stringify(envelope({ ...quoted(text), payload: null }, secrets.mask))),
-  ],
+  ['the envelope of a verdict', (text) => parsed(JSON.stringify(envelope(published(text), secrets.mask)))],
   ['the envelope of prose', (text) => parsed(JSON.stringify(envelope(ofProse(text), secrets.mask)))],
   ['the envelope of a merge', (text) => strings(mergedJson(votes(text), secrets.mask)).join('\uffff')],
   [
@@ -283,7 +228,7 @@ const sinks: readonly (readonly [string, Sink])[] = [
     (text) => {
       const messages = createMessages({ version: '0', cwd: '/', mask: secrets.mask });
       return parsed(
-        eventsOf(text)
+        eventsSaying(text)
           .flatMap(messages)
           .map((each: JsonObject) => JSON.stringify(each))
           .join('\n'),

@@ -57,28 +57,15 @@ describe('a payload', () => {
     expect(grounded.byRow.size).toBe(0);
   });
 
+  const proven = { path: 'src/a.ts', line: 5 };
+  const [behind, nowhere] = [{ path: 'a.ts:3-4' }, { path: 'no.ts' }];
   it.each<[string, JsonObject, FindingEvidence, JsonObject]>([
-    ['a corrected line', row(), exact, row({ path: 'src/a.ts', line: 5 })],
-    ['a range', row({ end_line: 6 }), exact, row({ path: 'src/a.ts', line: 5, end_line: 8 })],
-    [
-      'a line behind the path',
-      row({ path: 'a.ts:3-4', line: null }),
-      exact,
-      row({ path: 'src/a.ts', line: 5, end_line: 6 }),
-    ],
-    [
-      'another file',
-      row({ path: 'b.ts' }),
-      { ...exact, grounding: 'moved' },
-      row({ path: 'src/a.ts', line: 5 }),
-    ],
+    ['a corrected line', row(), exact, row(proven)],
+    ['a range', row({ end_line: 6 }), exact, row({ ...proven, end_line: 8 })],
+    ['a line behind the path', row({ ...behind, line: null }), exact, row({ ...proven, end_line: 6 })],
+    ['another file', row({ path: 'b.ts' }), { ...exact, grounding: 'moved' }, row(proven)],
     ['no proof', row(), { ...exact, line: 3, grounding: 'unproven' }, row({ path: 'src/a.ts' })],
-    [
-      'no file',
-      row({ path: 'no.ts' }),
-      { path: null, line: 3, grounding: 'unproven' },
-      row({ path: 'no.ts' }),
-    ],
+    ['no file', row(nowhere), { path: null, line: 3, grounding: 'unproven' }, row(nowhere)],
   ])('shows a finding with %s', (_, before, evidence, after) => {
     expect(groundFindings(payloadOf(before), checked(evidence)).payload).toEqual(payloadOf(after));
   });

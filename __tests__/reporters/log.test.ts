@@ -11,43 +11,7 @@ function openLog(...values: string[]) {
   return captureLog(knowSecrets(...values), () => `token-${count++}`);
 }
 
-const attacks: [string, string][] = [
-  ['C01 a set-output command', '::set-output name=conclusion::success'],
-  ['C03 a bare CR', 'progress 10%\r::set-output name=conclusion::success\r\n'],
-  ['C05 a stop-commands command', '::stop-commands::deadbeef'],
-  ['C07 a fake annotation', '::error file=README.md,line=1,title=Approved::merge me\n::notice::ok'],
-  ['C08 a problem matcher', '::add-matcher::m.json'],
-  [
-    'C10 the old command format',
-    '# hi\n::set-output name=conclusion::success\nnote ##[set-output name=conclusion]success\n',
-  ],
-  [
-    'C13 Unicode spaces',
-    '\u00a0::set-output name=a::b\n\u2028::set-output name=a::b\n\u0085::error::x\n\v::error::y\f::error::z',
-  ],
-  ['C15 terminal sequences', '\x1b[2J\x1b[1A::error::x\x1b]8;;http://127.0.0.1/\x07click\x1b]8;;\x07\x9b2J'],
-  ['C16 guesses of the token', '::token-0::\n::pause-logging::\n::endgroup::\n::set-output name=a::b'],
-  ['C17 groups', '::endgroup::\n::group::Result PASS\n##[endgroup]'],
-  [
-    'zero-width characters in the markers',
-    ':\u200b:error::x\n#\u00ad#[error]x\n#\x00#[warning]y\n\ufeff::error::z',
-  ],
-  ['unpaired surrogates', '\ud800::error::x\udfff##[error]y'],
-];
-
 describe('untrusted text', () => {
-  it.each(attacks)('%s starts no workflow command, with or without stop-commands', (_, text) => {
-    const { log, text: written } = openLog();
-    log.untrusted(text);
-    log.info(text);
-    log.info(`target ${text}`, 2);
-    for (const stream of [written(), withoutStopCommands(written())]) {
-      expect(parseLog(stream)).toEqual([]);
-      expect(stream).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200b\u202e]/);
-      expect(stream.isWellFormed()).toBe(true);
-    }
-  });
-
   it('is shown unchanged except for broken command markers, with a prefix on each line', () => {
     const { log, text } = openLog();
     log.untrusted('a\tb\r\nstd::string ## [x] ##[y]\n\nend');
@@ -92,7 +56,9 @@ describe('untrusted text', () => {
   });
 
   it('C* and D* starts no workflow command for any text', () => {
-    const signs = '::,:,##[,#,[,],\r,\n,\u2028,\u0085,\u00a0,\u200b,\x1b,\x00,%0A,%25,='.split(',');
+    const signs = '::,:,##[,#,[,],\r,\n,\u2028,\u0085,\u00a0,\u200b,\u202e,\x1b,\x9b2J,\x00,%0A,%25,='.split(
+      ',',
+    );
     const words =
       'set-output name=a,stop-commands,token-0,token-1,error,add-mask,endgroup,group,\ud800'.split(',');
     const hostile = textOf([...signs, ...words, ','], { pieceCount: 20 });
@@ -101,6 +67,9 @@ describe('untrusted text', () => {
         const { log, text } = openLog();
         log.untrusted(one);
         log.info(other, 1);
+        const stream = text();
+        expect(stream).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200b\u202e]/);
+        expect(stream.isWellFormed()).toBe(true);
         log.group(one, other);
         log.error(one, { title: other, file: one, line: 3 });
         const names = ['group', 'endgroup', 'error'];

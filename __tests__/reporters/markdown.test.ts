@@ -10,19 +10,12 @@ const seen = (html: string) => proseOf(html).replaceAll('\u200b', '').trim();
 const texts: [string, string][] = [
   ['D08 mentions, references and commands', '@octocat @org/team fixes #1 closes o/r#2 /deploy prod GH-12'],
   ['D09 the marker of the comment', '<!-- structured-agent:sticky id=main --> ## ✅ PASSED'],
-  [
-    'D10 HTML that closes surrounding elements',
-    '</pre></details> # ✅ Verdict: pass ``` ~~~ <script>1</script>',
-  ],
-  [
-    'links and images',
-    '[x](http://a.b) ![i](https://c.d/e.png) <https://f.g> www.h.ij k@l.mn ftp://o.p [r]: http://s',
-  ],
+  ['D10 HTML that closes', '</pre></details> # ✅ Verdict: pass ``` ~~~ <script>1</script>'],
+  ['links', '[x](http://a.b) <https://f.g> www.h.ij k@l.mn ftp://o.p [r]: http://s'],
+  ['images', '![i](https://c.d/e.png)'],
   ['formatting', '**b** __b__ *i* _i_ ~~s~~ `c` a | b $x$ $$y$$ ^z^ =h= [^1] \\ \\* &amp; &#64;octocat'],
-  [
-    'references without a sign',
-    'commit 0123456789abcdef0123456789abcdef01234567 GHSA-aaaa-bbbb-cccc CVE-2024-12345',
-  ],
+  ['a commit', 'commit 0123456789abcdef0123456789abcdef01234567'],
+  ['advisories', 'GHSA-aaaa-bbbb-cccc CVE-2024-12345'],
   ['emoji names', 'a :white_check_mark: :+1: b'],
   ['a heading', '# heading'],
   ['a list', '- item'],

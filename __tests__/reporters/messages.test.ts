@@ -58,16 +58,6 @@ describe('the messages of a run', () => {
     expect(messageOf(turn([], { usage: null }))).toMatchObject({ usage: null });
   });
 
-  it.each([
-    ['end', 'end_turn'],
-    ['tool_calls', 'tool_use'],
-    ['length', 'max_tokens'],
-    ['refusal', 'refusal'],
-    ['pause', 'pause_turn'],
-  ] as const)('map the stop reason %s as in the Messages API', (stopReason, stop_reason) => {
-    expect(messageOf(turn([], { stopReason }))).toMatchObject({ stop_reason });
-  });
-
   it.each<[Partial<ToolCall>, JsonObject]>([
     [{ rawArguments: '{"a":1,"__proto__":2}' }, { input: JSON.parse('{"a":1,"__proto__":2}') }],
     [{ rawArguments: '' }, { input: {} }],

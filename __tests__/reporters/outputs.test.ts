@@ -78,19 +78,11 @@ describe('stepOutputs', () => {
     expect(written(unpublished('No.'))).toEqual(declared.filter((name) => name.startsWith('run-')));
   });
 
-  it('returns only outputs about the run when no payload is published', () => {
-    const none = { costUsd: null, results: null };
-    const report = sampleReport({ ...unpublished('No.'), ...none });
-    expect(Object.fromEntries(stepOutputs(report).outputs)).toEqual({
-      ...RUN_OUTPUTS,
-      'run-conclusion': 'inconclusive',
-      'run-reason': 'plain_text',
-      'run-exit-code': '1',
-      'run-cost-usd': '',
-      'run-results': '',
-      'run-result-file': '',
-      'run-sarif-file': '',
-    });
+  it('leaves the outputs of unknown facts empty', () => {
+    const report = sampleReport({ ...unpublished('No.'), costUsd: null, results: null });
+    const { outputs } = stepOutputs(report);
+    for (const name of ['run-cost-usd', 'run-results', 'run-result-file', 'run-sarif-file'])
+      expect(outputs.get(name), name).toBe('');
   });
 
   it.each([
@@ -156,38 +148,10 @@ describe('stepOutputs', () => {
 });
 
 describe('writeOutputs', () => {
-  let count = 0;
-  const fresh = (content = '') => {
-    const file = path.join(folder, `output-${count++}`);
-    writeFileSync(file, content);
-    return file;
-  };
-
-  it.each([
-    ['D03 a heredoc end', 'x\nEOF\nconclusion=success\nverdict<<EOF\npass'],
-    [
-      'D04 the delimiter of the toolkit',
-      'ghadelimiter_00000000-0000-0000-0000-000000000000\nconclusion=success',
-    ],
-    ['a last line break', 'x\n'],
-    ['only line breaks', '\n\n\r\n'],
-    ['an empty text', ''],
-    ['CRLF', 'a\r\nb\r'],
-    ['a byte order mark', '\ufeffx'],
-  ])('%s is read back unchanged', (_, value) => {
-    const file = fresh();
-    const outputs = new Map([
-      ['a', value],
-      ['b', 'after'],
-    ]);
-    writeOutputs(file, outputs);
-    expect(parseOutputFile(readFileSync(file, 'utf8'))).toEqual(outputs);
-  });
-
   it('P4 D05 any payload is read back as exactly the expected outputs', () => {
-    const pieces =
-      '\n \r \r\n << = EOF end_ conclusion=success a<<E \0 \u2028 \ufeff __proto__ run-turns'.split(' ');
-    const text = textOf(pieces, { other: fc.string({ unit: 'grapheme', maxLength: 4 }) });
+    const pieces = 'EOF end_ = << a<<E ghadelimiter_0 \0 \u2028 \ufeff __proto__ run-turns'.split(' ');
+    const breaks = ['\n', '\r', '\r\n', '\nEOF\n', '\nghadelimiter_0\n', 'conclusion=success'];
+    const text = textOf([...pieces, ...breaks], { other: fc.string({ unit: 'grapheme', maxLength: 4 }) });
     const payload = fc.dictionary(
       text,
       fc.oneof(text, fc.boolean(), fc.integer(), fc.array(text, { maxLength: 3 })),
@@ -219,23 +183,20 @@ describe('writeOutputs', () => {
   });
 
   it('keeps earlier content of the file, also when its last line has no line break', () => {
-    const file = fresh('earlier=1');
-    writeOutputs(file, new Map([['a', 'b']]));
+    const file = path.join(folder, 'output');
+    writeFileSync(file, 'earlier=1');
+    writeOutputs(file, new Map([['a', 'b\n']]));
     expect([...parseOutputFile(readFileSync(file, 'utf8'))]).toEqual([
       ['earlier', '1'],
-      ['a', 'b'],
+      ['a', 'b\n'],
     ]);
   });
 
-  it('throws an InputError when the file cannot be written', () => {
-    expect(() => writeOutputs(path.join(folder, 'no', 'such'), new Map([['a', 'b']]))).toThrow(InputError);
-    expect(() => writeOutputs(folder, new Map([['a', 'b']]))).toThrow(InputError);
-  });
-
-  it('throws an InputError for a pipe without a reader, without waiting', () => {
+  it('throws an InputError when the file cannot be written, without waiting for the reader of a pipe', () => {
     const pipe = path.join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
-    expect(() => writeOutputs(pipe, new Map([['a', 'b']]))).toThrow(InputError);
+    for (const file of [path.join(folder, 'no', 'such'), folder, pipe])
+      expect(() => writeOutputs(file, new Map([['a', 'b']])), file).toThrow(InputError);
   });
 });
 
@@ -246,16 +207,7 @@ describe('the outputs of a merge', () => {
   it('contain the payload and the totals of the merge, and nothing about a sandbox', () => {
     const { structured_output, ...outputs } = outputsOf();
     expect(JSON.parse(structured_output ?? '')).toMatchObject({ passed: true, tally: { pass: 9 } });
-    expect(outputs).toMatchObject({
-      passed: 'true',
-      'run-conclusion': 'success',
-      'run-reason': 'accepted',
-      'run-exit-code': '0',
-      'run-input-tokens': '27000',
-      'run-output-tokens': '1890',
-      'run-cost-usd': '0.18',
-      'run-result-file': '/tmp/results/result.json',
-    });
+    expect(outputs).toMatchObject({ 'run-input-tokens': '27000', 'run-cost-usd': '0.18' });
     expect(outputs).not.toHaveProperty('run-sandbox');
   });
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createProgress, type ProgressOptions } from '../../src/reporters/progress.ts';
 import type { RunEvent } from '../../src/reporters/report-types.ts';
 import { knowSecrets } from '../support/surroundings.ts';
-import { sampleEvents } from './sample-events.ts';
+import { eventsSaying, sampleEvents } from './sample-events.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
 const signal = new AbortController().signal;
@@ -108,32 +108,12 @@ describe('plain progress', () => {
 
 describe('hostile text', () => {
   const evil = 'a\x1b[2J\x1b]0;title\x07\r\n::error::x\n##[error]y\u202e\u200d\x9b1A👨‍👩‍👧漢';
-  const call = { id: 'c', name: evil, target: evil };
-  const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0 };
-  const totals = { turns: 1, usage, costUsd: null };
-  const events: readonly RunEvent[] = [
-    { type: 'notice', level: 'info', text: evil },
-    { type: 'notice', level: 'warning', text: evil },
-    { type: 'run_started', model: evil, provider: evil, prompt: evil, sessionId: evil, tools: [evil] },
-    { type: 'turn_started', turn: 1, forced: false },
-    { type: 'tool_started', turn: 1, call },
-    {
-      type: 'tool_finished',
-      turn: 1,
-      call,
-      decision: 'error',
-      durationMs: 1,
-      result: { callId: 'c', content: evil, isError: true },
-      totals,
-    },
-  ];
-
   it.each([
     ['plain', false],
     ['live', true],
   ])('is escaped in %s progress', async (_, live) => {
     const { progress, emit, text } = open({ live });
-    for (const event of events) emit([event]);
+    emit(eventsSaying(evil));
     progress.warn(evil);
     await progress.conclude(sampleReport({ ...unpublished(evil), model: evil, results: evil }));
     progress.fail(evil);

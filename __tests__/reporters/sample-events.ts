@@ -85,3 +85,18 @@ export const sampleEvents: readonly RunEvent[] = [
   },
   { type: 'notice', level: 'info', text: 'a remark' },
 ];
+
+/** The events with a text wherever the model, a tool or the user can put one. */
+export const eventsSaying = (text: string): readonly RunEvent[] =>
+  sampleEvents.map((event): RunEvent => {
+    if (event.type === 'tool_started') return { ...event, call: { ...event.call, name: text, target: text } };
+    if (event.type === 'tool_finished')
+      return { ...event, result: { ...event.result, content: text }, call: { ...event.call, target: text } };
+    if (event.type === 'run_started') return { ...event, prompt: text, model: text, tools: [text] };
+    if (event.type === 'turn_completed') {
+      const rawArguments = JSON.stringify({ [text]: text });
+      const toolCalls = event.message.toolCalls.map((call) => ({ ...call, rawArguments }));
+      return { ...event, message: { ...event.message, text, toolCalls } };
+    }
+    return event.type === 'notice' ? { ...event, text } : event;
+  });

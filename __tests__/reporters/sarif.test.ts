@@ -339,11 +339,7 @@ describe('alerts', () => {
   });
 
   it.each<[JsonObject, string, number | null]>([
-    [
-      { rule: '@typescript-eslint/no-unused-vars', severity: 'medium' },
-      '@typescript-eslint/no-unused-vars',
-      5.5,
-    ],
+    [{ rule: '@ts/no-unused-vars', severity: 'medium' }, '@ts/no-unused-vars', 5.5],
     [{ category: ' SQL  Injection! ', severity: 'critical' }, 'sql-injection', 9.5],
     [{ cwe: 'CWE-89', severity: 'low' }, 'cwe-89', 2],
     [{ rule: '///', title: 'Title' }, 'finding', null],

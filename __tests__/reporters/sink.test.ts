@@ -107,26 +107,6 @@ describe('stdout as a pipe', () => {
     expect(sentences(stderr()).length).toBe(1);
     expect(stderr().match(/EPIPE/g)?.length).toBe(1);
   });
-
-  it('stream-json is written line by line during the run, with the envelope last', async () => {
-    const { child } = start({
-      format: 'stream-json',
-      report: sampleReport(),
-      steps: [...sampleEvents.slice(0, 4), { type: 'wait' }, ...sampleEvents.slice(4)],
-    });
-    let stdout = '';
-    child.stdout.on('data', (data) => {
-      stdout += data;
-    });
-    while (stdout.split('\n').length < 4) await once(child.stdout, 'data');
-    expect(stdout.trimEnd().split('\n').map(kindOf)).toEqual(['system', 'user', 'assistant']);
-    child.stdin.end('\n');
-    const [code] = await once(child, 'close');
-    expect(code).toBe(0);
-    const kinds = stdout.trimEnd().split('\n').map(kindOf);
-    expect(kinds.length).toBe(12);
-    expect(kinds.at(-1)).toBe('result');
-  });
 });
 
 describe('stdout that is not a pipe', () => {
@@ -153,8 +133,3 @@ describe('stdout that is not a pipe', () => {
     expect(ended.stderr).toMatch(says);
   });
 });
-
-function kindOf(line: string): unknown {
-  const message: JsonObject = JSON.parse(line);
-  return message['type'];
-}

@@ -1,11 +1,8 @@
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createAnnotations } from '../../src/reporters/annotations.ts';
-import { commentBody } from '../../src/reporters/comment.ts';
 import { asWritten } from '../../src/reporters/links.ts';
-import { createSarif } from '../../src/reporters/sarif.ts';
 import {
   createLocator,
   isCheckedOut,
@@ -15,11 +12,7 @@ import {
   type SourceLocation,
   sourceFile,
 } from '../../src/reporters/source-locations.ts';
-import { summaryMarkdown } from '../../src/reporters/summary.ts';
-import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject } from '../../src/types.ts';
-import { captureLog } from '../support/surroundings.ts';
-import { sampleReport } from './sample-report.ts';
 import { locator, type Workspace, workspaces } from './workspace-world.ts';
 
 const make = workspaces();
@@ -219,7 +212,7 @@ describe('the evidence of findings', () => {
     workspace.write('packages/api/index.js', 'one\ntwo\n');
     workspace.write('packages/web/index.js', 'one\n');
     const places = { workspace: workspace.root, repositories: ['octo/demo'] };
-    return { root: workspace.root, locate: createLocator({ ...places, workingDirectory: 'packages/api' }) };
+    return createLocator({ ...places, workingDirectory: 'packages/api' });
   }
   const failures = [{ test: 'adds', path: 'index.js' }, { test: 'subtracts' }];
 
@@ -243,7 +236,7 @@ describe('the evidence of findings', () => {
     ['none of two lists with file names', { failures, others: [{ path: 'index.js', message: 'x' }] }, []],
     ['no list beside `findings`', { findings: [], failures }, []],
   ])('has %s', (_, payload, paths) => {
-    expect(resolveFindings(payload, monorepo().locate).map((each) => each.path)).toEqual(paths);
+    expect(resolveFindings(payload, monorepo()).map((each) => each.path)).toEqual(paths);
   });
 
   it('maps each written path to its resolved path, unless the numbers of entries differ', () => {
@@ -264,7 +257,7 @@ describe('the evidence of findings', () => {
   it('decides where a finding is, and else the file is searched for', () => {
     const payload = { findings: [{ path: 'index.js', line: 2, message: 'x' }] };
     const written = { path: 'index.js', line: 2, endLine: null, column: null };
-    const { locate } = monorepo();
+    const locate = monorepo();
     const find = (found: string | null | undefined, by = locate) => {
       const findings = [{ path: found ?? null }];
       const evidence = found === undefined ? null : ({ context: 'none', toolCalls: 1, findings } as const);
@@ -277,30 +270,6 @@ describe('the evidence of findings', () => {
     });
     expect(find(null)).toBeNull();
     expect(find(undefined)).toMatchObject({ path: 'packages/api/index.js', line: 2 });
-  });
-
-  it('decides it in annotations, SARIF, summary and comment', async () => {
-    const { root, locate } = monorepo();
-    const secrets = createSecrets();
-    const payload = { findings: [{ path: 'index.js', line: 1, severity: 'error', message: 'x' }] };
-    const findings = [{ path: 'packages/web/index.js' }];
-    const report = sampleReport({ payload, evidence: { context: 'none', toolCalls: 1, findings } });
-    const { log, text } = captureLog();
-    const { signal } = new AbortController();
-    await createAnnotations({ log, locate, elsewhere: 'x' }).report?.(report, signal);
-    const file = path.join(root, 'out.sarif');
-    const facts = { version: '0', informationUri: null, category: 'c', serverUrl: null };
-    const sarif = createSarif({ file, locate, secrets, notify: () => undefined, ...facts });
-    await sarif.report?.(report, signal);
-    const page = { secrets, serverUrl: 'https://github.com', locate };
-    const shown = [
-      text(),
-      readFileSync(file, 'utf8'),
-      summaryMarkdown(report, page, 1e6),
-      commentBody(report, 'key', page),
-      summaryMarkdown(report, { secrets, serverUrl: 'https://github.com' }, 1e6),
-    ];
-    for (const each of shown) expect(each).toMatch(/(?:file=|"uri":"|\/)packages\/web\/index\.js/u);
   });
 });
 

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { createLiveLog } from '../../src/reporters/live-log.ts';
 import { createMarkdownSanitizer } from '../../src/reporters/markdown.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
-import { summaryMarkdown } from '../../src/reporters/summary.ts';
 import {
   coverageSentence,
   evidenceWarnings,
@@ -11,9 +9,9 @@ import {
   gateReasons,
   verdictTitle,
 } from '../../src/reporters/verdict-text.ts';
-import type { ContextStatus, Coverage, NotRequired, Subject } from '../../src/types.ts';
+import type { Conclusion, ContextStatus, Coverage, NotRequired, Subject } from '../../src/types.ts';
 import { sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
-import { captureLog, knowSecrets } from '../support/surroundings.ts';
+import { knowSecrets } from '../support/surroundings.ts';
 import { partialCoverage, sampleCoverage, unknownCoverage, unseenCoverage } from './sample-coverage.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
@@ -23,18 +21,17 @@ const schema = JSON.parse(
 
 const reasons: readonly Report['verdict']['reason'][] = schema.properties.reason.enum;
 
+const CONCLUSIONS: Partial<Record<string, Conclusion>> = {
+  accepted: 'success',
+  gate_not_met: 'failure',
+  missing_key: 'skipped',
+};
+
 it('has a title for each reason, and for a replay and a merge', async () => {
   const gate = { status: 'none', issues: [] } as const;
   const titles = reasons.map((reason) => {
-    const conclusion =
-      reason === 'accepted'
-        ? 'success'
-        : reason === 'gate_not_met'
-          ? 'failure'
-          : reason === 'missing_key'
-            ? 'skipped'
-            : 'inconclusive';
-    const verdict = { ...sampleReport().verdict, conclusion, reason } as const;
+    const conclusion = CONCLUSIONS[reason] ?? 'inconclusive';
+    const verdict = { ...sampleReport().verdict, conclusion, reason };
     return `${reason}: ${verdictTitle(sampleReport({ verdict }))}`;
   });
   const others = [
@@ -48,8 +45,7 @@ it('has a title for each reason, and for a replay and a merge', async () => {
   await expect(`${text}\n`).toMatchFileSnapshot('../golden/titles.txt');
 });
 
-const secrets = knowSecrets('sk-canary_0123');
-const sanitizer = createMarkdownSanitizer(secrets);
+const sanitizer = createMarkdownSanitizer(knowSecrets('sk-canary_0123'));
 const verdictWith = (reason: Report['verdict']['reason'], words?: readonly string[]) => ({
   verdict: { ...sampleReport().verdict, reason },
   gate: { status: 'not_met', issues: [], ...(words === undefined ? {} : { words }) } as const,
@@ -74,13 +70,6 @@ describe('the descriptions of a gate', () => {
     const words = ['wants `passed` to be true; the payload agrees'];
     expect(gateParagraph(verdictWith('cancelled', words), sanitizer)).toContain('The gate wants');
     expect(gateParagraph({ ...verdictWith('accepted'), gate: null }, sanitizer)).toBe('');
-  });
-
-  it('are escaped and contain no secret', () => {
-    const words = ['wants `<b>` @octocat sk-canary_0123\n::error::x', 'wants [a](http://b)'];
-    const text = gateReasons(verdictWith('gate_not_met', words), sanitizer).join('\n');
-    for (const sign of ['<b>', '@octocat', 'sk-canary', '[a]', 'http://b', '\n::'])
-      expect(text).not.toContain(sign);
   });
 });
 
@@ -160,19 +149,5 @@ describe('evidenceWarnings', () => {
       (evidence) => evidenceWarnings(sampleReport({ ...unpublished('No.'), evidence })).length,
     );
     expect(counts).toEqual([0, 1]);
-  });
-
-  it('are shown in the warning box of the summary and at the end of the log', async () => {
-    const report = sampleReport({ evidence: of('missing', 0), weaknesses: ['No sandbox.'] });
-    const [, box = ''] = summaryMarkdown(report, { secrets, serverUrl: null }, 1e6).split('> [!WARNING]\n');
-    expect(
-      box
-        .split('\n\n', 1)[0]
-        ?.split('\n')
-        .map((line) => line.slice(0, 18)),
-    ).toEqual(['> **This run was w', '> - The model was ', '> - The payload wa', '> - No sandbox.']);
-    const { log, text } = captureLog();
-    await createLiveLog({ log, level: 'summary' }).report?.(report, new AbortController().signal);
-    expect(text().match(/^ {2}weaker than it could be: The/gmu)).toHaveLength(2);
   });
 });

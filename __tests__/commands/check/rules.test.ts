@@ -15,6 +15,15 @@ const next = (condition: string) =>
   `deploy:\n  needs: judge\n  if: ${condition}\n  runs-on: ubuntu-latest\n  steps: [{ run: ./deploy }]`;
 const HEAD = '- uses: actions/checkout@v7\n  with: { ref: "${{ github.event.pull_request.head.sha }}" }';
 
+const OUTPUTS = 'steps.review.outputs';
+const SUMMARY = `\${{ ${OUTPUTS}.summary }}`;
+const SCRIPT = `- uses: actions/github-script@v8\n  with:\n    script: f(${SUMMARY})`;
+const MATRIX = 'strategy: { matrix: { a: [1, 2] } }\n';
+const IS_OK = `outputs: { isOk: "\${{ ${OUTPUTS}.passed }}" }`;
+const ASKS = next("needs.judge.outputs.isOk == 'true'");
+const FORGIVEN = 'continue-on-error: true';
+const isRed = (property: string) => `- if: steps.review.${property} != 'success'\n  run: exit 1`;
+
 /** For each rule, workflows that break it and workflows that nearly do. */
 const RULES: Readonly<Record<string, readonly (readonly [Parts, string])[]>> = {
   'an input is what a run takes': [
@@ -67,10 +76,7 @@ const RULES: Readonly<Record<string, readonly (readonly [Parts, string])[]>> = {
     [{ inputs: 'schema: ./no.json', before: '- uses: my/fetch@v1' }, 'warning missing-file at schema'],
     [{ inputs: 'prompt-file: no.md\ntrusted-files: base' }, 'warning missing-file at prompt-file'],
     [{ inputs: 'prompt-file: task.md', before: '' }, 'error missing-file at prompt-file'],
-    [
-      { inputs: 'prompt-file: task.md', before: '- uses: actions/setup-node@v5' },
-      'error missing-file at prompt-file',
-    ],
+    [{ inputs: 'gate: "@g.json"', before: '- uses: actions/setup-node@v5' }, 'error missing-file at gate'],
     [{ inputs: 'prompt-file: task.md', before: '- run: git clone https://x.test/y .' }, ''],
     [{ inputs: 'prompt-file: task.md', before: '', runsOn: 'self-hosted' }, ''],
     [{ inputs: 'prompt-file: task.md', before: '', job: 'container: node' }, ''],
@@ -82,64 +88,28 @@ const RULES: Readonly<Record<string, readonly (readonly [Parts, string])[]>> = {
     [{ inputs: 'github-token: ghp_1' }, 'error secret-in-file at github-token'],
   ],
   'an output exists': [
-    [
-      { after: "- if: steps.review.outputs.pased == 'true'" },
-      'error unknown-output at steps.review.outputs.pased',
-    ],
-    [
-      { after: "- if: steps.review.outputs.run-coclusion == 'x'" },
-      'error unknown-output at steps.review.outputs.run-coclusion',
-    ],
+    [{ after: `- if: ${OUTPUTS}.pased == 'true'` }, `error unknown-output at ${OUTPUTS}.pased`],
+    [{ after: `- if: ${OUTPUTS}.run-coclusion` }, `error unknown-output at ${OUTPUTS}.run-coclusion`],
     [{ after: "- if: STEPS.Review.outputs['Passed'] == 'true'" }, ''],
     [{ after: '- env: { A: "${{ steps.review.outputs.x }}" }', inputs: 'schema: ${{ vars.S }}' }, ''],
     [{ after: '- env: { A: "${{ steps.other.outputs.x }}" }' }, ''],
   ],
   'text of the model is not a part of a script': [
-    [
-      { after: '- run: |\n    echo\n    echo "${{ steps.review.outputs.summary }}"' },
-      'error text-in-script at steps.review.outputs.summary',
-    ],
-    [
-      { after: '- run: echo ${{ toJSON(steps.review.outputs) }}' },
-      'error text-in-script at toJSON(steps.review.outputs)',
-    ],
-    [
-      {
-        after:
-          '- uses: actions/github-script@v8\n  with:\n    script: f(${{ steps.review.outputs.structured_output }})',
-      },
-      'error text-in-script at steps.review.outputs.structured_output',
-    ],
+    [{ after: `- run: |\n    echo\n    echo "${SUMMARY}"` }, `error text-in-script at ${OUTPUTS}.summary`],
+    [{ after: `- run: f(\${{ toJSON(${OUTPUTS}) }})` }, `error text-in-script at toJSON(${OUTPUTS})`],
+    [{ after: SCRIPT }, `error text-in-script at ${OUTPUTS}.summary`],
     [{ after: '- run: echo ${{ steps.review.outputs.passed }} ${{ steps.review.outputs.run-turns }}' }, ''],
     [{ after: '- run: echo "$TEXT"\n  env: { TEXT: "${{ steps.review.outputs.summary }}" }' }, ''],
   ],
   'an output of a matrix is not read': [
-    [
-      {
-        job: 'strategy: { matrix: { a: [1, 2] } }\noutputs: { isOk: "${{ steps.review.outputs.passed }}" }',
-        jobs: next("needs.judge.outputs.isOk == 'true'"),
-      },
-      'error output-of-matrix at needs.judge.outputs.isOk',
-    ],
-    [
-      {
-        job: 'outputs: { isOk: "${{ steps.review.outputs.passed }}" }',
-        jobs: next("needs.judge.outputs.isOk == 'true'"),
-      },
-      '',
-    ],
+    [{ job: `${MATRIX}${IS_OK}`, jobs: ASKS }, 'error output-of-matrix at needs.judge.outputs.isOk'],
+    [{ job: IS_OK, jobs: ASKS }, ''],
   ],
   'a red step is not forgiven': [
     [{ step: 'continue-on-error: true' }, 'error continue-on-error at continue-on-error'],
     [{ job: 'continue-on-error: true' }, 'error continue-on-error at continue-on-error'],
-    [
-      { step: 'continue-on-error: true', after: "- if: steps.review.conclusion == 'failure'\n  run: exit 1" },
-      'error continue-on-error at continue-on-error',
-    ],
-    [
-      { step: 'continue-on-error: true', after: "- if: steps.review.outcome != 'success'\n  run: exit 1" },
-      'warning continue-on-error at continue-on-error',
-    ],
+    [{ step: FORGIVEN, after: isRed('conclusion') }, 'error continue-on-error at continue-on-error'],
+    [{ step: FORGIVEN, after: isRed('outcome') }, 'warning continue-on-error at continue-on-error'],
     [{ step: 'continue-on-error: ${{ matrix.experimental }}' }, ''],
   ],
   'a later job asks for the verdict': [
@@ -149,7 +119,7 @@ const RULES: Readonly<Record<string, readonly (readonly [Parts, string])[]>> = {
   ],
   'a comment and a status have their permission': [
     [
-      { inputs: 'comment: always', permissions: '{ contents: read }' },
+      { inputs: 'comment: always', permissions: '{ issues: read }' },
       'error missing-permission at permissions',
     ],
     [{ inputs: 'commit-status: A', permissions: 'read-all' }, 'error missing-permission at permissions'],
@@ -201,10 +171,7 @@ describe('a condition compares an output with == and a value', () => {
     [`always() && (github.ref == 'x' || ${PASSED} != 'false')`, 'error fails-open'],
     [`always() && steps.review.outcome == 'success' && ${PASSED} != 'false'`, 'warning fails-open'],
     [`always() && steps.review.outputs.run-conclusion == 'success' && ${PASSED} != 'false'`, ''],
-    [
-      `always() && (steps.review.outputs.run-conclusion == 'success' || ${PASSED} != 'false')`,
-      'error fails-open',
-    ],
+    [`always() && (${OUTPUTS}.run-conclusion == 'success' || ${PASSED} != 'false')`, 'error fails-open'],
     ["steps.review.outputs.run-conclusion != 'failure'", 'warning fails-open'],
     ["contains(steps.review.outputs.findings, 'error')", ''],
     ["steps.review.outputs.summary != 'x'", 'warning fails-open'],
@@ -224,76 +191,41 @@ describe('a condition compares an output with == and a value', () => {
     expect(found.replaceAll(/ at .*/gu, '')).toBe(expected);
   });
 
-  it.each<[string, Parts, string]>([
-    [
-      'a number',
-      { inputs: 'schema: test-report', after: '- if: always() && steps.review.outputs.failure_count == 0' },
-      'error fails-open',
-    ],
-    [
-      'a number that is not 0',
-      {
-        inputs: 'schema: test-report',
-        after:
-          '- if: always() && steps.review.outputs.failure_count > 0\n- if: always() && 0 < steps.review.outputs.failure_count',
-      },
-      '',
-    ],
-    [
-      'a number as text',
-      { inputs: 'schema: test-report', after: "- if: always() && steps.review.outputs.failure_count == '0'" },
-      '',
-    ],
-    ['a default', { job: `outputs: { ok: "\${{ ${PASSED} || 'true' }}" }` }, 'warning fails-open'],
-    ['another default', { job: `outputs: { ok: "\${{ ${PASSED} || 'false' }}" }` }, ''],
-    [
-      'a skipped run',
-      { inputs: 'on-missing-key: skip', after: `- if: ${PASSED} != 'false'` },
-      'error fails-open',
-    ],
-    [
-      'a forgiven run',
-      { step: 'continue-on-error: true', after: `- if: ${PASSED} != 'false'` },
-      'warning continue-on-error\nerror fails-open',
-    ],
-    [
-      'another job',
-      { job: `outputs: { ok: "\${{ ${PASSED} }}" }`, jobs: next("needs.judge.outputs.ok != 'false'") },
-      'warning fails-open',
-    ],
-    [
-      'another job that always runs',
-      {
-        job: `outputs: { ok: "\${{ ${PASSED} }}" }`,
-        jobs: next("always() && needs.judge.outputs.ok != 'false'"),
-      },
-      'error fails-open',
-    ],
-  ])('%s', async (_name, parts, expected) => {
+  const count = 'always() && steps.review.outputs.failure_count';
+  const tests = 'schema: test-report';
+  const ok = `outputs: { ok: "\${{ ${PASSED} }}" }`;
+  const notFalse = `- if: ${PASSED} != 'false'`;
+  it.each<[Parts, string]>([
+    [{ inputs: tests, after: `- if: ${count} == 0` }, 'error fails-open'],
+    [{ inputs: tests, after: `- if: ${count} > 0` }, ''],
+    [{ inputs: tests, after: '- if: always() && 0 < steps.review.outputs.failure_count' }, ''],
+    [{ inputs: tests, after: `- if: ${count} == '0'` }, ''],
+    [{ job: `outputs: { ok: "\${{ ${PASSED} || 'true' }}" }` }, 'warning fails-open'],
+    [{ job: `outputs: { ok: "\${{ ${PASSED} || 'false' }}" }` }, ''],
+    [{ inputs: 'on-missing-key: skip', after: notFalse }, 'error fails-open'],
+    [{ step: 'continue-on-error: true', after: notFalse }, 'warning continue-on-error\nerror fails-open'],
+    [{ job: ok, jobs: next("needs.judge.outputs.ok != 'false'") }, 'warning fails-open'],
+    [{ job: ok, jobs: next("always() && needs.judge.outputs.ok != 'false'") }, 'error fails-open'],
+  ])('%#: %j', async (parts, expected) => {
     expect((await foundIn(workflowOf(parts))).replaceAll(/ at .*/gu, '')).toBe(expected);
   });
 });
 
 describe('a merge always runs', () => {
+  const ALWAYS = 'needs: judge\n    if: always()';
   const merge = (job: string, inputs = 'verdicts: v\nexpect: a', step = '') =>
     `on: push\njobs:\n  judge:\n    steps:\n      - uses: a/structured-agent@v1\n        with: { leg: a, prompt: x, model: claude-x, api-key: "\${{ x }}" }\n  merge:\n    runs-on: ubuntu-latest\n    ${job}\n    steps:\n      - uses: $/own/merge\n        ${step}\n        with:\n${inputs.replaceAll(/^/gmu, '          ')}\n`;
   it.each<[string, string]>([
     [merge('needs: judge\n    if: ${{ always() }}'), ''],
-    [merge('needs: judge\n    if: always()', 'verdicts: v\nexpect: ${{ vars.LEGS }}'), ''],
+    [merge(ALWAYS, 'verdicts: v\nexpect: ${{ vars.LEGS }}'), ''],
     [merge('needs: judge'), 'error merge-skipped'],
     [merge("needs: judge\n    if: needs.judge.result == 'success'"), 'error merge-skipped'],
     [merge('needs: judge\n    if: ${{ !cancelled() }}'), 'warning merge-skipped'],
-    [merge("needs: judge\n    if: always() && needs.judge.result == 'success'"), 'warning merge-skipped'],
+    [merge(`${ALWAYS} && needs.judge.result == 'success'`), 'warning merge-skipped'],
     [merge('if: always()'), 'warning merge-skipped'],
-    [
-      merge('needs: judge\n    if: always()', 'verdicts: v\nexpect: a', "if: github.ref == 'x'"),
-      'warning merge-skipped',
-    ],
-    [merge('needs: judge\n    if: always()', 'verdict: v\nexpect: a'), 'error input\nerror unknown-input'],
-    [
-      merge('needs: judge\n    if: always()', 'verdicts: v\nexpect: a\nsigning-key: x'),
-      'error secret-in-file\nerror input',
-    ],
+    [merge(ALWAYS, 'verdicts: v\nexpect: a', "if: github.ref == 'x'"), 'warning merge-skipped'],
+    [merge(ALWAYS, 'verdict: v\nexpect: a'), 'error input\nerror unknown-input'],
+    [merge(ALWAYS, 'verdicts: v\nexpect: a\nsigning-key: x'), 'error secret-in-file\nerror input'],
   ])('%#: has the expected findings', async (text, expected) => {
     expect((await foundIn(text, FILES)).replaceAll(/ at .*/gu, '')).toBe(expected);
   });

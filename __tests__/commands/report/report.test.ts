@@ -12,6 +12,7 @@ import { toWire } from '../../../src/reporters/transcript.ts';
 import type { Json } from '../../../src/types.ts';
 import { PROSE, sampleEvents } from '../../reporters/sample-events.ts';
 import { notMet, sampleReport, unpublished } from '../../reporters/sample-report.ts';
+import { sampleReports } from '../../reporters/sample-reports.ts';
 import { knowSecrets, makeFolder } from '../../support/surroundings.ts';
 
 const folder = makeFolder();
@@ -19,16 +20,6 @@ const secrets = knowSecrets('sk-canary-1');
 const signal = new AbortController().signal;
 const same = (text: string) => text;
 const NO_SECRETS = { mask: same, longest: () => 0 };
-
-const NOTHING_CHECKED = {
-  exact: 0,
-  moved: 0,
-  unproven: 0,
-  ambiguous: 0,
-  ungrounded: 0,
-  refuted: 0,
-  corrected_lines: 0,
-};
 
 const WHOLE = sampleEvents.map((event) => JSON.stringify(toWire(event, same))).join('\n');
 
@@ -38,33 +29,9 @@ function pageOf(report: Partial<Report>, transcript = WHOLE): string {
 
 describe('the page', () => {
   it('shows verdict, findings and conversation', async () => {
-    const page = pageOf({
-      verdict: notMet,
-      gate: { status: 'not_met', issues: [], words: ['wants `passed` to be true; the payload says false'] },
-      payload: {
-        passed: false,
-        summary: 'One of 12 tests fails.',
-        findings: [
-          { severity: 'note', path: 'src/cart.js', message: 'An old name.' },
-          {
-            severity: 'error',
-            path: 'src/sum.js',
-            line: 3,
-            title: 'Wrong sum',
-            message: 'It is one too many.',
-          },
-        ],
-      },
-      evidence: {
-        context: 'complete',
-        toolCalls: 1,
-        grounding: { ...NOTHING_CHECKED, exact: 1, unproven: 1 },
-        findings: [
-          { path: 'src/cart.js', line: 40, grounding: 'exact' },
-          { path: 'src/sum.js', line: 3, grounding: 'unproven' },
-        ],
-      },
-    });
+    const words = ['wants `passed` to be true; the payload says false'];
+    const gate = { status: 'not_met', issues: [], words } as const;
+    const page = pageOf({ ...sampleReports['grounded'], verdict: notMet, gate });
     await expect(page).toMatchFileSnapshot('../../golden/report/page.html');
   });
 
