@@ -68,6 +68,12 @@ describe.each(documents)('%s', (name) => {
       for (const flag of all(line, / (--[a-z][a-z-]*)/gu)) expect(help, line).toContain(flag);
   });
 
+  it('names outputs that exist', () => {
+    const actions = `${read('action.yml')}${read('merge/action.yml')}`;
+    for (const output of all(text, /(?<![\w-])(run-[a-z][a-z-]*)/gu))
+      expect(actions).toContain(`\n  ${output}:\n`);
+  });
+
   it('shows YAML with a valid configuration for the actions', () => {
     for (const block of blocksOf(name, 'yaml|yml')) {
       const yaml = parse(block);
@@ -160,7 +166,7 @@ function members(value: unknown): Members {
 function textsOf(inputs: Members): Readonly<Record<string, string>> {
   const texts = Object.entries(inputs)
     // An expression may give any value, or none.
-    .filter(([name, value]) => !(['base-url', 'refresh'].includes(name) && String(value).startsWith('${{')))
+    .filter(([name, value]) => !(name === 'base-url' && String(value).startsWith('${{')))
     .map(([name, value]) => [name, String(value ?? '').replace(/\$\{\{ .+? \}\}/gu, 'x'.repeat(32))]);
   return Object.fromEntries(texts);
 }

@@ -5,7 +5,7 @@ import { type ActionOptions, runAction } from '../support/fakes/runner/action.ts
 
 const DEMO = path.join(import.meta.dirname, '../../examples/demo/repository');
 
-/** The action as in examples/replay.yml, in the demo's repository, without a usable model. */
+/** The action in the demo's repository with its recording, without a usable model. */
 function replay(inputs: Readonly<Record<string, string>> = {}, more: Partial<ActionOptions> = {}) {
   return runAction({
     prepare: ({ workspace }) => cp(DEMO, workspace, { recursive: true }),
