@@ -55,7 +55,6 @@ function run(row: AttackRow, inputs: Readonly<Record<string, string>> = {}): Pro
       schema: JSON.stringify(row.schema ?? VERDICT_SCHEMA),
       gate: JSON.stringify(GATE),
       sandbox,
-      'workspace-access': 'read-only',
       ...pull.inputs,
       ...inputs,
     },
