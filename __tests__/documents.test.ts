@@ -1,12 +1,12 @@
 /** What the documents name exists: files, headings, commands, flags, inputs, reasons, fields. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import packageFile from '../package.json' with { type: 'json' };
 import envelopeSchema from '../schemas/envelope.schema.json' with { type: 'json' };
 import { helpText } from '../src/cli/help.ts';
-import { INPUTS } from '../src/config/inputs.ts';
+import { EXAMPLE_MODEL, INPUTS } from '../src/config/inputs.ts';
 import { MERGE_NAMES } from '../src/merge/config.ts';
 import { configFrom, mergeConfigFrom } from './support/fakes/runner/inputs.ts';
 
@@ -22,6 +22,14 @@ const examples = readdirSync(path.join(root, 'examples')).filter((name) => name.
 const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, found = '']) => found);
 const blocksOf = (name: string, languages: string) =>
   all(read(name), new RegExp(`\`\`\`(?:${languages})\\n([\\s\\S]*?)\`\`\``, 'gu'));
+
+/** The texts at or below a path of the repository. */
+function filesIn(name: string): readonly string[] {
+  if (!statSync(path.join(root, name)).isDirectory()) return [name];
+  return readdirSync(path.join(root, name), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.png'))
+    .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)));
+}
 
 /** The anchors of the headings of a page, as GitHub makes them. */
 function anchorsOf(name: string): readonly string[] {
@@ -60,6 +68,12 @@ describe.each(documents)('%s', (name) => {
       for (const flag of all(line, / (--[a-z][a-z-]*)/gu)) expect(help, line).toContain(flag);
   });
 
+  it('names outputs that exist', () => {
+    const actions = `${read('action.yml')}${read('merge/action.yml')}`;
+    for (const output of all(text, /(?<![\w-])(run-[a-z][a-z-]*)/gu))
+      expect(actions).toContain(`\n  ${output}:\n`);
+  });
+
   it('shows YAML with a valid configuration for the actions', () => {
     for (const block of blocksOf(name, 'yaml|yml')) {
       const yaml = parse(block);
@@ -70,7 +84,7 @@ describe.each(documents)('%s', (name) => {
       )) {
         const task = 'prompt-file' in given ? {} : { prompt: 'x' };
         const key = String(given['headers']).includes('Authorization:') ? {} : { 'api-key': 'key' };
-        const inputs = { ...task, model: 'claude-sonnet-4-5', ...key, ...given };
+        const inputs = { ...task, model: EXAMPLE_MODEL, ...key, ...given };
         expect(() => configFrom(textsOf(inputs)), block).not.toThrow();
       }
       for (const given of stepsIn(yaml, MERGE_NAMES, 'org/structured-agent/merge@')) {
@@ -79,6 +93,26 @@ describe.each(documents)('%s', (name) => {
       }
     }
   });
+});
+
+describe('the example model', () => {
+  const sdk = 'node_modules/@anthropic-ai/sdk/resources/messages';
+
+  it('is one that the SDK lists and does not call deprecated', () => {
+    const [, models] = /^export type Model = ([^;]+);/mu.exec(read(`${sdk}/messages.d.ts`)) ?? [];
+    const [, deprecated] = /^const DEPRECATED_MODELS = (\{[^}]+\});/mu.exec(read(`${sdk}/messages.js`)) ?? [];
+    expect(models).toContain(`'${EXAMPLE_MODEL}'`);
+    expect(deprecated).toBeDefined();
+    expect(deprecated).not.toContain(`'${EXAMPLE_MODEL}'`);
+  });
+
+  it.each(['README.md', 'docs', 'examples', 'src/commands/init', 'action.yml'])(
+    'is the only Sonnet in %s',
+    (name) => {
+      const named = filesIn(name).flatMap((file) => all(read(file), /(claude-[\w.-]*sonnet[\w.-]*\w)/gu));
+      expect([...new Set(named)].filter((model) => model !== EXAMPLE_MODEL)).toEqual([]);
+    },
+  );
 });
 
 describe('the documents together', () => {
@@ -132,7 +166,7 @@ function members(value: unknown): Members {
 function textsOf(inputs: Members): Readonly<Record<string, string>> {
   const texts = Object.entries(inputs)
     // An expression may give any value, or none.
-    .filter(([name, value]) => !(['base-url', 'refresh'].includes(name) && String(value).startsWith('${{')))
+    .filter(([name, value]) => !(name === 'base-url' && String(value).startsWith('${{')))
     .map(([name, value]) => [name, String(value ?? '').replace(/\$\{\{ .+? \}\}/gu, 'x'.repeat(32))]);
   return Object.fromEntries(texts);
 }

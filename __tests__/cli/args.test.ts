@@ -208,7 +208,7 @@ describe('an arbitrary command line', () => {
 
 it('refuses a run without a model, but not a replay', () => {
   expect(refusal(['-p', 'x'])).toBe(
-    'No model is given. Add --model NAME, for example --model claude-sonnet-4-5.',
+    'No model is given. Add --model NAME, for example --model claude-sonnet-5-5.',
   );
   expect(parseCliArgs(['-p', 'x', '--replay', 'r.jsonl'], TERMINAL)).toMatchObject({ kind: 'run' });
 });

@@ -3,7 +3,7 @@ import type { Config } from '../../src/config/parse-config.ts';
 import { messageOf } from '../../src/errors.ts';
 import { configFrom, onlyProblem, parseInputs, readActionInputs } from '../support/fakes/runner/inputs.ts';
 
-const least = { prompt: 'Judge.', model: 'claude-sonnet-4-5', 'api-key': 'sk-1' };
+const least = { prompt: 'Judge.', model: 'claude-sonnet-5-5', 'api-key': 'sk-1' };
 
 const parse = configFrom;
 

@@ -87,7 +87,7 @@ const vendors = [
   },
   {
     provider: 'anthropic',
-    model: 'claude-sonnet-4-5',
+    model: 'claude-sonnet-5-5',
     asked: ['api.anthropic.com', '/v1/messages'],
     header: ['x-api-key', EVERY_KEY.ANTHROPIC_API_KEY],
     sdk: 'anthropic',

@@ -5,7 +5,7 @@ import { type ActionOptions, runAction } from '../support/fakes/runner/action.ts
 
 const DEMO = path.join(import.meta.dirname, '../../examples/demo/repository');
 
-/** The action as in examples/replay.yml, in the demo's repository, without a usable model. */
+/** The action in the demo's repository with its recording, without a usable model. */
 function replay(inputs: Readonly<Record<string, string>> = {}, more: Partial<ActionOptions> = {}) {
   return runAction({
     prepare: ({ workspace }) => cp(DEMO, workspace, { recursive: true }),
@@ -29,7 +29,7 @@ describe('a replay through the bundle', () => {
     const { exitCode, outputs, envelope, summary, log, requests } = await replay();
     expect([exitCode, outputs.get('passed'), outputs.get('run-reason')]).toEqual([0, 'true', 'accepted']);
     expect(outputs.get('run-cost-usd')).toBe('0');
-    expect(envelope).toMatchObject({ replayed: true, model: 'replay of claude-sonnet-4-5' });
+    expect(envelope).toMatchObject({ replayed: true, model: 'replay of claude-sonnet-5-5' });
     expect(summary).toContain('## 🔁 Replay, judged by no model. Success: the gate is met');
     expect(summary).toContain('Replayed: no model judged this.');
     expect(log).toMatch(/::warning [^\n]*Replayed: no model judged this\./u);

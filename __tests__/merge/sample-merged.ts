@@ -15,7 +15,7 @@ export function sampleVote(outcome: Outcome, changes: Partial<MergedVote> = {}):
     turns: 2,
     usage: { inputTokens: 3000, outputTokens: 210, cachedInputTokens: 1200, cacheWriteTokens: 0 },
     costUsd: 0.02,
-    model: 'claude-sonnet-4-5',
+    model: 'claude-sonnet-5-5',
     attempt: 1,
   };
   const why = 'The gate is not met: it wants `passed` to be true; the payload says false.';

@@ -119,7 +119,7 @@ describe('a request', () => {
   it.each([
     ['claude-3-haiku-20240307', 4096],
     ['claude-3-5-sonnet-20241022', 8192],
-    ['claude-sonnet-4-5', 16_000],
+    ['claude-sonnet-5-5', 16_000],
   ])('asks %s for at most %i tokens by default', async (model, expected) => {
     const { provider, server } = await serving(message, { model });
     await provider.complete(asking());

@@ -26,7 +26,7 @@ export const sampleEvents: readonly RunEvent[] = [
   { type: 'notice', level: 'warning', text: 'No sandbox.' },
   {
     type: 'run_started',
-    model: 'claude-sonnet-4-5',
+    model: 'claude-sonnet-5-5',
     provider: 'anthropic',
     prompt: 'Judge this.',
     sessionId: '7f3c0c1e-0000-4000-8000-000000000000',

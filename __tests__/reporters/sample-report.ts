@@ -44,7 +44,7 @@ export function sampleReport(changes: Partial<Report> = {}): Report {
     usage: { inputTokens: 3000, outputTokens: 210, cachedInputTokens: 1200, cacheWriteTokens: 0 },
     costUsd: 0.0042,
     durationMs: 4321,
-    model: 'claude-sonnet-4-5',
+    model: 'claude-sonnet-5-5',
     provider: 'anthropic',
     sessionId: '7f3c0c1e-0000-4000-8000-000000000000',
     isolation: 'bwrap',

@@ -123,7 +123,7 @@ const CUT_OFF = {
   why: 'Reached the limit of 30 turns (max-turns) without an accepted call of structured_output.',
   turns: 30,
   costUsd: 0.31,
-  model: 'claude-sonnet-4-5',
+  model: 'claude-sonnet-5-5',
   attempt: 1,
 } as const satisfies Partial<MergedVote>;
 

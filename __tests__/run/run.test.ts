@@ -255,7 +255,7 @@ describe('the sandbox', () => {
       try {
         const { report, asked } = await converse([good], { sandbox }, { runFolder, helperFolders: [base] });
         expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
-        expect(report.verdict.error).toMatch(/too little for a scratch copy.*in-place/u);
+        expect(report.verdict.error).toMatch(/too little for a scratch copy.*check out less/u);
         expect(asked).toEqual([]);
       } finally {
         execFileSync('/bin/umount', [runFolder]);

@@ -1,7 +1,7 @@
 /** Parses the command line's arguments: the command, its inputs, its own options, and all problems with them. */
 
 import { findRepeated, flagsByName, parseFlags, type TypedFlag, type TypedLine } from '../commands/flags.ts';
-import { INPUTS, type InputName, type RawInputs } from '../config/inputs.ts';
+import { EXAMPLE_MODEL, INPUTS, type InputName, type RawInputs } from '../config/inputs.ts';
 import { InputError } from '../errors.ts';
 import { DISPLAY } from '../text/limits.ts';
 import { joinWithOr, quote, suggest } from '../text/messages.ts';
@@ -155,7 +155,7 @@ function findMissing(
     );
   if (!inputs.has('model') && !inputs.has('replay'))
     problems.push(
-      new InputError('model', 'No model is given. Add --model NAME, for example --model claude-sonnet-4-5.'),
+      new InputError('model', `No model is given. Add --model NAME, for example --model ${EXAMPLE_MODEL}.`),
     );
   return problems;
 }

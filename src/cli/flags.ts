@@ -1,6 +1,6 @@
 /** The flags of the command line: the inputs that apply outside GitHub, and the flags that exist only here. */
 import type { FlagSpec } from '../commands/flags.ts';
-import { INPUTS, type InputName, LOCAL_INPUTS, type LocalName } from '../config/inputs.ts';
+import { EXAMPLE_MODEL, INPUTS, type InputName, LOCAL_INPUTS, type LocalName } from '../config/inputs.ts';
 
 /** The environment variable for headers, one `Name: value` per line. */
 export const HEADERS_VARIABLE = 'STRUCTURED_AGENT_HEADERS';
@@ -62,7 +62,7 @@ const SHAPES: Readonly<Record<Exclude<LocalName, 'api-key'>, Shape>> = {
     group: 'Model',
     value: 'NAME',
     short: ['m'],
-    help: 'The model to ask, for example claude-sonnet-4-5.',
+    help: `The model to ask, for example ${EXAMPLE_MODEL}.`,
   },
   provider: { group: 'Model', value: 'NAME' },
   'base-url': { group: 'Model', value: 'URL' },

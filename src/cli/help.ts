@@ -1,5 +1,6 @@
 /** Builds the text of `--help` from the table of flags. */
 
+import { EXAMPLE_MODEL } from '../config/inputs.ts';
 import { KEY_VARIABLE } from '../text/naming.ts';
 import { COMMANDS, type CommandName, FLAGS, type Flag, GROUPS, HEADERS_VARIABLE } from './flags.ts';
 
@@ -16,7 +17,7 @@ Gives a task to an agent that can only answer in your JSON Schema, and tells by 
 whether its verdict passed. It works on the current folder; nothing is written unless asked.`;
 
 const EXAMPLE = `Give a task and a model, for example:
-  structured-agent --model claude-sonnet-4-5 "Run the tests. Did they pass?"
+  structured-agent --model ${EXAMPLE_MODEL} "Run the tests. Did they pass?"
 
 structured-agent --help lists every flag.`;
 

@@ -1,6 +1,9 @@
 /** The table of inputs, from which action.yml, docs/reference.md and the command line's flags are generated. */
 import { suggest } from '../text/messages.ts';
 
+/** The model that descriptions, messages and written workflows give as an example. Documents and examples name the same. */
+export const EXAMPLE_MODEL = 'claude-sonnet-5-5';
+
 export interface Input {
   readonly name: string;
   /** The value that the runner passes by default; empty means absent. */
@@ -28,7 +31,7 @@ export const MAIN_INPUTS = [
     'What must hold for success: a boolean property, a JSON Schema (inline, path, @owner/repo/path@ref), off, or auto.',
     'auto',
   ),
-  input('model', 'The model to ask, for example claude-sonnet-4-5. Required, unless replay is given.'),
+  input('model', `The model to ask, for example ${EXAMPLE_MODEL}. Required, unless replay is given.`),
   input(
     'api-key',
     "The provider's key. Without it: the provider's usual variable, such as ANTHROPIC_API_KEY.",

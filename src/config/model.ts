@@ -12,7 +12,7 @@ import {
 } from '../providers/registry.ts';
 import { READ } from '../text/limits.ts';
 import type { Entry } from '../text/naming.ts';
-import type { InputName } from './inputs.ts';
+import { EXAMPLE_MODEL, type InputName } from './inputs.ts';
 import type { InputReader } from './values.ts';
 
 export interface ModelConfig {
@@ -67,7 +67,7 @@ export function parseModel(reader: Reader, world: ConfigWorld): ModelConfig {
       ...request,
     };
   if (model === '')
-    reader.add(new InputError('model', 'No model is given. Name one, for example claude-sonnet-4-5.'));
+    reader.add(new InputError('model', `No model is given. Name one, for example ${EXAMPLE_MODEL}.`));
   const headers = reader.attempt(() => readHeaders(reader), {});
   const chosen = chooseProvider(reader, named, model);
   const [provider, providerReason] = chosen ?? ['openai-compatible', 'nothing'];

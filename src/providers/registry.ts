@@ -21,8 +21,6 @@ interface ProviderRow {
   readonly keyHeader: 'authorization' | 'x-api-key' | 'api-key';
   /** The names of its models, if they identify the provider. */
   readonly models: RegExp | null;
-  /** A model for a first run; an expression if no name is common to all users. */
-  readonly exampleModel: string;
   readonly dialect: Dialect;
   /** The field of chat completions that limits the output; OpenAI's models reject the older name. */
   readonly maxTokensField: 'max_tokens' | 'max_completion_tokens';
@@ -51,7 +49,6 @@ const table = {
     baseUrl: 'https://api.openai.com/v1',
     keyVariable: 'OPENAI_API_KEY',
     models: /^(?:gpt-|chatgpt-|o[134](?:-|$))/u,
-    exampleModel: 'gpt-5',
     dialect: 'openai',
     needsResponsesApi: true,
     priceList: 'openai',
@@ -64,7 +61,6 @@ const table = {
     keyVariable: 'ANTHROPIC_API_KEY',
     keyHeader: 'x-api-key',
     models: /^claude-/u,
-    exampleModel: 'claude-sonnet-4-5',
     dialect: 'anthropic',
     priceList: 'anthropic',
     load: async () => (await import('./anthropic.ts')).createAnthropic,
@@ -74,7 +70,6 @@ const table = {
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     keyVariable: 'GEMINI_API_KEY',
     models: /^gemini-/u,
-    exampleModel: 'gemini-2.5-pro',
     dialect: 'gemini',
     priceList: 'google',
     load: async () => (await import('./openai-chat.ts')).createOpenAiChat,
@@ -87,7 +82,6 @@ const table = {
     queryParameter: 'api-version',
     keyVariable: 'AZURE_OPENAI_API_KEY',
     keyHeader: 'api-key',
-    exampleModel: '${{ vars.MODEL_NAME }}',
     dialect: 'openai',
     maxTokensField: 'max_completion_tokens',
     priceList: 'azure',
@@ -98,7 +92,6 @@ const table = {
     baseUrl: null,
     baseUrlForm: 'the URL of the server, for example http://127.0.0.1:8000/v1',
     keyVariable: null,
-    exampleModel: '${{ vars.MODEL_NAME }}',
     dialect: 'compatible',
     priceList: null,
     load: async () => (await import('./openai-chat.ts')).createOpenAiChat,

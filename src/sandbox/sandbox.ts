@@ -87,7 +87,7 @@ export interface OpenedSandbox extends Sandbox {
   idle(): Promise<void>;
   /** The private /tmp, as a path for this process. */
   readonly tmp: string;
-  /** How the checkout is kept as it was, with `workspace-access: scratch`; null with any other, and until it is known. */
+  /** How the checkout is kept as it was, with the access `scratch`; null with any other, and until it is known. */
   scratch(): 'overlay' | 'copy' | null;
   /** The trees of the overlay in which the agent works; null if it works in none. */
   overlay(): OverlayTrees | null;

@@ -57,7 +57,7 @@ export function workflowOf(parts: Parts): string {
     indent(parts.step, 8),
     '        with:\n',
     has('prompt') ? '' : '          prompt: Judge.\n',
-    has('model') ? '' : '          model: claude-sonnet-4-5\n',
+    has('model') ? '' : '          model: claude-sonnet-5-5\n',
     has('api-key') || has('# no key') ? '' : '          api-key: ${{ secrets.KEY }}\n',
     indent(parts.inputs, 10),
     indent(parts.after, 6),

@@ -82,7 +82,7 @@ it.runIf(isRoot)('removes the copy on a disk that runs full, and suggests fixes'
     writeFileSync(join(workspace, 'large'), Buffer.alloc(2_000_000));
     const layer: Layer = await layersIn(disk).copied();
     execFileSync('fallocate', ['-l', '299M', join(disk, 'other')]);
-    await expect(layer.filled()).rejects.toThrow(/RUNNER_TEMP is full.*in-place/u);
+    await expect(layer.filled()).rejects.toThrow(/RUNNER_TEMP is full.*check out less/u);
     expect(await readdir(join(disk, 'scratch'))).toEqual([]);
   });
 });

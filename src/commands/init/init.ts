@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { EXAMPLE_MODEL } from '../../config/inputs.ts';
 import { defaultPreset, presets } from '../../contract/presets.ts';
 import { errorCode, InputError, messageOf } from '../../errors.ts';
 import { providerByName, registry } from '../../providers/registry.ts';
@@ -63,7 +64,7 @@ function readPlan(flags: Flags) {
   return {
     /** null for a schema of one's own. */
     preset: flags.has('schema') ? null : (preset ?? defaultPreset),
-    model: flags.value('model') ?? registry.anthropic.exampleModel,
+    model: flags.value('model') ?? EXAMPLE_MODEL,
     action,
   };
 }
@@ -153,7 +154,7 @@ Writes .github/workflows/structured-agent.yml, which judges pull requests by a p
 
   --preset PRESET  verdict (default), code-review, security-review or test-report.
   --schema         Write .github/verdict.schema.json, yours to change, and use it in place of a preset.
-  --model MODEL    The model to ask. Default: ${registry.anthropic.exampleModel}. One of an unknown name is
+  --model MODEL    The model to ask. Default: ${EXAMPLE_MODEL}. One of an unknown name is
                    looked for at the URL in the variable MODEL_BASE_URL of the repository.
   --action ACTION  What the step uses, as OWNER/REPOSITORY@COMMIT or ./FOLDER.
   --force          Replace files that are there already.

@@ -123,12 +123,12 @@ export function describeLayer(
   if (kind === 'overlay')
     return [
       inMemory
-        ? 'workspace-access: scratch. The agent works in an overlay over the checkout; what it writes is kept in memory, at most a quarter of it, because RUNNER_TEMP is on an overlay itself.'
-        : 'workspace-access: scratch. The agent works in an overlay over the checkout.',
+        ? 'The agent works in an overlay over the checkout; what it writes is kept in memory, at most a quarter of it, because RUNNER_TEMP is on an overlay itself.'
+        : 'The agent works in an overlay over the checkout.',
     ];
   const known = reasons.length === 0 ? '' : ` (${quote([...new Set(reasons)].join('; '))})`;
   const why = mode === 'off' ? 'nothing is mounted with sandbox: off' : `no overlay could be mounted${known}`;
-  return [`workspace-access: scratch. The agent works in a copy of the checkout, because ${why}.`];
+  return [`The agent works in a copy of the checkout, because ${why}.`];
 }
 
 /** Groups that give access to devices or sudo, which have no effect in a sandbox. */

@@ -171,8 +171,8 @@ async function refuseLarge(paths: Buffer, folder: string, signal: AbortSignal): 
   const free = bavail * bsize;
   if (needed + RESERVED_BYTES <= free) return;
   throw new InputError(
-    'workspace-access',
-    `The workspace holds ${gibibytes(needed)}, and the disk of RUNNER_TEMP has ${gibibytes(free)} left: too little for a scratch copy, which this machine needs because it cannot mount an overlay. Free some space, check out less, or set workspace-access: in-place (the agent changes the checkout itself) or read-only.`,
+    null,
+    `The workspace holds ${gibibytes(needed)}, and the disk of RUNNER_TEMP has ${gibibytes(free)} left: too little for a scratch copy, which this machine needs because it cannot mount an overlay. Free some space, or check out less.`,
   );
 }
 
@@ -211,7 +211,7 @@ async function copyInto(
     // The run still has to write its result to this disk.
     await runProgram('rm', ['-rf', '--', into], signal);
     throw new WorkspaceError(
-      'The disk of RUNNER_TEMP is full: the scratch copy of the workspace does not fit. Free some space, or set `workspace-access: in-place`.',
+      'The disk of RUNNER_TEMP is full: the scratch copy of the workspace does not fit. Free some space, or check out less.',
     );
   }
   return stderr.split('\n')[0] ?? '';
