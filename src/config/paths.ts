@@ -69,7 +69,7 @@ export async function resolveRecording(typed: string, workspace: string): Promis
   try {
     await access(path.dirname(file), constants.W_OK);
   } catch (cause) {
-    const why = `the folder of ${JSON.stringify(file)} cannot be written to. Make it, or name another file.`;
+    const why = `The folder of ${JSON.stringify(file)} cannot be written to. Make it, or name another file.`;
     throw new InputError('record', why, { cause });
   }
   const found = await stat(file).catch(() => null);

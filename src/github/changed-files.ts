@@ -1,6 +1,6 @@
 /** The files that a pull request changes, as GitHub lists them, and the policy files among them. */
+import { readlinkSync } from 'node:fs';
 import nodePath from 'node:path';
-import { readLink } from '../files/unsafe-links.ts';
 import { GITHUB, SEARCH } from '../text/limits.ts';
 import type { PolicyChange } from '../types.ts';
 import type { GitHub } from './api.ts';
@@ -204,6 +204,15 @@ function namesOf(file: string, workspace: string): readonly string[] {
     at = nodePath.isAbsolute(target) ? nodePath.sep : nodePath.dirname(at);
   }
   return [...new Set([...names].flatMap((each) => repositoryPath(each, workspace) ?? []))];
+}
+
+/** Returns the target of a link; null if the path is not a link. */
+function readLink(place: string): string | null {
+  try {
+    return readlinkSync(place);
+  } catch {
+    return null;
+  }
 }
 
 /** Events that run the workflow of the change: from the pull request merged with its base, or from the merge group. */
