@@ -208,7 +208,6 @@ it('says what does not have to be seen, and what is not known', () => {
       file('src/go.sum', [['+x1']]),
       file('image.png', [], { isBinary: true }),
       file('out.js', [['+x2']]),
-      file('docs/a.md', [['+x3']]),
       file('package-lock.json', []),
       file('renamed.lock', [['+x4']], { path: 'yarn.lock', previous: 'src/evil.ts' }),
       file('large.ts', [], { kind: 'unknown' }),
@@ -226,7 +225,7 @@ it('says what does not have to be seen, and what is not known', () => {
     status: 'measured',
     why: null,
     files: {
-      changed: 9,
+      changed: 8,
       required: 5,
       shown: 1,
       unseen: [
@@ -242,6 +241,15 @@ it('says what does not have to be seen, and what is not known', () => {
       ],
     },
   });
+  const outside = meterOf(change, 'src')
+    .measure()
+    .files.notRequired.map(({ path, why }) => `${path} ${why}`);
+  expect(outside).toEqual([
+    'src/go.sum lock_file',
+    ...['image.png', 'out.js', 'package-lock.json', 'large.ts'].map(
+      (name) => `${name} outside_working_directory`,
+    ),
+  ]);
   expect(meterOf({ ...change, incomplete: 'Why.' }).measure()).toMatchObject({
     status: 'partial',
     why: 'Why.',
