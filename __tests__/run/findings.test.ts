@@ -45,8 +45,8 @@ describe('after a bad quote', () => {
     ['passed, fewer that pass', 'passed', [false, 2], [true, 0], 'first'],
     ['passed, fewer in a failed one', 'passed', [false, 2], [false, 1], 'last'],
     ['passed, fewer in one that passed before', 'passed', [true, 2], [true, 1], 'last'],
-    ['none, fewer that pass', 'none', [false, 2], [true, 0], 'first'],
-    ['none, fewer in a failed one', 'none', [false, 2], [false, 1], 'last'],
+    ['off, fewer that pass', 'off', [false, 2], [true, 0], 'first'],
+    ['off, fewer in a failed one', 'off', [false, 2], [false, 1], 'last'],
     ['a number, fewer, and still too many', MET, [true, 3], [true, 2], 'last'],
     ['a number, fewer, and few enough', MET, [true, 2], [true, 1], 'first'],
   ])('with gate %s', async (_, gate, first, last, kept) => {
