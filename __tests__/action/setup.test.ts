@@ -51,15 +51,10 @@ it.each(['GITHUB_WORKSPACE', 'RUNNER_TEMP'])('refuses a runner whose %s is not a
   await expect(finding).rejects.toThrow(`${name} must name a folder`);
 });
 
-it('reads the inputs', () => {
-  const setup = setUp({ INPUT_SUMMARY: 'false' });
-  expect(setup.problems).toEqual([]);
-  expect(setup.config).toMatchObject({ summary: false, model: { model: 'claude-3' } });
-});
-
 it('collects every problem, and keeps the settings for reporting that are valid', () => {
   const { problems, config } = setUp({
     'INPUT_MAX-TURNS': 'x',
+    INPUT_SUMMARY: 'false',
     INPUT_SANDBOX: 'maybe',
     'INPUT_RESULT-FILE': 'r.json',
     INPUT_COMMENT: 'always',
@@ -75,7 +70,12 @@ it('collects every problem, and keeps the settings for reporting that are valid'
     expect.stringMatching(/PROXY/u),
     expect.stringMatching(/GITHUB_OUTPUT/u),
   ]);
-  expect(config).toMatchObject({ comment: 'always', commitStatus: 'verdict', githubToken: 'ghs_0' });
+  expect(config).toMatchObject({
+    summary: false,
+    comment: 'always',
+    commitStatus: 'verdict',
+    githubToken: 'ghs_0',
+  });
 });
 
 it('says that a fork gets no secrets if its key is missing', () => {

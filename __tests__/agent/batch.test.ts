@@ -80,18 +80,6 @@ describe('a batch', () => {
     expect(run.outcome.kind).toBe('submitted');
   });
 
-  it('N9 malformed JSON arguments get an error result, never an empty object', async () => {
-    const broken = { name: 'shell', rawArguments: '{"command": "touch ran.txt"' };
-    const brokenSubmit = { name: 'structured_output', rawArguments: '{"passed": true, "summary": "x"' };
-    const run = await runScripted([{ calls: [broken] }, { calls: [brokenSubmit] }, { calls: [good] }], {
-      schema: {},
-    });
-    const given = results(run.provider.requests[2]?.messages ?? []);
-    expect(given.map((each) => each.isError)).toEqual([true, true]);
-    expect(given[1]?.content).toMatch(/JSON/u);
-    expect(run.outcome).toMatchObject({ kind: 'submitted', payload: { passed: true, summary: 'all well' } });
-  });
-
   it('records the validation time as the duration of structured_output, and 0 for a skipped call', async () => {
     let clock = 0;
     const real = await createContract(VERDICT_SCHEMA);

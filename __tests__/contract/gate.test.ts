@@ -13,7 +13,11 @@ const schema: JsonObject = {
     score: { type: 'number' },
   },
   allOf: [{ properties: { deep: { const: true } } }, { anyOf: [{ $ref: '#/$defs/more' }] }],
-  $defs: { flag: { type: ['boolean', 'null'] }, more: { properties: { further: { type: 'boolean' } } } },
+  $defs: {
+    flag: { $ref: '#/$defs/maybe' },
+    maybe: { type: ['boolean', 'null'] },
+    more: { properties: { further: { type: 'boolean' } } },
+  },
 };
 const gate = async (request: GateRequest) => createGate(request, await createContract(schema));
 const bySchema = (given: Json) => gate({ kind: 'schema', schema: given });

@@ -63,29 +63,19 @@ describe('what the model received counts', () => {
     error: { message: 'This model has a maximum context length.', code: 'context_length_exceeded' },
   };
 
-  it.each<[string, readonly Reply[], string]>([
-    [
-      'of several calls in one turn',
-      [{ calls: [...(half.calls ?? []), ...(rest.calls ?? [])] }, submits],
-      'all',
-    ],
-    ['before it was dropped from a conversation that is too long', [half, rest, tooLong, submits], 'all'],
-    ['but not what was dropped before', [half, tooLong, rest, submits], 'half'],
-  ])('%s', async (_, replies, shown) => {
-    const judged = await judge(replies, review, world);
-    expect([endOf(judged), coverageOf(judged)]).toEqual(
-      shown === 'all'
-        ? ['success accepted 0', 'measured, 40 of 40 files']
-        : ['inconclusive unsupported 1', 'measured, 20 of 40 files'],
-    );
-  });
+  const all = ['success accepted 0', 'measured, 40 of 40 files'];
+  const part = ['inconclusive unsupported 1', 'measured, 20 of 40 files'];
+  const cut = ['inconclusive max_turns 53', 'measured, 20 of 40 files'];
+  const both: Reply = { calls: [...(half.calls ?? []), ...(rest.calls ?? [])] };
 
-  it('but not what the last turn read, which the model never answered', async () => {
-    const judged = await judge([half, rest], { 'max-turns': '2' }, world);
-    expect([endOf(judged), coverageOf(judged)]).toEqual([
-      'inconclusive max_turns 53',
-      'measured, 20 of 40 files',
-    ]);
+  it.each<[string, readonly Reply[], string, readonly string[]]>([
+    ['of several calls in one turn', [both, submits], '30', all],
+    ['before it was dropped from a conversation that is too long', [half, rest, tooLong, submits], '30', all],
+    ['but not what was dropped before', [half, tooLong, rest, submits], '30', part],
+    ['but not what the last turn read, which the model never answered', [half, rest], '2', cut],
+  ])('%s', async (_, replies, turns, ends) => {
+    const judged = await judge(replies, { ...review, 'max-turns': turns }, world);
+    expect([endOf(judged), coverageOf(judged)]).toEqual(ends);
   });
 });
 

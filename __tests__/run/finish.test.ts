@@ -122,13 +122,6 @@ describe('finishing', () => {
 });
 
 describe('the final checks', () => {
-  it('publish the payload of a run whose gate is not met', async () => {
-    const { world, state } = scene();
-    const issues = [{ path: '/passed', keyword: 'const', message: 'must be true.' }];
-    state.gate = { warnings: [], evaluate: () => ({ status: 'not_met', issues }) };
-    expect(summarize(await finish(submitted, state, world))).toEqual(['gate_not_met', 1, payload, 'not_met']);
-  });
-
   it('publish nothing when the gate throws', async () => {
     const { world, state, outputs } = scene();
     const evaluate = () => {
