@@ -1,19 +1,19 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
-import os from 'node:os';
+import { mkdirSync, mkdtempSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { describeUnsafeLink, findCheckout, findUnsafeLink } from '../../src/files/unsafe-links.ts';
+import { makeFolder } from '../support/surroundings.ts';
 
 let base = '';
 let checkout = '';
 
+const parent = makeFolder();
 beforeEach(() => {
-  base = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'leaving-')));
+  base = mkdtempSync(path.join(parent, 'leaving-'));
   checkout = path.join(base, 'checkout');
   for (const folder of ['checkout/.git/hooks', 'checkout/.github', 'checkout/sub/deep', 'checkout2', 'own'])
     mkdirSync(path.join(base, folder), { recursive: true });
 });
-afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 function link(target: string, place: string) {
   symlinkSync(target, path.join(base, place));
