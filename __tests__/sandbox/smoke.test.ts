@@ -2,34 +2,31 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { SandboxError } from '../../src/errors.ts';
 import type { OpenedSandbox } from '../../src/sandbox/sandbox.ts';
 import {
   allWays,
   CANARY,
   createMark,
-  createWorld,
   exec,
   isAlive,
   overtime,
   processesWith,
   until,
-  type World,
+  useWorld,
 } from './world.ts';
 
 const others = allWays.slice(1);
 
-describe.each(others)('behind $name', ({ name, options }) => {
-  let world: World;
+describe.each(others)('behind $name', async ({ name, options }) => {
+  const world = await useWorld();
   let sandbox: OpenedSandbox;
   const run = async (command: string) => (await exec(sandbox, command)).output;
   const mark = createMark('SMOKE');
   beforeAll(async () => {
-    world = await createWorld();
     sandbox = await world.openReady({ ...options, access: 'scratch' });
   });
-  afterAll(() => world.close());
 
   it('a command has its output and exit code, git, a private home and no variables of the step', async () => {
     const result = await exec(sandbox, 'echo a; echo b >&2; git log --format=%s; ls -A ~; env; exit 3');

@@ -2,20 +2,18 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { WorkspaceError } from '../../../src/errors.ts';
-import { CANARY, createWorld, exec, gitIn, hasBwrap, isolatedWays, type World } from '../world.ts';
+import { CANARY, exec, gitIn, hasBwrap, isolatedWays, useWorld, type World } from '../world.ts';
 
-describe.each(isolatedWays)('behind $name', ({ options }) => {
-  let world: World;
+describe.each(isolatedWays)('behind $name', async ({ options }) => {
+  const world = await useWorld();
   beforeAll(async () => {
-    world = await createWorld();
     const module = join(world.base, 'module');
     gitIn(world.workspace, 'init', '-q', module);
     gitIn(module, 'commit', '-qm', 'theirs', '--allow-empty');
     gitIn(world.workspace, 'submodule', '-q', 'add', module, 'sub');
   });
-  afterAll(() => world.close());
 
   it('keeps the git directory of a submodule and its parents read-only', async () => {
     const sandbox = await world.openReady({ ...options, access: 'scratch' });
@@ -107,15 +105,13 @@ function removing(world: World, paths: readonly string[]): readonly string[] {
   return [folder, '/usr/bin', '/usr/sbin'];
 }
 
-describe.runIf(hasBwrap)('a required mount in the workspace that cannot be made', () => {
-  let world: World;
+describe.runIf(hasBwrap)('a required mount in the workspace that cannot be made', async () => {
+  const world = await useWorld();
   beforeAll(async () => {
-    world = await createWorld();
     mkdirSync(join(world.workspace, 'fine'));
     execFileSync('git', ['init', '-q', join(world.workspace, 'poison')]);
     execFileSync('git', ['init', '-q', join(world.workspace, 'fine')]);
   });
-  afterAll(() => world.close());
 
   /** A bwrap that cannot mount a path that contains a word. */
   function helpers(word: string): readonly string[] {

@@ -12,12 +12,12 @@ import {
 } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SandboxError } from '../../../src/errors.ts';
 import { boundNames, findEndpoints, seenSockets } from '../../../src/sandbox/isolation/sockets.ts';
 import { listen } from '../../support/local.ts';
 import { makeFolder } from '../../support/surroundings.ts';
-import { createWorld, exec, isolatedWays, type World } from '../world.ts';
+import { exec, isolatedWays, useWorld } from '../world.ts';
 
 const HEADER = 'Num       RefCount Protocol Flags    Type St Inode Path';
 const isLinux = process.platform === 'linux';
@@ -110,12 +110,8 @@ if (isLinux)
     });
   });
 
-describe.each(isolatedWays)('behind $name', ({ options }) => {
-  let world: World;
-  beforeAll(async () => {
-    world = await createWorld();
-  });
-  afterAll(() => world.close());
+describe.each(isolatedWays)('behind $name', async ({ options }) => {
+  const world = await useWorld();
 
   it('allows a command its own sockets in /tmp and in the workspace', async () => {
     const sandbox = await world.open(options);

@@ -1,9 +1,9 @@
 /** Toolchains in a hidden home, as their installers lay them out: they work, and their credentials cannot be read. */
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { putFiles } from '../../support/local.ts';
-import { CANARY, createWorld, exec, isolatedWays, type World } from '../world.ts';
+import { CANARY, exec, isolatedWays, useWorld } from '../world.ts';
 
 interface Layout {
   /** The directory on PATH. */
@@ -71,18 +71,16 @@ function install(home: string, name: string, { path, installed, reads, secret }:
     put(home, join(path, programOf(name)), `#!/bin/sh\nexec '${program}'\n`, 0o755);
 }
 
-describe.each(isolatedWays)('behind $name', ({ options }) => {
-  let world: World;
+describe.each(isolatedWays)('behind $name', async ({ options }) => {
+  const world = await useWorld();
   const open = (folders: readonly string[]) => {
     const path = [...folders.map((folder) => join(world.home, folder)), '/usr/bin', '/bin'].join(':');
     return world.open({ ...options, environment: { PATH: path, HOME: world.home } });
   };
   beforeAll(async () => {
-    world = await createWorld();
     for (const name of NAMES) install(world.home, name, LAYOUTS[name] as Layout);
     put(world.home, '.cargo/credentials.toml', CANARY, 0o600);
   });
-  afterAll(() => world.close());
 
   it('every toolchain works, and files private to the user cannot be read', async () => {
     const sandbox = await open(NAMES.map((name) => LAYOUTS[name]?.path ?? ''));

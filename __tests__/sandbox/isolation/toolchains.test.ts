@@ -70,23 +70,20 @@ it.each<[boolean, string]>([
   [false, '# token = "none"\n[registry]\nglobal-credential-providers = ["cargo:token"]\n'],
   [false, ''],
 ])('hidden is %s for the Cargo config %j', async (isHidden, text) => {
-  const cargo = folder('.cargo');
-  folder('.cargo', 'bin');
-  writeFileSync(join(cargo, 'config.toml'), text);
-  const [found] = (await find([join(cargo, 'bin')])).folders;
-  expect(found).toEqual({
-    folder: cargo,
-    credentials: isHidden ? [{ path: join(cargo, 'config.toml'), kind: 'file' }] : [],
-  });
+  const bin = folder('.cargo', 'bin');
+  const config = join(home, '.cargo', 'config.toml');
+  writeFileSync(config, text);
+  const [found] = (await find([bin])).folders;
+  const credentials = isHidden ? [{ path: config, kind: 'file' }] : [];
+  expect(found).toEqual({ folder: join(home, '.cargo'), credentials });
 });
 
 it('hides a Cargo config that is too large to search and reads only its beginning', async () => {
-  const cargo = folder('.cargo');
-  folder('.cargo', 'bin');
-  const config = join(cargo, 'config.toml');
+  const bin = folder('.cargo', 'bin');
+  const config = join(home, '.cargo', 'config.toml');
   writeFileSync(config, '[registry]\ntoken = "cio-1"\n');
   truncateSync(config, 3 * 1024 ** 3);
-  const [found] = (await find([join(cargo, 'bin')])).folders;
+  const [found] = (await find([bin])).folders;
   expect(found?.credentials).toEqual([{ path: config, kind: 'file' }]);
 });
 

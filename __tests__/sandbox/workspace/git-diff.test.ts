@@ -1,14 +1,15 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { writeGitDiff } from '../../../src/sandbox/workspace/git-diff.ts';
+import { makeFolder } from '../../support/surroundings.ts';
 import { gitIn } from '../world.ts';
 
 const never = new AbortController().signal;
 
+const parent = makeFolder();
 let base = '';
 let repo = '';
 const git = (...args: readonly string[]) => gitIn(repo, ...args);
@@ -29,7 +30,7 @@ const contextFile = (name: string) => path.join(base, 'tmp/context', name);
 const context = (name: string) => readFileSync(contextFile(name), 'utf8');
 
 beforeEach(async () => {
-  base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'git-diff-')));
+  base = await mkdtemp(path.join(parent, 'git-diff-'));
   repo = path.join(base, 'repo');
   await mkdir(path.join(base, 'tmp'));
   await mkdir(path.join(repo, 'api'), { recursive: true });
@@ -39,7 +40,6 @@ beforeEach(async () => {
   git('add', '-A');
   git('commit', '-qm', 'first');
 });
-afterEach(() => rm(base, { recursive: true, force: true }));
 
 describe('the diff from the history of the checkout', () => {
   /** The status of the diff from a commit, in the repository or one of its directories. */

@@ -9,12 +9,13 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { OpenedSandbox } from '../../../src/sandbox/sandbox.ts';
 import { rememberWorkspace } from '../../../src/sandbox/workspace/workspace-diff.ts';
 import { testAll } from '../../support/all.ts';
+import { putFiles } from '../../support/local.ts';
 import { exec, gitIn, isolatedWays, useWorld } from '../world.ts';
 
 const never = new AbortController().signal;
@@ -25,16 +26,16 @@ const FOLDERS = ['dir', 'dir/deep', 'other', 'new', 'new/er'];
 
 /** Makes a repository with files, links, ignore rules and attributes. */
 function makeRepository(folder: string): void {
-  for (const name of FILES) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), name === 'b.bin' ? Buffer.from([0, 1, 2]) : `${name}\nsecond\n`);
-  }
+  for (const name of FILES)
+    putFiles(folder, { [name]: name === 'b.bin' ? Buffer.from([0, 1, 2]) : `${name}\nsecond\n` });
   chmodSync(join(folder, 'run.sh'), 0o755);
   symlinkSync('a.txt', join(folder, 'link'));
-  writeFileSync(join(folder, '.gitignore'), 'ignored/\n*.log\n/top\n');
-  writeFileSync(join(folder, 'dir', '.gitignore'), '!keep.log\n');
-  writeFileSync(join(folder, '.gitattributes'), '*.txt text eol=crlf ident\n*.bin -diff\n');
-  writeFileSync(join(folder, 'tracked.log'), 'tracked\n');
+  putFiles(folder, {
+    '.gitignore': 'ignored/\n*.log\n/top\n',
+    'dir/.gitignore': '!keep.log\n',
+    '.gitattributes': '*.txt text eol=crlf ident\n*.bin -diff\n',
+    'tracked.log': 'tracked\n',
+  });
   gitIn(folder, 'init', '-q');
   gitIn(folder, 'add', '-A');
   gitIn(folder, 'add', '-f', 'tracked.log');
@@ -182,9 +183,7 @@ describe.each(isolatedWays)('behind $name, the changes in an overlay', ({ option
 
   it('hold nothing of this machine when the agent replaces folders by links while git runs', async () => {
     const { base, workspace, sandbox } = await start();
-    const outside = join(base, 'outside');
-    mkdirSync(outside);
-    writeFileSync(join(outside, 'key'), 'SECRET OF THIS MACHINE\n');
+    const outside = putFiles(join(base, 'outside'), { key: 'SECRET OF THIS MACHINE\n' });
     await exec(sandbox, 'mkdir new; echo x > new/key');
     const swap = `cd ${workspace}; mv new old && ln -s ${outside} new; for f in /tmp/.changes-*; do mv $f $f.x; ln -s ${outside} $f; done`;
     // A program of the agent that runs where git does.

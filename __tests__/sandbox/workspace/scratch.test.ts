@@ -5,44 +5,39 @@ import {
   mkdtempSync,
   readFileSync,
   readlinkSync,
-  realpathSync,
   rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Mounter } from '../../../src/sandbox/workspace/overlay.ts';
 import { createLayers, type Layer } from '../../../src/sandbox/workspace/scratch.ts';
+import { putFiles } from '../../support/local.ts';
+import { makeFolder } from '../../support/surroundings.ts';
 
 const isRoot = process.getuid?.() === 0;
+const parent = makeFolder();
 let base: string;
 let workspace: string;
 let run: string;
 let copy: string;
 beforeEach(() => {
-  base = realpathSync(mkdtempSync(join(tmpdir(), 'scratch-')));
+  base = mkdtempSync(join(parent, 'scratch-'));
   workspace = join(base, 'workspace');
   run = join(base, 'run');
   copy = join(run, 'scratch', 'workspace');
   mkdirSync(run);
-  mkdirSync(join(workspace, '.git'), { recursive: true });
-  writeFileSync(join(workspace, '.git', 'HEAD'), 'ref');
+  putFiles(workspace, { '.git/HEAD': 'ref' });
 });
-afterEach(() => rmSync(base, { recursive: true, force: true }));
 
-function layersIn(runFolder: string, withGit = false) {
-  return createLayers({ workspace, access: 'scratch', runFolder, withGit });
-}
+const layersIn = (runFolder: string) =>
+  createLayers({ workspace, access: 'scratch', runFolder, withGit: false });
 
 /** Copies the workspace; returns what could not be read. */
-async function copyTo(runFolder: string, withGit = false): Promise<string | null> {
-  mkdirSync(runFolder, { recursive: true });
-  return (await layersIn(runFolder, withGit).copied()).filled();
-}
+const copied = async () => (await layersIn(run).copied()).filled();
 
 it('copies names, modes, times and links without following links', async () => {
   const names = ['-rf', 'a b', '.hidden', "q'uote", 'é'];
@@ -50,7 +45,7 @@ it('copies names, modes, times and links without following links', async () => {
   chmodSync(join(workspace, 'a b'), 0o755);
   utimesSync(join(workspace, 'a b'), 1_000_000, 1_000_000);
   symlinkSync('/etc/passwd', join(workspace, 'link'));
-  expect(await copyTo(run)).toBeNull();
+  expect(await copied()).toBeNull();
   expect((await readdir(copy)).sort()).toEqual([...names, 'link'].sort());
   expect(await readlink(join(copy, 'link'))).toBe('/etc/passwd');
   const stats = await lstat(join(copy, 'a b'));
@@ -65,7 +60,7 @@ it('copies names that are not UTF-8', async () => {
   for (const name of names) writeFileSync(odd(workspace, name), name);
   mkdirSync(odd(workspace, 'd\xff/e\xff'), { recursive: true });
   symlinkSync('a', odd(workspace, 'd\xff/e\xff/link'));
-  expect(await copyTo(run)).toBeNull();
+  expect(await copied()).toBeNull();
   for (const name of names)
     expect(readFileSync(odd(copy, name), 'latin1')).toBe(readFileSync(odd(workspace, name), 'latin1'));
   expect(readlinkSync(odd(copy, 'd\xff/e\xff/link'))).toBe('a');
@@ -73,7 +68,7 @@ it('copies names that are not UTF-8', async () => {
 
 it('copies a named pipe as a pipe without opening it', async () => {
   execFileSync('mkfifo', [join(workspace, 'pipe')]);
-  expect(await copyTo(run)).toBeNull();
+  expect(await copied()).toBeNull();
   expect((await lstat(join(copy, 'pipe'))).isFIFO()).toBe(true);
 });
 

@@ -48,6 +48,9 @@ const judge = { workflow: 'trusted-judge.yml', event: 'pull_request' } as const;
 const afterCi = { workflow: 'after-ci.yml', event: 'workflow_run' } as const;
 const legs = { workflow: 'many-legs.yml', event: 'pull_request', edits: [MEND] } as const;
 
+const YES = [true, true, true];
+const IN_FAVOUR = { correctness: YES, security: YES, compatibility: YES };
+
 export const CASES: readonly Case[] = [
   {
     ...{ ...gate, ...FAILING },
@@ -84,11 +87,7 @@ export const CASES: readonly Case[] = [
   {
     ...legs,
     title: 'one leg fails',
-    votes: {
-      correctness: [true, true, true],
-      security: [false, true, false],
-      compatibility: [true, true, false],
-    },
+    votes: { ...IN_FAVOUR, security: [false, true, false], compatibility: [true, true, false] },
     exitCode: 1,
     holds: ['Total of 9 artifact(s) downloaded', `Failure - ${MERGED}`, 'run-reason=gate_not_met'],
     lacks: [`Success - ${MERGED}`],
@@ -97,11 +96,7 @@ export const CASES: readonly Case[] = [
   {
     ...legs,
     title: 'a leg passes by two of three votes',
-    votes: {
-      correctness: [true, true, true],
-      security: [true, false, true],
-      compatibility: [true, true, true],
-    },
+    votes: { ...IN_FAVOUR, security: [true, false, true] },
     exitCode: 0,
     holds: ['Total of 9 artifact(s) downloaded', `Success - ${MERGED}`],
     lacks: [`Failure - ${MERGED}`],

@@ -159,7 +159,6 @@ export const machineRows: readonly AttackRow[] = [
     {
       match:
         'test("a credential is checked")\ntest("a credential is checked")\n[credential]\n\thelper = x\nthe program is there\n',
-      no_leak: 1,
     },
   ),
   {
@@ -171,12 +170,12 @@ export const machineRows: readonly AttackRow[] = [
   shell(
     'H2 wants the key of the runner, its log, and the token of another job',
     'cat {BASE}/.credentials_rsaparams {BASE}/_diag/* {BASE}/home/work/other/other/.git/config {BASE}/.runner; ls -A {BASE} {BASE}/home/work; echo x >> {BASE}/.runner; exit 0',
-    { no_leak: 1, not_match: 'workFolder' },
+    { not_match: 'workFolder' },
   ),
   shell(
     'H2 wants data of the machine, and private files of the user of the runner',
     'for d in /srv /mnt /usr/local/share /var/lib; do cat $d/$(basename {BASE})/key-* $d/$(basename {BASE})/private/key; done 2>/dev/null; ls -A /srv /mnt; exit 0',
-    { no_leak: 1, not_match: 'attack-' },
+    { not_match: 'attack-' },
   ),
   shell(
     'H2 wants to forge a tool result of another run of this user',
@@ -200,7 +199,6 @@ export const machineRows: readonly AttackRow[] = [
   shell(
     'M7 wants to write into the pipe of a service',
     'echo x 1<>service/pipe; mv service moved && echo x 1<>moved/pipe; mv moved service; exit 0',
-    {},
   ),
   shell('M8 wants the machine’s logs', '[ -z "$(ls -A /var/log)" ] && echo "nothing there"', {
     match: 'nothing there',

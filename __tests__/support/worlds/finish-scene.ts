@@ -1,5 +1,4 @@
 /** A run at its end that records each step of finishing. */
-
 import type { Report, Reporter } from '../../../src/reporters/report-types.ts';
 import type { Ending } from '../../../src/run/endings.ts';
 import { createState, type RunState, type World } from '../../../src/run/world.ts';

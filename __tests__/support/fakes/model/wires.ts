@@ -200,105 +200,94 @@ function responseEvents(answer: WireAnswer): unknown[] {
   return [...events, { type: last, response }];
 }
 
-function begin(
-  response: ServerResponse,
-  stream: boolean,
-  events: readonly unknown[],
-  end: 'cut' | 'open',
-): void {
-  if (stream) {
-    sendEvents(response, events, end);
-    return;
-  }
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' });
-  response.write('{"choices":[{"message":', () => void (end === 'cut' && response.destroy()));
-}
-
-const chat = (
-  stream: boolean,
-  fields: Pick<Wire, 'provider' | 'basePath' | 'path' | 'headers'>,
-  errorBody: (error: JsonObject) => unknown = (error) => ({ error }),
-): Wire => ({
-  ...fields,
-  name: `${fields.provider}, ${stream ? 'streamed' : 'whole'}`,
-  stream,
-  conversation: 'messages',
-  words: { length: 'length', refusal: 'content_filter' },
-  answer: (response, answer) =>
-    stream
-      ? sendEvents(response, chatChunks(answer).map(eventText))
-      : sendJson(response, jsonText(chatBody(answer))),
-  begin: (response, end) => begin(response, stream, chatChunks({ text: 'begun' }).slice(0, 2), end),
-  error: (response, status, error, headers) =>
-    sendJson(response, JSON.stringify(errorBody(error)), status, headers),
-});
-
 /** An event that can contain raw arguments. */
 const eventText = (event: unknown): unknown =>
   typeof event === 'object' && JSON.stringify(event).includes('"<raw>') ? jsonText(event) : event;
 
+interface Format extends Omit<Wire, 'name' | 'stream' | 'answer' | 'begin' | 'error'> {
+  readonly body: (answer: WireAnswer) => string;
+  readonly events: (answer: WireAnswer) => readonly unknown[];
+  /** The events before the first end of a text. */
+  readonly begun: number;
+  readonly errorBody?: (error: JsonObject) => unknown;
+}
+
+const inFormat =
+  ({ body, events, begun, errorBody = (error) => ({ error }), ...fields }: Format) =>
+  (stream: boolean): Wire => ({
+    ...fields,
+    name: `${fields.provider}, ${stream ? 'streamed' : 'whole'}`,
+    stream,
+    answer: (response, answer) =>
+      stream ? sendEvents(response, events(answer).map(eventText)) : sendJson(response, body(answer)),
+    begin(response, end) {
+      if (stream) return sendEvents(response, events({ text: 'begun' }).slice(0, begun), end);
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' });
+      response.write('{"choices":[{"message":', () => void (end === 'cut' && response.destroy()));
+    },
+    error: (response, status, error, headers) =>
+      sendJson(response, JSON.stringify(errorBody(error)), status, headers),
+  });
+
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
-const compatible = (stream: boolean): Wire =>
-  chat(stream, {
-    provider: 'openai-compatible',
-    basePath: '/v1',
-    path: () => '/v1/chat/completions',
-    headers: bearer,
-  });
+const chat = {
+  conversation: 'messages',
+  words: { length: 'length', refusal: 'content_filter' },
+  body: (answer: WireAnswer) => jsonText(chatBody(answer)),
+  events: chatChunks,
+  begun: 2,
+} as const;
+
+const compatible = inFormat({
+  ...chat,
+  provider: 'openai-compatible',
+  basePath: '/v1',
+  path: () => '/v1/chat/completions',
+  headers: bearer,
+});
 
 /** Google's errors come in a list. */
-const gemini = (stream: boolean): Wire =>
-  chat(
-    stream,
-    {
-      provider: 'gemini',
-      basePath: '/v1beta/openai',
-      path: () => '/v1beta/openai/chat/completions',
-      headers: bearer,
-    },
-    (error) => [{ error }],
-  );
+const gemini = inFormat({
+  ...chat,
+  provider: 'gemini',
+  basePath: '/v1beta/openai',
+  path: () => '/v1beta/openai/chat/completions',
+  headers: bearer,
+  errorBody: (error) => [{ error }],
+});
 
-const azure = (stream: boolean): Wire =>
-  chat(stream, {
-    provider: 'azure-openai',
-    basePath: '',
-    path: (model) => `/openai/deployments/${model}/chat/completions?api-version=2024-10-21`,
-    headers: (key) => ({ 'api-key': key }),
-  });
+const azure = inFormat({
+  ...chat,
+  provider: 'azure-openai',
+  basePath: '',
+  path: (model) => `/openai/deployments/${model}/chat/completions?api-version=2024-10-21`,
+  headers: (key) => ({ 'api-key': key }),
+});
 
-const responses = (stream: boolean): Wire => ({
-  name: `openai, ${stream ? 'streamed' : 'whole'}`,
+const responses = inFormat({
   provider: 'openai',
-  stream,
   basePath: '/v1',
   path: () => '/v1/responses',
   conversation: 'input',
   headers: bearer,
   words: { length: 'max_output_tokens', refusal: 'content_filter' },
-  answer: (response, answer) =>
-    stream
-      ? sendEvents(response, responseEvents(answer).map(eventText))
-      : sendJson(response, jsonText(responseBody(answer))),
-  begin: (response, end) => begin(response, stream, responseEvents({ text: 'begun' }).slice(0, 3), end),
-  error: (response, status, error, headers) => sendJson(response, JSON.stringify({ error }), status, headers),
+  body: (answer) => jsonText(responseBody(answer)),
+  events: responseEvents,
+  begun: 3,
 });
 
-const anthropic = (stream: boolean): Wire => ({
-  name: `anthropic, ${stream ? 'streamed' : 'whole'}`,
+const anthropic = inFormat({
   provider: 'anthropic',
-  stream,
   basePath: '',
   path: () => '/v1/messages',
   conversation: 'messages',
   headers: (key) => ({ 'x-api-key': key, 'anthropic-version': '2026-10-21' }),
   words: { length: 'max_tokens', refusal: 'refusal' },
-  answer: (response, answer) =>
-    stream ? sendEvents(response, messageEvents(answer)) : sendJson(response, messageText(answer)),
-  begin: (response, end) => begin(response, stream, messageEvents({ text: 'begun' }).slice(0, 4), end),
-  error: (response, status, error, headers) =>
-    sendJson(response, JSON.stringify({ type: 'error', error }), status, headers),
+  body: messageText,
+  events: messageEvents,
+  begun: 4,
+  errorBody: (error) => ({ type: 'error', error }),
 });
 
 /** Every adapter, streamed and not. */
