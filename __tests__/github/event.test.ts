@@ -54,13 +54,15 @@ describe('readSubject', () => {
     expect(subjectOf({}, 'c1')).toBeNull();
   });
 
-  it.each([
+  const QUEUE = { GITHUB_REF: 'refs/heads/gh-readonly-queue/main/pr-9-0123abc' };
+  it.each<readonly [string, unknown, Readonly<Record<string, string>>, number | null]>([
     ['pull_request', { pull_request: { number: 7 } }, {}, 7],
     ['issue_comment', { issue: { number: 8, pull_request: {} } }, {}, 8],
     ['issue_comment', { issue: { number: 8 } }, {}, null],
-    ['merge_group', {}, { GITHUB_REF: 'refs/heads/gh-readonly-queue/main/pr-9-0123abc' }, 9],
-    ['push', {}, { GITHUB_REF: 'refs/heads/gh-readonly-queue/main/pr-9-0123abc' }, null],
-    ['workflow_dispatch', {}, { GITHUB_REF: 'refs/heads/gh-readonly-queue/main/pr-9-0123abc' }, null],
+    ['merge_group', {}, QUEUE, 9],
+    ...['push', 'workflow_dispatch', 'schedule', 'issue_comment', 'workflow_run'].map(
+      (event) => [event, {}, QUEUE, null] as const,
+    ),
     ['pull_request', { pull_request: { number: '7; rm' } }, {}, null],
     ['pull_request', '{broken', {}, null],
     ['pull_request', 'null', {}, null],
