@@ -143,11 +143,6 @@ describe('a merge', () => {
     expect(merge(unpriced, options()).costUsd).toBe(null);
   });
 
-  it('is undecided for a missing leg, unless another leg fails', () => {
-    expect(merge([legVote('api', null, 'pass')], options()).outcome).toBe('abstain');
-    expect(merge([legVote('api', null, 'fail')], options()).outcome).toBe('fail');
-  });
-
   it('takes the last attempt of each vote, better or worse, or without a verdict', () => {
     const outcome = (first: 'pass' | 'fail', last: 'pass' | 'fail' | 'abstain') => {
       const casts = [
