@@ -25,6 +25,10 @@ function environment(event: string, payload: unknown, more: Readonly<Record<stri
 const subjectOf = (variables: Readonly<Record<string, string>>, checkedOut: string | null = null) =>
   readSubject(readEvent(variables), variables, checkedOut);
 
+const PRIVILEGED =
+  'pull_request_target workflow_run issue_comment issues discussion discussion_comment check_run check_suite status deployment_status fork watch gollum an_event_of_tomorrow';
+const ORDINARY = 'push pull_request pull_request_review merge_group workflow_dispatch schedule';
+
 describe('readSubject', () => {
   it('returns the facts of the runner', () => {
     expect(subjectOf(environment('push', {}), 'c1')).toEqual({
@@ -95,16 +99,9 @@ describe('the event file', () => {
   });
 });
 
-describe('privileged triggers', () => {
-  it('are those that strangers start with the permissions of the repository, and unknown events', () => {
-    const names =
-      'pull_request_target workflow_run issue_comment issues discussion discussion_comment check_run check_suite status deployment_status fork watch gollum an_event_of_tomorrow';
-    for (const name of names.split(' ')) expect(isPrivileged({ GITHUB_EVENT_NAME: name }), name).toBe(true);
-  });
-
-  it('exclude those that members start, or that have no permissions', () => {
-    const names = 'push pull_request pull_request_review merge_group workflow_dispatch schedule';
-    for (const name of [...names.split(' '), ''])
-      expect(isPrivileged({ GITHUB_EVENT_NAME: name }), name).toBe(false);
-  });
+it.each([
+  ['that strangers start with the permissions of the repository, or that is unknown', PRIVILEGED, true],
+  ['that members start, or that has no permissions', `${ORDINARY} `, false],
+])('a trigger %s is privileged or not', (_, names, expected) => {
+  for (const name of names.split(' ')) expect(isPrivileged({ GITHUB_EVENT_NAME: name }), name).toBe(expected);
 });

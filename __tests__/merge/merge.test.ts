@@ -198,12 +198,7 @@ describe('a merge', () => {
     ['an attempt to come', [later], {}, '"x" is of attempt 4, and this'],
     ['one made outside GitHub', [elsewhere], {}, 'of another repository: none instead of "octo/demo"'],
     ['one made on GitHub elsewhere', [passed, elsewhere], { subject: null }, 'is of another repository'],
-    [
-      'a leg that is not expected',
-      [docs],
-      { expect: ['api'] },
-      'expect: "x.json": leg "docs" is not expected.',
-    ],
+    ['an unexpected leg', [docs], { expect: ['api'] }, 'expect: "x.json": leg "docs" is not expected.'],
     ['a leg with a typo', [docs], { expect: ['api', 'dox'] }, 'another leg. Did you mean "dox"?'],
     ['votes without a rule', three, {}, 'votes: Leg "api" has 3 votes ("1", "2", "3"), more than expected.'],
     ['too many votes', three, { votes: majorityOf(2) }, 'votes says 2: correct it, or the matrix.'],
