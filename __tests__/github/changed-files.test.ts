@@ -150,14 +150,11 @@ describe('a pull request that changes its policy', () => {
     expect(await find(listed, read)).toEqual(expected);
   });
 
+  const ofTarget = { ...event, name: 'pull_request_target' };
   it.each<[string, Partial<PolicyChangesOptions>, readonly string[]]>([
     ['without a token from git', { changed: null }, ALL],
     ['not from the change of a push', { changed: null, event: { ...event, name: 'push' } }, []],
-    [
-      'on pull_request_target except for the workflow',
-      { event: { ...event, name: 'pull_request_target' } },
-      ALL.slice(0, 2),
-    ],
+    ['on pull_request_target except for the workflow', { event: ofTarget }, ALL.slice(0, 2)],
     ['except for the workflow of another repository', { workflowRef: 'o/other/x.yml@main' }, ALL.slice(0, 2)],
     [
       'without effect with trusted-files: base, except for the workflow',

@@ -51,22 +51,18 @@ describe('readCheckedOut finds the commit', () => {
   });
 });
 
-it.each([
+const headOf = (text: string) => (git: string) => writeFileSync(path.join(git, 'HEAD'), text);
+const loop = (git: string) => {
+  for (const file of ['HEAD', 'refs/heads/x']) writeFileSync(path.join(git, file), 'ref: refs/heads/x');
+};
+it.each<[string, (git: string) => unknown]>([
   ['no checkout', () => undefined],
-  ['a branch without a commit', (git: string) => writeFileSync(path.join(git, 'HEAD'), 'ref: refs/heads/x')],
-  [
-    'a path outside',
-    (git: string) => writeFileSync(path.join(git, 'HEAD'), 'ref: refs/heads/../../../commit'),
-  ],
-  [
-    'a ref to itself',
-    (git: string) => {
-      for (const file of ['HEAD', 'refs/heads/x']) writeFileSync(path.join(git, file), 'ref: refs/heads/x');
-    },
-  ],
-  ['a symlink', (git: string) => symlinkSync('../commit', path.join(git, 'HEAD'))],
-  ['a pipe', (git: string) => execFileSync('mkfifo', [path.join(git, 'HEAD')])],
-  ['an invalid commit', (git: string) => writeFileSync(path.join(git, 'HEAD'), `${SHA}\n${SHA}`)],
+  ['a branch without a commit', headOf('ref: refs/heads/x')],
+  ['a path outside', headOf('ref: refs/heads/../../../commit')],
+  ['a ref to itself', loop],
+  ['a symlink', (git) => symlinkSync('../commit', path.join(git, 'HEAD'))],
+  ['a pipe', (git) => execFileSync('mkfifo', [path.join(git, 'HEAD')])],
+  ['an invalid commit', headOf(`${SHA}\n${SHA}`)],
 ])('returns null for %s', (_, write) => {
   mkdirSync(path.join(folder, '.git', 'refs', 'heads'), { recursive: true });
   writeFileSync(path.join(folder, 'commit'), SHA);

@@ -308,17 +308,12 @@ describe('the given fetch', () => {
   const refused = new NetworkError(refusal, { code: null, passing: false });
   const late = new DOMException('too late', 'TimeoutError');
   const quoting = new TypeError('Headers.append: "token test-token\n" is an invalid header value.');
-  const [tooLate, unreached] = ['gave no answer in time', 'could not be reached'];
+  const tooLate = `GitHub's API gave no answer in time for GET ${PULL}.`;
+  const unreached = `GitHub's API could not be reached for GET ${PULL}.`;
   it.each([
     ['a proxy that refuses is reported itself', refused, 'invalid', refusal, 1],
-    ['a timeout is not retried', late, 'unavailable', `GitHub's API ${tooLate} for GET ${PULL}.`, 1],
-    [
-      'an error with the token is not quoted',
-      quoting,
-      'unavailable',
-      `GitHub's API ${unreached} for GET ${PULL}.`,
-      3,
-    ],
+    ['a timeout is not retried', late, 'unavailable', tooLate, 1],
+    ['an error with the token is not quoted', quoting, 'unavailable', unreached, 3],
   ])('%s', async (_, error, kind, message, tries) => {
     let requested = 0;
     const send = () => {

@@ -25,6 +25,10 @@ function environment(event: string, payload: unknown, more: Readonly<Record<stri
 const subjectOf = (variables: Readonly<Record<string, string>>, checkedOut: string | null = null) =>
   readSubject(readEvent(variables), variables, checkedOut);
 
+const PRIVILEGED =
+  'pull_request_target workflow_run issue_comment issues discussion discussion_comment check_run check_suite status deployment_status fork watch gollum an_event_of_tomorrow';
+const ORDINARY = 'push pull_request pull_request_review merge_group workflow_dispatch schedule';
+
 describe('readSubject', () => {
   it('returns the facts of the runner', () => {
     expect(subjectOf(environment('push', {}), 'c1')).toEqual({
@@ -54,13 +58,15 @@ describe('readSubject', () => {
     expect(subjectOf({}, 'c1')).toBeNull();
   });
 
-  it.each([
+  const QUEUE = { GITHUB_REF: 'refs/heads/gh-readonly-queue/main/pr-9-0123abc' };
+  it.each<readonly [string, unknown, Readonly<Record<string, string>>, number | null]>([
     ['pull_request', { pull_request: { number: 7 } }, {}, 7],
     ['issue_comment', { issue: { number: 8, pull_request: {} } }, {}, 8],
     ['issue_comment', { issue: { number: 8 } }, {}, null],
-    ['merge_group', {}, { GITHUB_REF: 'refs/heads/gh-readonly-queue/main/pr-9-0123abc' }, 9],
-    ['push', {}, { GITHUB_REF: 'refs/heads/gh-readonly-queue/main/pr-9-0123abc' }, null],
-    ['workflow_dispatch', {}, { GITHUB_REF: 'refs/heads/gh-readonly-queue/main/pr-9-0123abc' }, null],
+    ['merge_group', {}, QUEUE, 9],
+    ...['push', 'workflow_dispatch', 'schedule', 'issue_comment', 'workflow_run'].map(
+      (event) => [event, {}, QUEUE, null] as const,
+    ),
     ['pull_request', { pull_request: { number: '7; rm' } }, {}, null],
     ['pull_request', '{broken', {}, null],
     ['pull_request', 'null', {}, null],
@@ -93,16 +99,9 @@ describe('the event file', () => {
   });
 });
 
-describe('privileged triggers', () => {
-  it('are those that strangers start with the permissions of the repository, and unknown events', () => {
-    const names =
-      'pull_request_target workflow_run issue_comment issues discussion discussion_comment check_run check_suite status deployment_status fork watch gollum an_event_of_tomorrow';
-    for (const name of names.split(' ')) expect(isPrivileged({ GITHUB_EVENT_NAME: name }), name).toBe(true);
-  });
-
-  it('exclude those that members start, or that have no permissions', () => {
-    const names = 'push pull_request pull_request_review merge_group workflow_dispatch schedule';
-    for (const name of [...names.split(' '), ''])
-      expect(isPrivileged({ GITHUB_EVENT_NAME: name }), name).toBe(false);
-  });
+it.each([
+  ['that strangers start with the permissions of the repository, or that is unknown', PRIVILEGED, true],
+  ['that members start, or that has no permissions', `${ORDINARY} `, false],
+])('a trigger %s is privileged or not', (_, names, expected) => {
+  for (const name of names.split(' ')) expect(isPrivileged({ GITHUB_EVENT_NAME: name }), name).toBe(expected);
 });

@@ -144,16 +144,6 @@ describe('the pull request', () => {
     },
   );
 
-  it.each(['push', 'workflow_dispatch', 'schedule', 'issue_comment', 'workflow_run'])(
-    'is not taken from a branch of %s with a merge queue name',
-    async (name) => {
-      const { github, asked } = answering({ '/repos/o/r/commits/merge1/pulls': [] });
-      const finder = createPullRequestFinder(event(name, {}, queue), github, 'merge1');
-      expect([finder.number, await finder.find(), await statusOf(finder)]).toEqual([null, null, 'merge1']);
-      expect(asked).not.toContain('/repos/o/r/pulls/7');
-    },
-  );
-
   it('throws when GitHub does not return it', async () => {
     const { github } = answering({});
     const payload = { issue: { number: 7, pull_request: {} } };

@@ -143,11 +143,6 @@ describe('a merge', () => {
     expect(merge(unpriced, options()).costUsd).toBe(null);
   });
 
-  it('is undecided for a missing leg, unless another leg fails', () => {
-    expect(merge([legVote('api', null, 'pass')], options()).outcome).toBe('abstain');
-    expect(merge([legVote('api', null, 'fail')], options()).outcome).toBe('fail');
-  });
-
   it('takes the last attempt of each vote, better or worse, or without a verdict', () => {
     const outcome = (first: 'pass' | 'fail', last: 'pass' | 'fail' | 'abstain') => {
       const casts = [
@@ -203,12 +198,7 @@ describe('a merge', () => {
     ['an attempt to come', [later], {}, '"x" is of attempt 4, and this'],
     ['one made outside GitHub', [elsewhere], {}, 'of another repository: none instead of "octo/demo"'],
     ['one made on GitHub elsewhere', [passed, elsewhere], { subject: null }, 'is of another repository'],
-    [
-      'a leg that is not expected',
-      [docs],
-      { expect: ['api'] },
-      'expect: "x.json": leg "docs" is not expected.',
-    ],
+    ['an unexpected leg', [docs], { expect: ['api'] }, 'expect: "x.json": leg "docs" is not expected.'],
     ['a leg with a typo', [docs], { expect: ['api', 'dox'] }, 'another leg. Did you mean "dox"?'],
     ['votes without a rule', three, {}, 'votes: Leg "api" has 3 votes ("1", "2", "3"), more than expected.'],
     ['too many votes', three, { votes: majorityOf(2) }, 'votes says 2: correct it, or the matrix.'],

@@ -49,17 +49,12 @@ describe('a stream', () => {
   });
 
   it('replays unknown fields, joined', async () => {
+    const begun = { id: 'x', type: 'function', extra_content: { s: 1 } };
     const { provider, server } = await serving([
       chunk({ role: 'assistant', content: null, reasoning_content: 'H' }),
       chunk({ reasoning_content: 'm.', reasoning_details: [{ n: 1 }] }),
       chunk({ content: 'Prose', reasoning_details: [{ n: 2 }] }),
-      part({
-        index: 0,
-        id: 'x',
-        type: 'function',
-        extra_content: { s: 1 },
-        function: { name: 'shell', arguments: '{"a":' },
-      }),
+      part({ index: 0, ...begun, function: { name: 'shell', arguments: '{"a":' } }),
       part({ index: 0, function: { arguments: '1}' } }),
       chunk({}, 'tool_calls'),
     ]);
@@ -69,14 +64,7 @@ describe('a stream', () => {
       content: 'Prose',
       reasoning_content: 'Hm.',
       reasoning_details: [{ n: 1 }, { n: 2 }],
-      tool_calls: [
-        {
-          id: 'x',
-          type: 'function',
-          extra_content: { s: 1 },
-          function: { name: 'shell', arguments: '{"a":1}' },
-        },
-      ],
+      tool_calls: [{ ...begun, function: { name: 'shell', arguments: '{"a":1}' } }],
     });
   });
 

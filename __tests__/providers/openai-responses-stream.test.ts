@@ -4,56 +4,27 @@ import { asking } from '../support/fakes/model/wires.ts';
 import { call, completed, item, message, piece, serving } from './responses-server.ts';
 
 describe('a stream', () => {
-  const callsOf = async (...events: readonly JsonObject[]) => {
-    const { provider, server } = await serving([events]);
-    const { message: got, stopReason } = await provider.complete(asking());
-    return {
-      calls: got.toolCalls.map((each) => [each.rawArguments, each.status]),
-      stopReason,
-      tries: server.requests.length,
-    };
-  };
-
-  it('joins interleaved calls by their index, in order', async () => {
-    const given = await callsOf(
-      item(1, 'added', { ...call, call_id: 'b', arguments: '' }),
-      item(0, 'added', { ...call, call_id: 'a', arguments: '' }),
-      piece(0, '{"a"'),
-      piece(1, '{"b"'),
-      piece(0, ':1}'),
-      piece(1, ':2}'),
-      item(1, 'done', { ...call, call_id: 'b', arguments: '{"b":2}' }),
-      item(0, 'done', { ...call, call_id: 'a', arguments: '{"a":1}' }),
-      completed(),
-    );
-    expect(given.calls).toEqual([
-      ['{"a":1}', 'complete'],
-      ['{"b":2}', 'complete'],
-    ]);
-  });
-
-  it('accepts arguments that arrive at once or only in the last event', async () => {
-    expect((await callsOf(item(0, 'done', call), completed())).calls).toEqual([['{"a":1}', 'complete']]);
-    expect((await callsOf(completed({ output: [call] }))).calls).toEqual([['{"a":1}', 'complete']]);
-  });
-
-  it('marks a call as malformed when its final arguments differ from the deltas', async () => {
-    const given = await callsOf(
-      item(0, 'added', { ...call, arguments: '' }),
-      piece(0, '{"a":2}'),
-      item(0, 'done', call),
-      completed(),
-    );
-    expect(given.calls).toEqual([['{"a":2}', 'malformed']]);
-  });
-
-  it('S8 marks a call without an end as malformed although the response is complete', async () => {
-    const given = await callsOf(
-      item(0, 'added', { ...call, arguments: '' }),
-      piece(0, '{"a":1}'),
-      completed(),
-    );
-    expect(given.calls).toEqual([['{"a":1}', 'malformed']]);
+  const begun = item(0, 'added', { ...call, arguments: '' });
+  const interleaved = [
+    item(1, 'added', { ...call, call_id: 'b', arguments: '' }),
+    item(0, 'added', { ...call, call_id: 'a', arguments: '' }),
+    piece(0, '{"a"'),
+    piece(1, '{"b"'),
+    piece(0, ':1}'),
+    piece(1, ':2}'),
+    item(1, 'done', { ...call, call_id: 'b', arguments: '{"b":2}' }),
+    item(0, 'done', { ...call, call_id: 'a', arguments: '{"a":1}' }),
+  ];
+  it.each<[string, readonly JsonObject[], string]>([
+    ['interleaved calls, in order', [...interleaved, completed()], '{"a":1} complete {"b":2} complete'],
+    ['arguments at once', [item(0, 'done', call), completed()], '{"a":1} complete'],
+    ['arguments in its last event only', [completed({ output: [call] })], '{"a":1} complete'],
+    ['two versions', [begun, piece(0, '{"a":2}'), item(0, 'done', call), completed()], '{"a":2} malformed'],
+    ['a call without an end', [begun, piece(0, '{"a":1}'), completed()], '{"a":1} malformed'],
+  ])('can have %s', async (_, events, calls) => {
+    const { provider } = await serving([events]);
+    const { toolCalls } = (await provider.complete(asking())).message;
+    expect(toolCalls.map((each) => `${each.rawArguments} ${each.status}`).join(' ')).toBe(calls);
   });
 
   it('joins the text of an item without an end', async () => {

@@ -65,13 +65,7 @@ describe('the commit status', () => {
     ['a merge', merged, 'success', `Success: ${all}`, { judged: sha }],
     ['a merge of another checkout', ofLegs('fail', other), 'failure', failed, { judged: other }],
     ['a merge of several checkouts', ofLegs('abstain', null), 'error', missing, { judged: null }],
-    [
-      'a merge that could not count',
-      sampleFailedMerge('No file is there.'),
-      'error',
-      'No file is there.',
-      {},
-    ],
+    ['a merge that fails', sampleFailedMerge('No file is there.'), 'error', 'No file is there.', {}],
   ])('of %s', async (_, report, state, description, more) => {
     const status = { state, description: expect.stringContaining(description), ...more };
     expect(await statusOf(report)).toEqual(status);

@@ -35,15 +35,11 @@ describe('lineLink', () => {
 
   it('without a checkout uses the path and line as written, if they can be those of a file', () => {
     expect(lineLink({ path: './a.js', line: 1 }, subject, SERVER)).toBe(`${PAGE}/a.js#L1`);
+    const paths = ['../a.js', '/etc/passwd', 'a//b', 'a\\b', 'a\nb', '', 'javascript:alert(1)//'];
     const rows: readonly JsonObject[] = [
-      ...['../a.js', '/etc/passwd', 'a//b', 'a\\b', 'a\nb', '', 'javascript:alert(1)//'].map((path) => ({
-        path,
-        line: 1,
-      })),
-      ...[undefined, 0, 1.5, 'one'].map((line) => ({
-        path: 'a.js',
-        ...(line === undefined ? {} : { line }),
-      })),
+      ...paths.map((path) => ({ path, line: 1 })),
+      ...[null, 0, 1.5, 'one'].map((line) => ({ path: 'a.js', line })),
+      { path: 'a.js' },
     ];
     for (const row of rows) expect(lineLink(row, subject, SERVER), JSON.stringify(row)).toBeNull();
   });
@@ -83,10 +79,7 @@ describe('the URLs of a run', () => {
     null,
   ])('are null for %j', (changes) => {
     const odd = changes === null ? null : { ...subject, ...changes };
-    expect([runPage(odd, SERVER), commitPage(odd, SERVER), runPage(subject, null)]).toEqual([
-      null,
-      null,
-      null,
-    ]);
+    const urls = [runPage(odd, SERVER), commitPage(odd, SERVER), runPage(subject, null)];
+    expect(urls).toEqual([null, null, null]);
   });
 });

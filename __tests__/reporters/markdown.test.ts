@@ -127,18 +127,12 @@ describe('cell', () => {
 });
 
 describe('fence', () => {
-  it.each(['```\nx\n```', 'a\n````\n`````b', '~~~', '</pre><script>', '<!-- m -->', ''])(
-    'keeps %j inside the code block',
-    (text) => {
-      expect(tagsOf(render(`${fence(text, 'json')}\n\nend`))).toEqual(['pre', 'code', 'p']);
-    },
-  );
-
   it('escapes bot commands for readers of the raw text', () => {
     expect(fence('/deploy\n  /merge a/b', '')).toBe('```\n\u200b/deploy\n  \u200b/merge a/b\n```');
   });
 
   it('keeps any text inside the code block', () => {
+    expect(tagsOf(render(`${fence('a\n````\n`````b', 'json')}\n\nend`))).toEqual(['pre', 'code', 'p']);
     fc.assert(
       fc.property(hostile, (text) => {
         expect(tagsOf(render(`${fence(text, 'json')}\n\nend`))).toEqual(['pre', 'code', 'p']);

@@ -109,15 +109,6 @@ describe('stepOutputs', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('P4 returns no output whose name would overwrite another output', () => {
-    const names = ['a\nb', 'run-turns', 'RUN_x', 'structured_output', 'Run-x', 'a.b', ''];
-    const payload = Object.fromEntries(names.map((name) => [name, 3]));
-    expect(published(payload, Object.keys(payload)).own).toEqual({
-      structured_output: JSON.stringify(payload),
-      RUN_x: '3',
-    });
-  });
-
   it('P5 omits a large value with a warning that names where to find it', () => {
     const big = 'é'.repeat(32 * 1024);
     const { own, warnings } = published({ fits: big, over: `${big}x`, list: ['y'.repeat(1024 * 1024)] }, [
@@ -149,7 +140,10 @@ describe('stepOutputs', () => {
 
 describe('writeOutputs', () => {
   it('P4 D05 any payload is read back as exactly the expected outputs', () => {
-    const pieces = 'EOF end_ = << a<<E ghadelimiter_0 \0 \u2028 \ufeff __proto__ run-turns'.split(' ');
+    const pieces =
+      'EOF end_ = << a<<E ghadelimiter_0 \0 \u2028 \ufeff __proto__ run-turns Run-x RUN_x structured_output'.split(
+        ' ',
+      );
     const breaks = ['\n', '\r', '\r\n', '\nEOF\n', '\nghadelimiter_0\n', 'conclusion=success'];
     const text = textOf([...pieces, ...breaks], { other: fc.string({ unit: 'grapheme', maxLength: 4 }) });
     const payload = fc.dictionary(

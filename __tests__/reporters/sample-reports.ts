@@ -217,21 +217,12 @@ const longTurns = [
   { ...turn(6, call('structured_output', '', 0, 'accepted')), forced: true },
 ] satisfies readonly TurnRecord[];
 
+const message =
+  'The total is rounded before tax is added, so an invoice of 3 × €0.335 is off by one cent. Round once, after `applyTax()`.';
 const findings = [
-  {
-    severity: 'error',
-    path: 'src/billing/invoice.ts',
-    line: 118,
-    message:
-      'The total is rounded before tax is added, so an invoice of 3 × €0.335 is off by one cent. Round once, after `applyTax()`.',
-  },
+  { severity: 'error', path: 'src/billing/invoice.ts', line: 118, message },
   { severity: 'warning', path: 'src/billing/invoice.ts', line: 12, message: 'Unused import `Decimal`.' },
-  {
-    severity: 'note',
-    path: 'README.md',
-    line: 40,
-    message: 'The example still calls `createInvoice(a, b)`.',
-  },
+  { severity: 'note', path: 'README.md', line: 40, message: 'The example calls `createInvoice(a, b)`.' },
 ];
 
 const verdictReports: Readonly<Record<string, Report>> = {

@@ -294,26 +294,14 @@ describe('alerts', () => {
     { message: 'The file has no tests.' },
   ];
   const moved = rows.slice(0, 4).map((row) => ({ ...row, line: (row.line ?? 0) + 3 }));
+  const reworded = rows.map((row) => ({ ...row, title: 'Again', message: `${row.line}`, severity: 'low' }));
+  const shouted = rows.slice(0, 2).map((row) => ({ ...row, rule: ' INJECTION' }));
+  const indented = `// one\n// two\n\n${CODE.replaceAll('\n', '\r\n  ')}`;
   it.each<[string, readonly JsonObject[], string, readonly JsonObject[]]>([
     ['the order', rows.toReversed(), CODE, rows],
-    [
-      'wording and severity',
-      rows.map((row) => ({ ...row, title: 'Again', message: `${row.line}`, severity: 'medium' })),
-      CODE,
-      rows,
-    ],
-    [
-      'the case of the rule',
-      rows.map((row) => ('rule' in row ? { ...row, rule: ' INJECTION' } : row)).slice(0, 2),
-      CODE,
-      rows.slice(0, 2),
-    ],
-    [
-      'lines that move or are indented',
-      moved,
-      `// one\n// two\n\n${CODE.replaceAll('\n', '\r\n  ')}`,
-      rows.slice(0, 4),
-    ],
+    ['wording and severity', reworded, CODE, rows],
+    ['the case of the rule', shouted, CODE, rows.slice(0, 2)],
+    ['lines that move or are indented', moved, indented, rows.slice(0, 4)],
   ])('have fingerprints that do not depend on %s', (_, changed, code, before) => {
     expect(printsOf(changed, code)).toEqual(printsOf(before));
   });

@@ -78,23 +78,16 @@ describe('coverageSentence', () => {
   const seven = 'abcdefg'.split('').map((name) => file(name));
   const notRequired = (path: string, why: NotRequired) => [{ path, why }];
   it('say how much of the change was shown, and which files were not', async () => {
-    const all: readonly Coverage[] = [
-      sampleCoverage(),
-      sampleCoverage({ files: { shown: 42, unseen: [file('a')] } }),
-      sampleCoverage({
-        files: { changed: 1, required: 1, shown: 0, unseen: [file('a')] },
-      }),
-      sampleCoverage({
-        files: { changed: 2, required: 1, shown: 1, notRequired: notRequired('x', 'binary') },
-      }),
-      sampleCoverage({
-        files: { changed: 3, required: 0, shown: 0, notRequired: notRequired('x', 'lock_file') },
-      }),
-      sampleCoverage({
-        files: { shown: 35, unseen: [file('p', 3), ...seven] },
-      }),
-      sampleCoverage({ status: 'partial', why: 'Too much. ', files: { shown: 1 } }),
+    const files: readonly Partial<Coverage['files']>[] = [
+      {},
+      { shown: 42, unseen: [file('a')] },
+      { changed: 1, required: 1, shown: 0, unseen: [file('a')] },
+      { changed: 2, required: 1, shown: 1, notRequired: notRequired('x', 'binary') },
+      { changed: 3, required: 0, shown: 0, notRequired: notRequired('x', 'lock_file') },
+      { shown: 35, unseen: [file('p', 3), ...seven] },
     ];
+    const partial = sampleCoverage({ status: 'partial', why: 'Too much. ', files: { shown: 1 } });
+    const all = [...files.map((each) => sampleCoverage({ files: each })), partial];
     const shows = { path: (path: string) => `<${path}>`, sentence: (text: string) => `{${text}}` };
     const text = all.map((coverage) => coverageSentence(coverage, shows)).join('\n');
     await expect(`${text}\n`).toMatchFileSnapshot('../golden/coverage-sentences.txt');
@@ -104,21 +97,15 @@ describe('coverageSentence', () => {
   });
 });
 
+const SUBJECT = sampleReport().subject as Subject;
 const of = (context: ContextStatus, toolCalls: number) => ({ context, toolCalls, findings: [] });
 
 describe('evidenceWarnings', () => {
-  const subjectOf = (event: string): Subject => ({
-    repository: 'octo/demo',
-    sha: 'a'.repeat(40),
-    ref: '',
-    event,
-    pull_request: null,
-    run_id: '1',
-    run_attempt: 1,
-  });
-
   it('say what was not shown of which change, and how to show it', async () => {
-    const subjects = ['pull_request', 'issue_comment', 'merge_group', 'push'].map(subjectOf);
+    const subjects = ['pull_request', 'issue_comment', 'merge_group', 'push'].map((event) => ({
+      ...SUBJECT,
+      event,
+    }));
     const texts = [...subjects, null].flatMap((subject) =>
       (['missing', 'truncated'] as const).flatMap((context) => [
         `${subject?.event ?? '--base'}, ${context}:`,

@@ -21,10 +21,7 @@ describe('what check prints', () => {
     [{ safe: { type: 'boolean' }, why: { type: 'string' } }, 'gate: safe '],
     [{ many: { type: 'boolean' }, ok: { type: 'boolean' } }, 'gate: ok '],
     [{ verdict: { enum: ['fail', 'PASS'] } }, `gate: '{"properties":{"verdict":{"const":"PASS"}}}' `],
-    [
-      { many: { type: 'boolean' }, verdict: { enum: ['approve', 'reject'] } },
-      `gate: '{"properties":{"verdict":{"const":"approve"}}}' `,
-    ],
+    [{ verdict: { enum: ['approve', 'reject'] } }, `gate: '{"properties":{"verdict":{"const":"approve"}}}' `],
     [{ grade: { enum: ['a', 'b'] } }, 'Set gate to a JSON Schema'],
   ])('shows a gate to paste for the properties %j', async (properties, gate) => {
     const schema = `schema: '${JSON.stringify({ type: 'object', required: Object.keys(properties), properties })}'`;

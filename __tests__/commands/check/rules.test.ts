@@ -118,10 +118,7 @@ const RULES: Readonly<Record<string, readonly (readonly [Parts, string])[]>> = {
     [{ jobs: next("github.ref == 'refs/heads/main'") }, ''],
   ],
   'a comment and a status have their permission': [
-    [
-      { inputs: 'comment: always', permissions: '{ issues: read }' },
-      'error missing-permission at permissions',
-    ],
+    [{ inputs: 'comment: always', permissions: '{ a: read }' }, 'error missing-permission at permissions'],
     [{ inputs: 'commit-status: A', permissions: 'read-all' }, 'error missing-permission at permissions'],
     [{ inputs: 'comment: always', permissions: '{ pull-requests: write }' }, ''],
     [{ inputs: 'comment: always', permissions: '{}', job: 'permissions: write-all' }, ''],
