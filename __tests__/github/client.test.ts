@@ -1,3 +1,8 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { GitHubError, NetworkError } from '../../src/errors.ts';
@@ -6,7 +11,7 @@ import { createGitHub, type GitHubOptions } from '../../src/github/client.ts';
 import { type Bounds, boundedFetch } from '../../src/github/transport.ts';
 import { type GitHubServer, type GitHubWorld, startGitHubServer } from '../support/fakes/github/server.ts';
 import { startRawServer } from '../support/fakes/raw-server.ts';
-import { textOf } from '../support/surroundings.ts';
+import { makeFolder, textOf } from '../support/surroundings.ts';
 import { skipWaits } from '../support/waits.ts';
 
 const SHA = 'a'.repeat(40);
@@ -371,5 +376,31 @@ describe('boundedFetch', () => {
       await statusOf('/2', 'DELETE'),
     ];
     expect(statuses).toEqual([200, 302, 302]);
+  });
+});
+
+describe('loading the client', () => {
+  const folders = makeFolder();
+  const module = fileURLToPath(new URL('../../src/github/client.ts', import.meta.url));
+
+  it('changes no variable of the process, also not for a moment', async () => {
+    const raw = await startRawServer((response) => response.end('{"number":7}'));
+    close = raw.close;
+    const event = path.join(mkdtempSync(path.join(folders, 'event-')), 'event.json');
+    writeFileSync(event, '{}');
+    const script = `
+      import { createGitHub } from ${JSON.stringify(module)};
+      const changed = [];
+      process.env = new Proxy(process.env, {
+        set: (_, name) => changed.push(name),
+        deleteProperty: (_, name) => changed.push(name),
+      });
+      const github = createGitHub({ token: 't', apiUrl: ${JSON.stringify(raw.url)}, fetch, userAgent: 'x' });
+      const { data } = await github.request('GET', '/repos/{owner}/{repo}', { owner: 'o', repo: 'r' });
+      console.log(data.number, changed.join());`;
+    const args = ['--input-type=module', '--eval', script];
+    const env = { ...process.env, GITHUB_EVENT_PATH: event };
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+    expect(stdout).toBe('7 \n');
   });
 });

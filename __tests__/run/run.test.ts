@@ -66,13 +66,34 @@ describe('the configuration', () => {
     expect(await names({ 'exclude-tools': 'shell structured_output' })).toEqual(['read_file', 'edit']);
   });
 
-  it('without structured_output causes a notice', async () => {
-    const about = async (tool: string) =>
-      (await converse([{ text: 'All good.' }], { 'exclude-tools': tool })).notices.filter((each) =>
-        each.includes('structured_output'),
-      );
-    expect(await about('structured_output')).toHaveLength(1);
-    expect(await about('shell')).toEqual([]);
+  it('without structured_output causes a warning before the model is asked, and the ending names it', async () => {
+    let asked = 0;
+    let askedBeforeWarning: number | null = null;
+    const listening: Reporter = {
+      name: 'events',
+      event(event) {
+        if (event.type === 'notice' && event.level === 'warning' && event.text.includes('structured_output'))
+          askedBeforeWarning = asked;
+      },
+    };
+    const run = (inputs: Partial<Record<InputName, string>>) => {
+      asked = 0;
+      askedBeforeWarning = null;
+      const replies = [{ text: 'All good.' }];
+      return converse(replies, inputs, {
+        reporters: [listening],
+        fetch: (...request) => {
+          asked += 1;
+          return fetch(...request);
+        },
+      });
+    };
+    const { report } = await run({ 'exclude-tools': 'structured_output' });
+    expect(report.verdict).toMatchObject({ reason: 'plain_text', exitCode: 1 });
+    expect(report.verdict.error).toMatch(/structured_output is excluded \(exclude-tools\).*"All good\."/u);
+    expect([askedBeforeWarning, asked]).toEqual([0, 1]);
+    await run({ 'exclude-tools': 'shell' });
+    expect(askedBeforeWarning).toBeNull();
   });
 
   it('applies to the shell: working directory, variables without secrets, limits', async () => {
