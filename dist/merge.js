@@ -1,1 +1,1 @@
-if(Number(process.versions.node.split(".")[0])<22){const message="structured-agent needs Node.js 22 or newer, and this is "+process.version+".";console.log("::error::"+message),process.exit(52)}await import("./main.js");
+import './main.js';
