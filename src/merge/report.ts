@@ -84,11 +84,11 @@ function mergeSections(
   page: PageOptions,
   sanitizer: MarkdownSanitizer,
 ): readonly Section[] {
-  const models = merged.models.map((model) => `${model} · `).join('');
+  const costs = [...merged.models.map((model) => sanitizer.inline(model)), usedWords(report, merged)];
   return [
     { name: 'the legs', rank: 0, texts: MAX_LEGS.map((max) => legTable(merged, max, sanitizer)) },
     { name: 'the findings', rank: 1, texts: page.rows.map((rows) => findings(merged, page, rows)) },
-    { name: 'the costs', rank: 2, texts: [`${sanitizer.inline(models)}${usedWords(report, merged)}\n\n`] },
+    { name: 'the costs', rank: 2, texts: [`${costs.join(' · ')}\n\n`] },
   ];
 }
 
