@@ -32,7 +32,10 @@ it('is small, and the action runs from what it holds', async () => {
   expect([run.exitCode, run.outputs.get('passed')]).toEqual([0, 'true']);
   expect(run.requests[1]?.raw).toContain('from the archive');
   // Without inputs the merge says what is missing.
-  const merge = spawnSync(process.execPath, [entryOf('merge/action.yml')], { encoding: 'utf8' });
+  const merge = spawnSync(process.execPath, [entryOf('merge/action.yml')], {
+    env: { ...process.env, GITHUB_WORKSPACE: folder, RUNNER_TEMP: folder },
+    encoding: 'utf8',
+  });
   expect(merge.status).toBe(52);
   expect(merge.stdout).toContain('verdicts');
 });
