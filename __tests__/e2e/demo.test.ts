@@ -24,7 +24,7 @@ describe('the demo', () => {
   it.each([
     ['as it is', [], 1, `1 of 9 tests fails: ${DISCOUNT}.`, 1],
     ['with a second bug', [BREAK], 1, `2 of 9 tests fail: ${DISCOUNT}; cents are shown with two places.`, 2],
-    ['mended', [MEND], 0, 'All 9 tests pass.', 0],
+    ['fixed', [MEND], 0, 'All 9 tests pass.', 0],
   ] as const)('judges the repository %s', async (_, edits, exitCode, summary, failures) => {
     const { outputs, ...run } = await play(edits);
     const payload = { passed: failures === 0, summary, failure_count: failures };

@@ -77,7 +77,7 @@ it.each<[string, (workspace: string) => string]>([
   ['of git', () => '.git/config.txt'],
   ['of a nested git folder', () => 'nested/.GIT/config.txt'],
   ['of credentials', () => 'gha-creds-1.json'],
-])('a file %s is not looked into, whoever finds it', async (_, nameIn) => {
+])('a file %s is not read for a finding', async (_, nameIn) => {
   const folder = workspace();
   commitChange(folder, { 'a.ts': 'a\n', 'link/outside.txt': 'b\n' }, { 'a.ts': `${SHOWN}\n` });
   renameSync(path.join(folder, 'link'), path.join(folder, 'before'));

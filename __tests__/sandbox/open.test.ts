@@ -255,7 +255,7 @@ describe.each(isolatedWays)('in the sandbox of $name', ({ options: wall }) => {
   });
 
   it('B05 the git directory of a worktree is closed under any name', async () => {
-    const workspace = join(world.base, 'named');
+    const workspace = mkdtempSync(join(world.base, 'named-'));
     const store = join(workspace, 'store.git');
     gitIn(world.workspace, 'clone', '-q', '--bare', '.', store);
     gitIn(store, 'worktree', 'add', '-q', '../tree');
@@ -269,7 +269,7 @@ describe.each(isolatedWays)('in the sandbox of $name', ({ options: wall }) => {
   });
 
   it('a worktree whose git directory is outside the workspace has a working, read-only git', async () => {
-    const tree = join(world.base, 'tree');
+    const tree = join(mkdtempSync(join(world.base, 'outside-')), 'tree');
     gitIn(world.workspace, 'worktree', 'add', '-q', tree);
     const command =
       'git log --format=%s; git config --get-regexp extraheader; echo x > .git; git status --short';

@@ -1,4 +1,4 @@
-/** How the example workflows end on act, with a failing and a mended repository where both matter. */
+/** How the example workflows end on act, with a failing and a fixed repository where both matter. */
 import { BREAK, type Edit, MEND } from '../../../examples/demo/demo.ts';
 
 /** The action reference in the examples. */
