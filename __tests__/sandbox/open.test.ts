@@ -270,7 +270,7 @@ describe.each(isolatedWays)('in the sandbox of $name', ({ options: wall }) => {
 
   it('a worktree whose git directory is outside the workspace has a working, read-only git', async () => {
     const tree = join(mkdtempSync(join(world.base, 'outside-')), 'tree');
-    gitIn(world.workspace, 'worktree', 'add', '-q', tree);
+    gitIn(world.workspace, 'worktree', 'add', '-q', '--detach', tree);
     const command =
       'git log --format=%s; git config --get-regexp extraheader; echo x > .git; git status --short';
     const output = await run(command, { workspace: tree, workingDirectory: tree });
