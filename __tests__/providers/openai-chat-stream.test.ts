@@ -48,6 +48,13 @@ describe('a stream', () => {
     ]);
   });
 
+  it('accepts no arguments that are an object, whose text is lost', async () => {
+    const whole = { name: 'shell', arguments: { a: 1 } };
+    expect(await calls(part({ index: 0, id: 'a', function: whole }))).toEqual([
+      ['a', 'shell', '', 'malformed'],
+    ]);
+  });
+
   it('replays unknown fields, joined', async () => {
     const begun = { id: 'x', type: 'function', extra_content: { s: 1 } };
     const { provider, server } = await serving([

@@ -4,15 +4,19 @@ import { asking } from '../support/fakes/model/wires.ts';
 import { serving } from './chat-server.ts';
 
 describe('a complete response', () => {
-  it('S6 treats missing and null arguments as empty text', async () => {
-    const calls =
-      '[{"id":"x","function":{"name":"shell"}},{"id":"y","function":{"name":"shell","arguments":null}}]';
-    const { provider } = await serving(`{"choices":[{"message":{"tool_calls":${calls}}}]}`);
+  it.each([
+    ['missing', '', ''],
+    ['null', ',"arguments":null', ''],
+    [
+      'an object',
+      ',"arguments":{ "a" : 1, "a": 12345678901234567890 }',
+      '{ "a" : 1, "a": 12345678901234567890 }',
+    ],
+  ])('S6 can have arguments that are %s', async (_, sent, rawArguments) => {
+    const call = `{"id":"x","function":{"name":"shell"${sent}}}`;
+    const { provider } = await serving(`{"choices":[{"message":{"tool_calls":[${call}]}}]}`);
     const { message } = await provider.complete(asking());
-    expect(message.toolCalls.map((call) => [call.rawArguments, call.status])).toEqual([
-      ['', 'complete'],
-      ['', 'complete'],
-    ]);
+    expect(message.toolCalls).toEqual([{ id: 'x', name: 'shell', rawArguments, status: 'complete' }]);
   });
 
   it('E18 reports a refusal with its text although the finish reason is ordinary', async () => {

@@ -19,6 +19,7 @@ describe('a stream', () => {
     ['interleaved calls, in order', [...interleaved, completed()], '{"a":1} complete {"b":2} complete'],
     ['arguments at once', [item(0, 'done', call), completed()], '{"a":1} complete'],
     ['arguments in its last event only', [completed({ output: [call] })], '{"a":1} complete'],
+    ['an object for arguments', [completed({ output: [{ ...call, arguments: { a: 1 } }] })], ' malformed'],
     ['two versions', [begun, piece(0, '{"a":2}'), item(0, 'done', call), completed()], '{"a":2} malformed'],
     ['a call without an end', [begun, piece(0, '{"a":1}'), completed()], '{"a":1} malformed'],
   ])('can have %s', async (_, events, calls) => {

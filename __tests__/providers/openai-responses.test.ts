@@ -21,6 +21,12 @@ describe('a response', () => {
     ).toBe(true);
   });
 
+  it('can have an object for arguments, whose text is kept', async () => {
+    const { provider } = await serving([response({ output: [{ ...call, arguments: { a: 1 } }] })]);
+    const { toolCalls } = (await provider.complete(asking())).message;
+    expect(toolCalls).toMatchObject([{ rawArguments: '{"a":1}', status: 'complete' }]);
+  });
+
   it('E18 with a refusal is a refusal with its text, whatever its status', async () => {
     const refusal = { ...message, content: [{ type: 'refusal', refusal: 'I will not.' }] };
     const { provider } = await serving([response({ output: [refusal, call] })]);

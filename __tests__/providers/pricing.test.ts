@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createPricer } from '../../src/providers/pricing.ts';
 import type { Usage } from '../../src/types.ts';
 
@@ -15,7 +15,30 @@ const prices = (settings: Settings, ...others: readonly Partial<Usage>[]) => {
   );
 };
 
+const load = vi.hoisted(() => vi.fn());
+vi.mock('@pydantic/genai-prices', (importOriginal) => {
+  load();
+  return importOriginal();
+});
+
 describe('createPricer', () => {
+  it('loads the prices when it is first asked, and not before', async () => {
+    const { createProvider } = await import('../../src/providers/registry.ts');
+    const price = createPricer(haiku);
+    const wire = {
+      keySource: '',
+      maxOutputTokens: null,
+      stream: 'auto',
+      userAgent: '',
+      headers: {},
+    } as const;
+    const limits = { reasoningEffort: null, idleTimeoutMs: 1, retryPauseMs: 1 };
+    await createProvider({ ...haiku, ...wire, ...limits, apiKey: 'k', authScheme: 'provider', fetch });
+    expect(load).not.toHaveBeenCalled();
+    await price(million);
+    expect(load).toHaveBeenCalledOnce();
+  });
+
   it('prices a known model of a vendor, also behind a gateway', async () => {
     expect(await prices(haiku)).toEqual([0.25]);
     expect(await prices({ ...haiku, baseUrl: 'http://localhost:1' })).toEqual([0.25]);

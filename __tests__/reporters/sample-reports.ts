@@ -1,6 +1,6 @@
 /** Sample reports: verdicts, endings without a verdict, merges. Golden files contain their rendering. */
 
-import { InputError, MissingKeyError } from '../../src/errors.ts';
+import { InputError, MissingKeyError, ProviderError } from '../../src/errors.ts';
 import type { Merged, MergedLeg, MergedVote, Outcome } from '../../src/merge/types.ts';
 import { commentBody } from '../../src/reporters/comment.ts';
 import { asWritten } from '../../src/reporters/links.ts';
@@ -108,6 +108,14 @@ const endingReports: Readonly<Record<string, Report>> = {
       turns: Array.from({ length: 30 }, (_, at) => turn(at + 1, call('shell', `npm test -- ${at}`, 1200))),
       turnCount: 30,
     },
+  ),
+  'provider-auth': thrown(
+    new ProviderError(
+      'auth',
+      'api.openai.com refused the key from OPENAI_API_KEY for gpt-5 (401). It said: "Incorrect API key provided: sk-***".',
+      { status: 401 },
+    ),
+    { turns: [], turnCount: 0, isolation: 'none' },
   ),
   skipped: thrown(
     new MissingKeyError(

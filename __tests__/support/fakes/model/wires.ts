@@ -3,19 +3,17 @@ import type { ServerResponse } from 'node:http';
 import type { Completion, CompletionRequest, Provider } from '../../../../src/providers/provider.ts';
 import type { ProviderName, ProviderSettings } from '../../../../src/providers/registry.ts';
 import { createProvider } from '../../../../src/providers/registry.ts';
-import { objectsOf } from '../../../../src/providers/tool-calls.ts';
 import type { JsonObject, Message, ToolSpec } from '../../../../src/types.ts';
 import { sendEvents, sendJson, startRawServer } from '../raw-server.ts';
 
-/** A call; `asObject` sends its arguments as a JSON value where the format requires a string. */
+/** A call with the text of its arguments, which is sent unchanged. */
 export interface WireCall {
   readonly id?: string;
   readonly name: string;
   readonly arguments: string;
-  readonly asObject?: boolean;
 }
 
-/** A response independent of the wire format; `arguments` and `stop` are sent unchanged. */
+/** A response independent of the wire format; `stop` is sent unchanged. */
 export interface WireAnswer {
   readonly text?: string;
   readonly calls?: readonly WireCall[];
@@ -23,11 +21,9 @@ export interface WireAnswer {
   readonly usage?: JsonObject | null;
 }
 
-/** One API of a model, streamed or not. */
-export interface Wire {
-  readonly name: string;
-  readonly provider: ProviderSettings['provider'];
-  readonly stream: boolean;
+/** What differs from API to API. */
+interface Format {
+  readonly provider: ProviderName;
   /** The path of the base URL. */
   readonly basePath: string;
   /** The path of requests for a model. */
@@ -36,265 +32,186 @@ export interface Wire {
   readonly conversation: 'messages' | 'input';
   /** The headers of this API in addition to those of every request. */
   readonly headers: (key: string) => Readonly<Record<string, string>>;
-  readonly words: { readonly length: string; readonly refusal: string };
+  /** The word for a response that was cut at the limit of its length. */
+  readonly length: string;
+  readonly body: (answer: WireAnswer) => string;
+  readonly events: (answer: WireAnswer) => readonly unknown[];
+  readonly errorBody: (error: JsonObject) => unknown;
+}
+
+/** One API of a model, streamed or not. */
+export interface Wire extends Format {
+  readonly name: string;
+  readonly stream: boolean;
   answer(response: ServerResponse, answer: WireAnswer): void;
-  /** Starts a response and then breaks off or stays open. */
-  begin(response: ServerResponse, end: 'cut' | 'open'): void;
   error(response: ServerResponse, status: number, error: JsonObject, headers?: Record<string, string>): void;
 }
 
-const pieces = (text: string): string[] => text.match(/[\s\S]{1,3}/g) ?? [];
+const pieces = (text = ''): string[] => text.match(/[\s\S]{1,3}/g) ?? [];
+const chatEnd = ({ calls = [], stop }: WireAnswer) => stop ?? (calls.length === 0 ? 'stop' : 'tool_calls');
+const messageEnd = ({ calls = [], stop }: WireAnswer) =>
+  stop ?? (calls.length === 0 ? 'end_turn' : 'tool_use');
 
-/** The JSON text of a value that contains the arguments marked by `argumentsOf` unchanged. */
-function jsonText(value: unknown): string {
-  return JSON.stringify(value).replace(/"<raw>((?:[^"\\]|\\.)*)"/g, (_, raw: string) =>
-    JSON.parse(`"${raw}"`),
-  );
+function chatBody(answer: WireAnswer): string {
+  const { text = null, calls, usage } = answer;
+  const tool_calls = calls?.map(({ id, ...called }) => ({ id, type: 'function', function: called }));
+  const message = { role: 'assistant', content: text, tool_calls };
+  const choices = [{ index: 0, message, finish_reason: chatEnd(answer) }];
+  return JSON.stringify({ model: 'served', choices, usage: usage ?? undefined });
 }
 
-const argumentsOf = (call: WireCall): string =>
-  call.asObject === true ? `<raw>${call.arguments}` : call.arguments;
-
-function chatBody({ text, calls = [], stop, usage }: WireAnswer): JsonObject {
-  const tool_calls = calls.map((call) => ({
-    ...(call.id === undefined ? {} : { id: call.id }),
-    type: 'function',
-    function: { name: call.name, arguments: argumentsOf(call) },
-  }));
-  const message = { role: 'assistant', content: text ?? null, ...(calls.length === 0 ? {} : { tool_calls }) };
-  const finish_reason = stop ?? (calls.length === 0 ? 'stop' : 'tool_calls');
-  return {
-    id: 'c',
-    model: 'served',
-    choices: [{ index: 0, message, finish_reason }],
-    ...(usage ? { usage } : {}),
-  };
-}
-
-function chatChunks({ text, calls = [], stop, usage }: WireAnswer): unknown[] {
-  const chunk = (delta: JsonObject, finish_reason: string | null = null) => ({
+function chatChunks(answer: WireAnswer): unknown[] {
+  const { text, calls = [], usage } = answer;
+  const chunk = (delta: object, finish_reason: string | null = null) => ({
     model: 'served',
     choices: [{ index: 0, delta, finish_reason }],
   });
-  const chunks: unknown[] = [chunk({ role: 'assistant', content: '' })];
-  for (const content of pieces(text ?? '')) chunks.push(chunk({ content }));
-  for (const [index, call] of calls.entries()) {
-    const { id, name, arguments: raw, asObject } = call;
-    const start = {
-      index,
-      ...(id === undefined ? {} : { id }),
-      type: 'function',
-      function: { name, arguments: asObject === true ? argumentsOf(call) : '' },
-    };
-    chunks.push(chunk({ tool_calls: [start] }));
-    for (const piece of asObject === true ? [] : pieces(raw))
-      chunks.push(chunk({ tool_calls: [{ index, function: { arguments: piece } }] }));
-  }
-  chunks.push(chunk({}, stop ?? (calls.length === 0 ? 'stop' : 'tool_calls')));
-  if (usage) chunks.push({ model: 'served', choices: [], usage });
-  return [...chunks, '[DONE]'];
-}
-
-const defaultUsage = { input_tokens: 1, output_tokens: 1 };
-
-function messageText({ text, calls = [], stop, usage }: WireAnswer): string {
-  const blocks = [
-    ...(text === undefined ? [] : [JSON.stringify({ type: 'text', text })]),
-    // The raw text must arrive, not a re-serialization of it.
-    ...calls.map(
-      ({ id, name, arguments: raw }) =>
-        `{"type":"tool_use",${id === undefined ? '' : `"id":${JSON.stringify(id)},`}"name":${JSON.stringify(name)},"input":${raw}}`,
-    ),
+  const called = calls.flatMap(({ id, name, arguments: whole }, index) => [
+    { index, id, type: 'function', function: { name, arguments: '' } },
+    ...pieces(whole).map((piece) => ({ index, function: { arguments: piece } })),
+  ]);
+  return [
+    chunk({ role: 'assistant', content: '' }),
+    ...pieces(text).map((content) => chunk({ content })),
+    ...called.map((each) => chunk({ tool_calls: [each] })),
+    chunk({}, chatEnd(answer)),
+    ...(usage ? [{ model: 'served', choices: [], usage }] : []),
+    '[DONE]',
   ];
-  const stop_reason = stop ?? (calls.length === 0 ? 'end_turn' : 'tool_use');
-  const rest = JSON.stringify({
-    type: 'message',
-    role: 'assistant',
-    model: 'served',
-    stop_reason,
-    usage: usage === undefined ? defaultUsage : usage,
+}
+
+const counted = { input_tokens: 1, output_tokens: 1 };
+
+function messageText(answer: WireAnswer): string {
+  const { text, calls = [], usage = counted } = answer;
+  const blocks = calls.map(({ id, name, arguments: input }) => {
+    const use = JSON.stringify({ type: 'tool_use', id, name });
+    return `${use.slice(0, -1)},"input":${input}}`;
   });
-  return `{"content":[${blocks.join(',')}],${rest.slice(1)}`;
+  if (text !== undefined) blocks.unshift(JSON.stringify({ type: 'text', text }));
+  const rest = JSON.stringify({ model: 'served', stop_reason: messageEnd(answer), usage });
+  return `{"content":[${blocks.join()}],${rest.slice(1)}`;
 }
 
-function messageEvents({ text, calls = [], stop, usage }: WireAnswer): unknown[] {
-  const counted = usage === undefined ? defaultUsage : usage;
-  const message = {
-    type: 'message',
-    role: 'assistant',
-    model: 'served',
-    content: [],
-    stop_reason: null,
-    usage: counted,
-  };
-  const events: unknown[] = [{ type: 'message_start', message }, { type: 'ping' }];
-  let index = 0;
-  if (text !== undefined) {
-    events.push({ type: 'content_block_start', index, content_block: { type: 'text', text: '' } });
-    for (const piece of pieces(text))
-      events.push({ type: 'content_block_delta', index, delta: { type: 'text_delta', text: piece } });
-    events.push({ type: 'content_block_stop', index });
-    index += 1;
-  }
-  for (const { id, name, arguments: raw } of calls) {
-    const content_block = { type: 'tool_use', ...(id === undefined ? {} : { id }), name, input: {} };
-    events.push({ type: 'content_block_start', index, content_block });
-    for (const partial_json of pieces(raw)) {
-      events.push({ type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json } });
-    }
-    events.push({ type: 'content_block_stop', index });
-    index += 1;
-  }
-  const stop_reason = stop ?? (calls.length === 0 ? 'end_turn' : 'tool_use');
-  const delta = {
-    type: 'message_delta',
-    delta: { stop_reason },
-    ...(counted === null
-      ? {}
-      : { usage: { input_tokens: null, output_tokens: counted['output_tokens'] ?? 0 } }),
-  };
-  return [...events, delta, { type: 'message_stop' }];
+function messageEvents(answer: WireAnswer): unknown[] {
+  const { text, calls = [], usage = counted } = answer;
+  const deltas = pieces(text).map((piece) => ({ type: 'text_delta', text: piece }));
+  const prose = { content_block: { type: 'text', text: '' }, deltas };
+  const uses = calls.map(({ id, name, arguments: whole }) => ({
+    content_block: { type: 'tool_use', id, name, input: {} },
+    deltas: pieces(whole).map((partial_json) => ({ type: 'input_json_delta', partial_json })),
+  }));
+  const blocks = text === undefined ? uses : [prose, ...uses];
+  return [
+    { type: 'message_start', message: { model: 'served', content: [], usage } },
+    { type: 'ping' },
+    ...blocks.flatMap(({ content_block, deltas }, index) => [
+      { type: 'content_block_start', index, content_block },
+      ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
+      { type: 'content_block_stop', index },
+    ]),
+    {
+      type: 'message_delta',
+      delta: { stop_reason: messageEnd(answer) },
+      usage: usage === null ? undefined : { ...usage, input_tokens: null },
+    },
+    { type: 'message_stop' },
+  ];
 }
 
-function responseBody({ text, calls = [], stop, usage }: WireAnswer): JsonObject {
-  const content = [{ type: 'output_text', text: text ?? '', annotations: [] }];
-  const message = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content };
-  const items = calls.map((call, n) => ({
-    type: 'function_call',
-    id: `fc_${n}`,
-    ...(call.id === undefined ? {} : { call_id: call.id }),
-    name: call.name,
-    arguments: argumentsOf(call),
-    status: 'completed',
+function responseBody({ text, calls = [], stop, usage }: WireAnswer) {
+  const message = { type: 'message', id: 'msg_1', content: [{ type: 'output_text', text }] };
+  const items = calls.map(({ id: call_id, ...called }, n) => ({
+    ...{ type: 'function_call', id: `fc_${n}`, call_id, ...called },
   }));
   return {
     object: 'response',
-    error: null,
-    incomplete_details: stop === undefined ? null : { reason: stop },
-    model: 'served',
-    output: [...(text === undefined ? [] : [message]), ...items],
     status: stop === undefined ? 'completed' : 'incomplete',
-    ...(usage ? { usage } : {}),
+    incomplete_details: { reason: stop },
+    model: 'served',
+    output: text === undefined ? items : [message, ...items],
+    usage: usage ?? undefined,
   };
 }
 
 function responseEvents(answer: WireAnswer): unknown[] {
   const response = responseBody(answer);
-  const output = objectsOf(response['output']).map((item) => item.value);
-  const calls = [...(answer.calls ?? [])];
-  const started = { ...response, output: [], status: 'in_progress' };
-  const events: unknown[] = [{ type: 'response.created', response: started }];
-  for (const [output_index, item] of output.entries()) {
-    const isCall = item['type'] === 'function_call';
+  const items = response.output.flatMap((item, output_index) => {
+    const isCall = 'arguments' in item;
+    const type = `response.${isCall ? 'function_call_arguments' : 'output_text'}.delta`;
     const empty = isCall ? { arguments: '' } : { content: [] };
-    const added = { ...item, ...empty, status: 'in_progress' };
-    events.push({ type: 'response.output_item.added', output_index, item: added });
-    const call = isCall ? calls.shift() : undefined;
-    const word = isCall ? 'function_call_arguments' : 'output_text';
-    const all = isCall ? (call?.arguments ?? '') : (answer.text ?? '');
-    for (const delta of call?.asObject === true ? [] : pieces(all))
-      events.push({ type: `response.${word}.delta`, output_index, delta });
-    events.push({ type: 'response.output_item.done', output_index, item });
-  }
-  const last = answer.stop === undefined ? 'response.completed' : 'response.incomplete';
-  return [...events, { type: last, response }];
-}
-
-/** An event that can contain raw arguments. */
-const eventText = (event: unknown): unknown =>
-  typeof event === 'object' && JSON.stringify(event).includes('"<raw>') ? jsonText(event) : event;
-
-interface Format extends Omit<Wire, 'name' | 'stream' | 'answer' | 'begin' | 'error'> {
-  readonly body: (answer: WireAnswer) => string;
-  readonly events: (answer: WireAnswer) => readonly unknown[];
-  /** The events before the first end of a text. */
-  readonly begun: number;
-  readonly errorBody?: (error: JsonObject) => unknown;
-}
-
-const inFormat =
-  ({ body, events, begun, errorBody = (error) => ({ error }), ...fields }: Format) =>
-  (stream: boolean): Wire => ({
-    ...fields,
-    name: `${fields.provider}, ${stream ? 'streamed' : 'whole'}`,
-    stream,
-    answer: (response, answer) =>
-      stream ? sendEvents(response, events(answer).map(eventText)) : sendJson(response, body(answer)),
-    begin(response, end) {
-      if (stream) return sendEvents(response, events({ text: 'begun' }).slice(0, begun), end);
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' });
-      response.write('{"choices":[{"message":', () => void (end === 'cut' && response.destroy()));
-    },
-    error: (response, status, error, headers) =>
-      sendJson(response, JSON.stringify(errorBody(error)), status, headers),
+    return [
+      { type: 'response.output_item.added', output_index, item: { ...item, ...empty } },
+      ...pieces(isCall ? item.arguments : answer.text).map((delta) => ({ type, output_index, delta })),
+      { type: 'response.output_item.done', output_index, item },
+    ];
   });
-
-const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+  const created = { type: 'response.created', response: { ...response, output: [] } };
+  return [created, ...items, { type: `response.${response.status}`, response }];
+}
 
 const chat = {
-  conversation: 'messages',
-  words: { length: 'length', refusal: 'content_filter' },
-  body: (answer: WireAnswer) => jsonText(chatBody(answer)),
-  events: chatChunks,
-  begun: 2,
-} as const;
-
-const compatible = inFormat({
-  ...chat,
   provider: 'openai-compatible',
   basePath: '/v1',
   path: () => '/v1/chat/completions',
-  headers: bearer,
-});
-
-/** Google's errors come in a list. */
-const gemini = inFormat({
-  ...chat,
-  provider: 'gemini',
-  basePath: '/v1beta/openai',
-  path: () => '/v1beta/openai/chat/completions',
-  headers: bearer,
-  errorBody: (error) => [{ error }],
-});
-
-const azure = inFormat({
-  ...chat,
-  provider: 'azure-openai',
-  basePath: '',
-  path: (model) => `/openai/deployments/${model}/chat/completions?api-version=2024-10-21`,
-  headers: (key) => ({ 'api-key': key }),
-});
-
-const responses = inFormat({
-  provider: 'openai',
-  basePath: '/v1',
-  path: () => '/v1/responses',
-  conversation: 'input',
-  headers: bearer,
-  words: { length: 'max_output_tokens', refusal: 'content_filter' },
-  body: (answer) => jsonText(responseBody(answer)),
-  events: responseEvents,
-  begun: 3,
-});
-
-const anthropic = inFormat({
-  provider: 'anthropic',
-  basePath: '',
-  path: () => '/v1/messages',
   conversation: 'messages',
-  headers: (key) => ({ 'x-api-key': key, 'anthropic-version': '2026-10-21' }),
-  words: { length: 'max_tokens', refusal: 'refusal' },
-  body: messageText,
-  events: messageEvents,
-  begun: 4,
-  errorBody: (error) => ({ type: 'error', error }),
-});
+  headers: (key) => ({ authorization: `Bearer ${key}` }),
+  length: 'length',
+  body: chatBody,
+  events: chatChunks,
+  errorBody: (error) => ({ error }),
+} as const satisfies Format;
+
+const formats: readonly Format[] = [
+  {
+    ...chat,
+    provider: 'openai',
+    path: () => '/v1/responses',
+    conversation: 'input',
+    length: 'max_output_tokens',
+    body: (answer) => JSON.stringify(responseBody(answer)),
+    events: responseEvents,
+  },
+  chat,
+  {
+    ...chat,
+    provider: 'gemini',
+    basePath: '/v1beta/openai',
+    path: () => '/v1beta/openai/chat/completions',
+    errorBody: (error) => [{ error }],
+  },
+  {
+    ...chat,
+    provider: 'azure-openai',
+    basePath: '',
+    path: (model) => `/openai/deployments/${model}/chat/completions?api-version=2024-10-21`,
+    headers: (key) => ({ 'api-key': key }),
+  },
+  {
+    provider: 'anthropic',
+    basePath: '',
+    path: () => '/v1/messages',
+    conversation: 'messages',
+    headers: (key) => ({ 'x-api-key': key, 'anthropic-version': '2026-10-21' }),
+    length: 'max_tokens',
+    body: messageText,
+    events: messageEvents,
+    errorBody: (error) => ({ type: 'error', error }),
+  },
+];
 
 /** Every adapter, streamed and not. */
-export const wires: readonly Wire[] = [responses, compatible, gemini, azure, anthropic].flatMap((wire) => [
-  wire(false),
-  wire(true),
-]);
+export const wires: readonly Wire[] = formats.flatMap((format) =>
+  [false, true].map((stream) => ({
+    ...format,
+    name: `${format.provider}, ${stream ? 'streamed' : 'whole'}`,
+    stream,
+    answer: (response, answer) =>
+      stream ? sendEvents(response, format.events(answer)) : sendJson(response, format.body(answer)),
+    error: (response, status, error, headers) =>
+      sendJson(response, JSON.stringify(format.errorBody(error)), status, headers),
+  })),
+);
 
 /** The content type and text of a response, as a wire sends them. */
 export async function bytesOf(wire: Wire, answer: WireAnswer): Promise<{ type: string; text: string }> {
@@ -305,15 +222,6 @@ export async function bytesOf(wire: Wire, answer: WireAnswer): Promise<{ type: s
   } finally {
     await server.close();
   }
-}
-
-/** A response with a complete call, but without its end. */
-export async function beginningOf(wire: Wire, answer: WireAnswer): Promise<{ type: string; text: string }> {
-  const { type, text } = await bytesOf(wire, answer);
-  const end = ['"finish_reason":"tool', 'event: message_delta', 'event: response.completed']
-    .map((word) => text.indexOf(word))
-    .find((at) => at >= 0);
-  return { type, text: text.slice(0, wire.stream ? end : text.length - 10) };
 }
 
 /** Finds the wire of a provider. */
