@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { calls, type Reply, type ScriptedModel, startModel, submits } from '../support/fakes/model/server.ts';
 import { HAS_BWRAP, KEY } from '../support/fakes/runner/action.ts';
 import { makeFolder } from '../support/surroundings.ts';
+import { commitChange } from '../support/worlds/commit-change.ts';
 
 const DIST = path.join(import.meta.dirname, '..', '..', 'dist');
 const CLI = path.join(DIST, 'cli.js');
@@ -167,6 +168,19 @@ describe('output formats', () => {
     const ended = { type: 'result', model: 'scripted-1', subtype, exit_code: code, is_error: true, error };
     expect(JSON.parse(run.stdout)).toMatchObject(ended);
     expect(run.stderr.match(/^structured-agent: /gmu)).toHaveLength(1);
+  });
+
+  it.each([
+    ['true', 1, 'unsupported', 0],
+    ['git diff main', 0, 'accepted', 1],
+  ])('--base names the change that has to be shown: %s', async (command, code, reason, shown) => {
+    commitChange(folder, { 'a.js': 'one();\n' }, { 'a.js': 'two();\n' });
+    const passes = { passed: true, complete: true, summary: 'Fine.', findings: [] };
+    replies = [calls('shell', { command }), submits(passes)];
+    const flags = ['--schema', 'code-review', '--base', 'main', '--max-turns', '3', '-o', 'object'];
+    const run = await cli(['-p', 'J', ...flags, ...usual()]);
+    const coverage = { files: { required: 1, shown } };
+    expect(JSON.parse(run.stdout)).toMatchObject({ exit_code: code, reason, evidence: { coverage } });
   });
 
   it('a signal ends with 130 and the envelope', async () => {

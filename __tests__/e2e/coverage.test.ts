@@ -1,13 +1,11 @@
-/** Coverage through the committed bundle: on each trigger and on the command line, in outputs, reports and a merge. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+/** Coverage through the committed bundle: on each trigger, in outputs, reports and a merge. */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { GitHubServer } from '../support/fakes/github/server.ts';
-import { type Reply, startModel } from '../support/fakes/model/server.ts';
-import { calls, HAS_BWRAP, KEY, runAction, submits } from '../support/fakes/runner/action.ts';
+import type { Reply } from '../support/fakes/model/server.ts';
+import { calls, runAction, submits } from '../support/fakes/runner/action.ts';
 import { commitChange } from '../support/worlds/commit-change.ts';
 import { pullRequestEvent, servePullRequest } from '../support/worlds/pull-request.ts';
 
@@ -137,46 +135,4 @@ it('a merge has the coverage of each leg, which is a weakness where it decides n
   });
   expect(merged.exitCode).toBe(0);
   expect(merged.summary).toContain('> - Runs of web rest on less than they could: unseen files.');
-});
-
-describe('the command line', () => {
-  const CLI = path.join(import.meta.dirname, '..', '..', 'dist', 'cli.js');
-
-  async function judge(script: readonly Reply[], args: readonly string[]) {
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'coverage-cli-'));
-    const model = await startModel(script);
-    try {
-      cpSync(kept, folder, { recursive: true });
-      const usual = ['--model', 'scripted-1', '--base-url', `${model.url}/v1`, '--schema', 'code-review'];
-      const sandbox = ['--sandbox', HAS_BWRAP ? 'required' : 'off'];
-      const child = spawn(
-        process.execPath,
-        [CLI, '-p', 'Judge.', '--output-format', 'object', ...usual, ...sandbox, ...args],
-        {
-          cwd: folder,
-          env: { PATH: process.env['PATH'], HOME: folder, STRUCTURED_AGENT_API_KEY: KEY },
-          stdio: ['ignore', 'pipe', 'ignore'],
-        },
-      );
-      let text = '';
-      child.stdout.on('data', (chunk) => {
-        text += String(chunk);
-      });
-      const [code] = await once(child, 'close');
-      return { code, envelope: JSON.parse(text) };
-    } finally {
-      await model.close();
-      rmSync(folder, { recursive: true });
-    }
-  }
-
-  it.each([
-    ['all', toldToReadOn, ['--base', 'main'], 0, 'accepted', 40],
-    ['half', [half, green], ['--base', 'main'], 1, 'unsupported', 20],
-    ['no known change, with a typed share', [green], ['--min-coverage', '1'], 1, 'unsupported', 0],
-  ] as const)('with a model that reads %s', async (_, script, args, code, reason, shown) => {
-    const ended = await judge(script, args);
-    expect([ended.code, ended.envelope.reason]).toEqual([code, reason]);
-    expect(ended.envelope.evidence.coverage.files.shown).toBe(shown);
-  });
 });

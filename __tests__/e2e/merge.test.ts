@@ -139,20 +139,7 @@ describe('the merge action', () => {
     ]);
   });
 
-  it('is undecided when missing or cut-off legs could change it, and names them', async () => {
-    const run = await merge(
-      { 'a/result.json': of(passing, 'api'), 'b/result.json': of(cutOff, 'web') },
-      { expect: '["api","web","docs"]' },
-    );
-    expect(endOf(run)).toEqual(undecided);
-    expect(run.outputs.has('passed')).toBe(false);
-    expect(run.outputs.has('structured_output')).toBe(false);
-    expect(run.envelope?.['merged']).toMatchObject({ tally: { pass: 1, abstain: 2 } });
-    expect(run.envelope?.['error']).toContain('"docs" (missing), "web" (max_turns)');
-  });
-
   it.each<readonly [string, Verdicts, Readonly<Record<string, string>>, string]>([
-    ['no file', {}, {}, 'has no .json file in'],
     ['no folder', {}, { verdicts: 'nowhere' }, 'nowhere'],
     ['a file that is not an envelope', { 'c.json': '{"type":' }, {}, '"c.json": it is not valid JSON'],
     ['an input that does not exist', {}, { rule: 'all' }, 'rule: There is no such input'],
