@@ -2,16 +2,14 @@ import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { createContract, createGate } from '../../src/contract/contract.ts';
 import { presets } from '../../src/contract/presets.ts';
-import { type Dialect, projectSchema } from '../../src/providers/schema/project.ts';
+import { projectSchema } from '../../src/providers/schema/project.ts';
 import { objectOf } from '../../src/providers/tool-calls.ts';
 import { readFindings } from '../../src/reporters/findings.ts';
 import type { JsonObject } from '../../src/types.ts';
-import { lossesOf } from '../providers/schema/validate-wire.ts';
+import { dialects, lossesOf } from '../providers/schema/validate-wire.ts';
 import { checkProjection, validInstances } from '../support/schemas/wire-check.ts';
 import { asJsonSchema } from '../support/schemas/wire-rules.ts';
 import { samples } from './preset-samples.ts';
-
-const dialects: readonly Dialect[] = ['openai', 'anthropic', 'gemini', 'compatible'];
 
 const open = async (name: string) => {
   const preset = presets.get(name);

@@ -6,6 +6,7 @@ import { InputError, SandboxError } from '../../src/errors.ts';
 import type { Reporter } from '../../src/reporters/report-types.ts';
 import type { Ending } from '../../src/run/endings.ts';
 import { finish } from '../../src/run/finish.ts';
+import type { RunState } from '../../src/run/world.ts';
 import {
   met,
   never,
@@ -96,18 +97,14 @@ describe('finishing', () => {
     ]);
   });
 
-  it('reports isolation none when the sandbox did not start', async () => {
-    const { world, state } = scene();
-    state.sandbox = { ...sandbox(() => undefined), isolation: () => 'none' };
-    const report = await finish({ kind: 'failed', error: new SandboxError('no wall') }, state, world);
-    expect(report).toMatchObject({ verdict: { exitCode: 44, error: 'no wall' }, isolation: 'none' });
-  });
-
-  it('names the sandbox that broke during the run and does not compare changes', async () => {
+  it.each([
+    ['did not start', 'none', 'gone.'],
+    ['broke', 'bwrap', 'The sandbox (bwrap) stood at first and broke during the run: gone.'],
+  ] as const)('does not compare changes when the sandbox %s, and says so', async (_, isolation, error) => {
     const { world, state, steps } = scene();
+    state.sandbox = { ...sandbox(() => undefined), isolation: () => isolation };
     const report = await finish({ kind: 'failed', error: new SandboxError('gone.') }, state, world);
-    const error = 'The sandbox (bwrap) stood at first and broke during the run: gone.';
-    expect(report).toMatchObject({ verdict: { exitCode: 44, error }, isolation: 'bwrap' });
+    expect(report).toMatchObject({ verdict: { exitCode: 44, error }, isolation });
     expect(steps).not.toContain('changes');
   });
 
@@ -122,20 +119,18 @@ describe('finishing', () => {
 });
 
 describe('the final checks', () => {
-  it('publish nothing when the gate throws', async () => {
+  const fail = () => {
+    throw new RangeError('stack');
+  };
+
+  it.each<[string, Partial<RunState>]>([
+    ['the gate', { gate: { warnings: [], evaluate: fail } }],
+    ['the tamper check', { tamper: { snapshot: () => never(), compare: fail } }],
+  ])('publish nothing when %s throws', async (_, broken) => {
     const { world, state, outputs } = scene();
-    const evaluate = () => {
-      throw new RangeError('stack');
-    };
-    state.gate = { warnings: [], evaluate };
+    Object.assign(state, broken);
     expect(summarize(await finish(submitted, state, world))).toEqual(['internal', 1, null, null]);
     expect(outputs.map((report) => report.payload)).toEqual([null]);
-  });
-
-  it('publish nothing when the tamper check throws', async () => {
-    const { world, state } = scene();
-    state.tamper = { snapshot: () => never(), compare: () => Promise.reject(new Error('EIO')) };
-    expect(summarize(await finish(submitted, state, world))).toEqual(['internal', 1, null, null]);
   });
 
   it('publish nothing and skip the gate when the payload contains a secret', async () => {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { InputName } from '../../src/config/inputs.ts';
 import { ReportError } from '../../src/errors.ts';
-import type { Reporter } from '../../src/reporters/report-types.ts';
+import type { Reporter, RunEvent } from '../../src/reporters/report-types.ts';
 import { run } from '../../src/run/run.ts';
 import type { World } from '../../src/run/world.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
@@ -67,33 +67,20 @@ describe('the configuration', () => {
   });
 
   it('without structured_output causes a warning before the model is asked, and the ending names it', async () => {
-    let asked = 0;
-    let askedBeforeWarning: number | null = null;
-    const listening: Reporter = {
-      name: 'events',
-      event(event) {
-        if (event.type === 'notice' && event.level === 'warning' && event.text.includes('structured_output'))
-          askedBeforeWarning = asked;
-      },
-    };
-    const run = (inputs: Partial<Record<InputName, string>>) => {
-      asked = 0;
-      askedBeforeWarning = null;
-      const replies = [{ text: 'All good.' }];
-      return converse(replies, inputs, {
-        reporters: [listening],
-        fetch: (...request) => {
-          asked += 1;
-          return fetch(...request);
-        },
-      });
-    };
-    const { report } = await run({ 'exclude-tools': 'structured_output' });
+    const { report, events } = await converse([{ text: 'All good.' }], {
+      'exclude-tools': 'structured_output',
+    });
     expect(report.verdict).toMatchObject({ reason: 'plain_text', exitCode: 1 });
     expect(report.verdict.error).toMatch(/structured_output is excluded \(exclude-tools\).*"All good\."/u);
-    expect([askedBeforeWarning, asked]).toEqual([0, 1]);
-    await run({ 'exclude-tools': 'shell' });
-    expect(askedBeforeWarning).toBeNull();
+    const isWarning = (event: RunEvent) =>
+      event.type === 'notice' && event.level === 'warning' && event.text.includes('structured_output');
+    const begins = events.findIndex(({ type }) => type === 'turn_started');
+    expect([events.slice(0, begins), events.slice(begins)].map((some) => some.some(isWarning))).toEqual([
+      true,
+      false,
+    ]);
+    const other = await converse([good], { 'exclude-tools': 'shell' });
+    expect(other.events.some(isWarning)).toBe(false);
   });
 
   it('applies to the shell: working directory, variables without secrets, limits', async () => {

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { type Contract, createContract } from '../../../src/contract/contract.ts';
 import { ContractError } from '../../../src/errors.ts';
-import type { Dialect } from '../../../src/providers/schema/project.ts';
 import { testAll } from '../../support/all.ts';
 import { type Published, publishedSchemas } from '../../support/schemas/published.ts';
 import { checkProjection, validInstances } from '../../support/schemas/wire-check.ts';
-
-const dialects: readonly Dialect[] = ['openai', 'anthropic', 'gemini', 'compatible'];
+import { dialects } from './validate-wire.ts';
 
 const published = testAll
   ? publishedSchemas().filter(({ schema }) => JSON.stringify(schema).length < 50_000)

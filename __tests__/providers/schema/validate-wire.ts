@@ -1,5 +1,6 @@
 /** The dialects of wire schemas, and validators for them. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
 import type { Dialect } from '../../../src/providers/schema/project.ts';
 import { objectOf } from '../../../src/providers/tool-calls.ts';
 import type { Json, JsonObject } from '../../../src/types.ts';
@@ -9,15 +10,14 @@ export const dialects: readonly Dialect[] = ['openai', 'anthropic', 'gemini', 'c
 
 export function validatorOfWire(
   parameters: JsonObject,
-  dialect: Dialect = 'openai',
+  dialect: Dialect,
+  validateFormats = false,
 ): (payload: Json) => boolean {
   const wire = dialect === 'gemini' ? objectOf(asJsonSchema(parameters)) : parameters;
-  const validate = new Ajv2020({
-    strict: false,
-    validateFormats: false,
-    ownProperties: true,
-    validateSchema: false,
-  }).compile(wire);
+  const loose = { strict: false, validateSchema: false, logger: false } as const;
+  const ajv = new Ajv2020({ ...loose, validateFormats, ownProperties: true });
+  formats.default(ajv, { mode: 'full' });
+  const validate = ajv.compile(wire);
   return (payload) => isAccepted(() => validate(payload));
 }
 

@@ -1,14 +1,11 @@
 /** Projects a schema and compares the accepted payloads and the content of both. */
-import type { ValidateFunction } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import formats from 'ajv-formats';
 import type { Contract } from '../../../src/contract/contract.ts';
 import { type Dialect, type Projection, projectSchema } from '../../../src/providers/schema/project.ts';
-import { objectOf } from '../../../src/providers/tool-calls.ts';
 import { isArray, isObject } from '../../../src/text/json.ts';
 import type { Json, JsonObject } from '../../../src/types.ts';
+import { validatorOfWire } from '../../providers/schema/validate-wire.ts';
 import { likelyInstance, seeded } from './instances.ts';
-import { asJsonSchema, wireViolations } from './wire-rules.ts';
+import { wireViolations } from './wire-rules.ts';
 
 /** The problems of a projection and the number of checks. */
 export interface WireCheck {
@@ -40,14 +37,9 @@ export function checkProjection(schema: JsonObject, dialect: Dialect, valid: rea
   const problems = [...wireViolations(projection.parameters, dialect)];
   if (JSON.stringify(schema) !== before) problems.push('the schema itself was changed');
   if (valid.length > 0) {
-    const validate = validatorOf(projection.parameters, dialect);
-    for (const each of valid) {
-      if (validate(each) === true) continue;
-      const [error] = validate.errors ?? [];
-      problems.push(
-        `refuses ${JSON.stringify(each).slice(0, 200)}: ${error?.instancePath} ${error?.message}`,
-      );
-    }
+    const accepts = validatorOfWire(projection.parameters, dialect, true);
+    for (const each of valid)
+      if (!accepts(each)) problems.push(`refuses ${JSON.stringify(each).slice(0, 200)}`);
   }
   const [had, has] = [contentsOf(schema), contentsOf(projection.parameters)];
   for (const literal of has.literals)
@@ -59,27 +51,6 @@ export function checkProjection(schema: JsonObject, dialect: Dialect, valid: rea
     if (!isSaid && note === null) problems.push(`the property ${name} is gone`);
   }
   return { projection, problems, instances: valid.length };
-}
-
-/** The last validator, because two dialects often give the same schema. */
-let last: { readonly text: string; readonly validate: ValidateFunction } | null = null;
-
-function validatorOf(parameters: JsonObject, dialect: Dialect): ValidateFunction {
-  const wire = dialect === 'gemini' ? objectOf(asJsonSchema(parameters)) : parameters;
-  const text = JSON.stringify(wire);
-  if (last?.text === text) return last.validate;
-  // wireViolations checks the meta-schema.
-  const ajv = new Ajv2020({
-    strict: false,
-    ownProperties: true,
-    logger: false,
-    validateSchema: false,
-    code: { optimize: false },
-  });
-  formats.default(ajv, { mode: 'full' });
-  const validate = ajv.compile(wire);
-  last = { text, validate };
-  return validate;
 }
 
 interface Contents {
