@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { largeResult, type Shortened, shortened } from '../../src/agent/agent.ts';
 import { DROPPED } from '../../src/agent/prompt.ts';
 import { ProviderError } from '../../src/errors.ts';
-import type { CompletionRequest } from '../../src/providers/provider.ts';
 import type { Message, ToolMessage } from '../../src/types.ts';
-import { call, submit } from '../support/fakes/model/scripted-provider.ts';
+import { call, type Script, submit } from '../support/fakes/model/scripted-provider.ts';
 import { runScripted } from '../support/worlds/agent-run.ts';
 
 const user = (text: string): Message => ({ role: 'user', text });
@@ -120,29 +119,18 @@ describe('shortened', () => {
   });
 });
 
-/** A model that accepts requests with at most this many characters of tool results. */
-function narrow(request: CompletionRequest, characters: number): void {
-  if (size(request.messages) > characters)
-    throw new ProviderError('context_overflow', 'The conversation is too long for scripted.', {
-      status: 400,
-    });
-}
-
+const tooLong = new ProviderError('context_overflow', 'The conversation is too long.', { status: 400 });
 const files = { 'a.txt': `${'line of text\n'.repeat(1500)}` };
 const look = { calls: [call('read_file', { path: 'a.txt' })] };
 const good = { calls: [submit({ passed: true, summary: 'ok' })] };
-const notices = (events: Awaited<ReturnType<typeof runScripted>>['events']) =>
-  events.filter((event) => event.type === 'notice').map((event) => event.text);
 
 describe('a conversation that is too long', () => {
   it('drops its oldest results, continues in the same turn, and emits a notice', async () => {
-    const run = await runScripted(
-      (request) => {
-        narrow(request, 60_000);
-        return batches(request.messages).length < 5 ? look : good;
-      },
-      { files },
-    );
+    const script: Script = ({ messages }) => {
+      if (size(messages) > 60_000) throw tooLong;
+      return batches(messages).length < 5 ? look : good;
+    };
+    const run = await runScripted(script, { files });
     expect(run.outcome.kind).toBe('submitted');
     expect(run.record.totals.turns).toBe(6);
     expect(run.record.turns).toHaveLength(6);
@@ -153,42 +141,26 @@ describe('a conversation that is too long', () => {
     const lost = sent.map((results) => results.filter(Boolean).length);
     // A dropped result is never sent again.
     expect(lost).toEqual([...lost].sort((a, b) => a - b));
-    const texts = notices(run.events);
-    expect(texts.length).toBeGreaterThan(0);
-    expect(texts[0]).toMatch(
+    const [first] = run.events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
+    expect(first).toMatch(
       /^the conversation is too long for scripted: dropped the oldest large tool result \([\d,]+ characters\) and asking again$/,
     );
     expect(run.events.filter((event) => event.type === 'turn_started')).toHaveLength(6);
   });
 
-  it('drops results that the model has not seen last of all, and then fails with context_overflow', async () => {
-    let requestCount = 0;
-    const failing = runScripted(
-      (request) => {
-        requestCount += 1;
-        if (batches(request.messages).length < 2) return look;
-        throw new ProviderError('context_overflow', 'too long', { status: 400 });
-      },
-      { files },
-    );
-    await expect(failing).rejects.toMatchObject({ failure: 'context_overflow' });
-    // Two turns, then the third one unchanged, without the first result, and without the second.
-    expect(requestCount).toBe(5);
-  });
-
   it.each([
-    ['drops nothing after any other failure', 'overloaded', 3],
-    ['fails at once if there is nothing to drop', 'context_overflow', 1],
-  ] as const)('%s', async (_, failure, requests) => {
+    ['drops nothing after any other failure', 'overloaded', 2, 3],
+    ['fails at once if there is nothing to drop', 'context_overflow', 0, 1],
+    // Two turns, then the third one unchanged, without the first result, and without the second.
+    ['drops results that the model has not seen last of all', 'context_overflow', 2, 5],
+  ] as const)('%s', async (_, failure, looks, requests) => {
     let count = 0;
-    const failing = runScripted(
-      ({ messages }) => {
-        count += 1;
-        if (failure === 'overloaded' && batches(messages).length < 2) return look;
-        throw new ProviderError(failure, 'no');
-      },
-      { files },
-    );
+    const script: Script = ({ messages }) => {
+      count += 1;
+      if (batches(messages).length < looks) return look;
+      throw new ProviderError(failure, 'no');
+    };
+    const failing = runScripted(script, { files });
     await expect(failing).rejects.toMatchObject({ failure });
     expect(count).toBe(requests);
   });

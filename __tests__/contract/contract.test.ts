@@ -2,7 +2,7 @@ import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createContract } from '../../src/contract/contract.ts';
-import type { JsonObject } from '../../src/types.ts';
+import type { Json, JsonObject } from '../../src/types.ts';
 
 const complete = (rawArguments: string) => ({ rawArguments, status: 'complete' as const });
 const accepted = (payload: JsonObject) => ({ ok: true, payload, repaired: null });
@@ -283,27 +283,13 @@ describe('check', () => {
 
 describe('any schema and any payload', () => {
   const name = fc.constantFrom('a', 'b', 'constructor', '__proto__', 'output', 'toString');
-  const options = {
-    strictTypes: false,
-    strictTuples: false,
-    strictRequired: false,
-    allowUnionTypes: true,
-    ownProperties: true,
-    logger: false,
-  } as const;
+  const loose = { strictTypes: false, strictTuples: false, strictRequired: false } as const;
+  const options = { ...loose, allowUnionTypes: true, ownProperties: true, logger: false } as const;
   const { schema } = fc.letrec<{ schema: JsonObject }>((tie) => ({
     schema: fc.oneof(
       { maxDepth: 3 },
-      fc.constantFrom<JsonObject[]>(
-        {},
-        { type: 'string' },
-        { type: 'array' },
-        { type: 'object' },
-        { type: 'boolean' },
-        { type: ['object', 'null'] },
-        { enum: ['a', 1] },
-        { const: { a: 1 } },
-      ),
+      fc.constantFrom<JsonObject[]>({}, { enum: ['a', 1] }, { const: { a: 1 } }),
+      fc.record({ type: fc.constantFrom<Json>('string', 'array', 'object', 'boolean', ['object', 'null']) }),
       fc.record(
         {
           type: fc.constantFrom('object', 'array'),

@@ -36,61 +36,34 @@ describe('a line of one file shows nothing of another', () => {
   const licence = '// Licensed under the Apache License\n// See LICENSE for details\n';
   const diff = (name: string) => `diff --git a/${name} b/${name}\n--- a/${name}\n+++ b/${name}\n`;
 
+  const begins = (name: string, lines: string, at = '-0,0 +1,2') =>
+    ran('git diff', `${diff(name)}@@ ${at} @@\n${lines}\n`);
+  const [one, two] = [file('a.ts', [['+one();']]), file('b.ts', [['+two();']])];
+  const inDiff = ran('cat *', `${diff('b.ts')}@@ -0,0 +1 @@\n+two();\n`);
+  const embedded = changeOf(file('x.patch', [['+diff --git a/b.ts b/b.ts']]), two);
+  const alone = changeOf(file('a.ts', [[' f();', '+one();', ' g();']]));
+  const brace = changeOf(file('a.ts', [[' if (a) {', '+}', ' else']]));
+  const headers = '--- a/b.ts\n+++ b/b.ts\n+two();\n+one();';
   it.each<[why: string, change: Change, result: SeenResult, unseen: readonly string[]]>([
     ['read_file of the other', both, read('a.ts', licence), ['b.ts']],
     ['a file that is not changed', both, read('c.ts', licence), ['a.ts', 'b.ts']],
     ['a command that reads one', both, ran('cd src; cat -n c.ts | head -2', licence), ['a.ts', 'b.ts']],
-    [
-      'a file with lines that look like a diff',
-      both,
-      ran('cat a.ts', `${diff('b.ts')}@@ -0,0 +1 @@\n+two();\n`),
-      ['a.ts', 'b.ts'],
-    ],
-    [
-      'a diff in a file of the change',
-      changeOf(file('x.patch', [['+diff --git a/b.ts b/b.ts']]), file('b.ts', [['+two();']])),
-      ran('cat ./x.patch', `${diff('b.ts')}@@ -0,0 +1 @@\n+two();\n`),
-      ['b.ts'],
-    ],
+    ['a file with lines that look like a diff', both, { ...inDiff, target: 'cat a.ts' }, ['a.ts', 'b.ts']],
+    ['a diff in a file of the change', embedded, { ...inDiff, target: 'cat ./x.patch' }, ['b.ts']],
     ['a command that names the other', both, ran('head -2 a.ts', licence), ['b.ts']],
     ['no file is named', both, ran('head -2 $(ls)', licence), ['a.ts', 'b.ts']],
-    [
-      'a header of the other',
-      both,
-      ran('git diff', `${diff('a.ts')}@@ -0,0 +1,2 @@\n${header.join('\n')}\n`),
-      ['b.ts'],
-    ],
+    ['a header of the other', both, begins('a.ts', header.join('\n')), ['b.ts']],
     ['a path of the other', both, ran('grep -rn See', 'b.ts:2:// See LICENSE for details\n'), ['a.ts']],
-    [
-      'a link to it',
-      changeOf(file('a.ts', [['+one();']]), file('link', [])),
-      read('link', 'one();\n'),
-      ['a.ts', 'link'],
-    ],
-    ['a brace', changeOf(file('a.ts', [[' if (a) {', '+}', ' else']])), read('a.ts', '}\n}\n'), ['a.ts']],
-    [
-      'one line without its neighbour',
-      changeOf(file('a.ts', [[' f();', '+one();', ' g();']])),
-      ran('cat $x', 'one();\n'),
-      ['a.ts'],
-    ],
-    [
-      'neighbours',
-      changeOf(file('a.ts', [[' f();', '+one();', ' g();']])),
-      ran('cat $x', 'one();\n\ng();\n'),
-      [],
-    ],
-    [
-      'the name of the file after cd to elsewhere',
-      both,
-      ran('cd "$x" && cat a.ts', licence),
-      ['a.ts', 'b.ts'],
-    ],
+    ['a link to it', changeOf(one, file('link', [])), read('link', 'one();\n'), ['a.ts', 'link']],
+    ['a brace', brace, read('a.ts', '}\n}\n'), ['a.ts']],
+    ['one line without its neighbour', alone, ran('cat $x', 'one();\n'), ['a.ts']],
+    ['neighbours', alone, ran('cat $x', 'one();\n\ng();\n'), []],
+    ['its name after cd to elsewhere', both, ran('cd "$x" && cat a.ts', licence), ['a.ts', 'b.ts']],
     ['a hit without a number or context', both, ran('grep one a.ts', 'one();\n'), ['a.ts', 'b.ts']],
     [
-      'lines of a hunk that look like headers of another',
-      changeOf(file('a.ts', [['+one();']]), file('b.ts', [['+two();']])),
-      ran('git diff', `${diff('a.ts')}@@ -1 +1,3 @@\n--- a/b.ts\n+++ b/b.ts\n+two();\n+one();\n`),
+      'lines of a hunk that look like headers',
+      changeOf(one, two),
+      begins('a.ts', headers, '-1 +1,3'),
       ['b.ts'],
     ],
   ])('%s', (_, change, result, expected) => {
@@ -150,11 +123,7 @@ describe('sides', () => {
     ['the old revision shows the removed one', ran('git show base:a.ts', `${check}\n`), ['b.ts']],
     ['nor by two of them', ran('git diff b.ts', `- g() {\n-${check}\n- rest();\n`), ['a.ts', 'b.ts']],
     ['HEAD has no removed lines', ran('git show HEAD:a.ts', `${check}\n`), ['a.ts', 'b.ts']],
-    [
-      'a removed line needs its mark to be found without a name',
-      ran('cat $x', `f() {\n${check}\nwork();\n`),
-      ['a.ts', 'b.ts'],
-    ],
+    ['without a name it needs its mark', ran('cat $x', `f() {\n${check}\nwork();\n`), ['a.ts', 'b.ts']],
   ])('%s', (_, result, expected) => {
     expect(unseen(moved, result)).toEqual(expected);
   });

@@ -43,12 +43,8 @@ function conditional(condition: Json, consequence: Json): JsonObject {
 }
 
 const typeNames: readonly Json[] = [
-  'object',
-  'string',
-  'array',
-  'number',
-  ['object', 'null'],
-  ['array', 'string'],
+  ...['object', 'string', 'array', 'number'],
+  ...[['object', 'null'] as const, ['array', 'string'] as const],
 ];
 const plainKeywords: readonly JsonObject[] = [
   { type: 'string', nullable: true },
@@ -76,10 +72,8 @@ function schemas(is2020: boolean): fc.Arbitrary<JsonObject> {
           patternProperties: fc.constant({ '^a': { type: 'string' } }),
           additionalProperties: fc.boolean(),
         }),
-        fc.record({ allOf: tie('list') }),
-        fc.record({ anyOf: tie('list') }),
-        fc.record({ oneOf: tie('list') }),
-        fc.record({ not: tie('node') }),
+        ...['allOf', 'anyOf', 'oneOf'].map((name) => fc.record({ [name]: tie('list') })),
+        ...['not', 'contains', 'propertyNames'].map((name) => fc.record({ [name]: tie('node') })),
         fc.tuple(tie('node'), tie('node')).map(([first, second]) => conditional(first, second)),
         is2020
           ? fc.record({ type: fc.constant('array'), prefixItems: tie('list'), items: tie('node') })
@@ -87,8 +81,6 @@ function schemas(is2020: boolean): fc.Arbitrary<JsonObject> {
         is2020
           ? fc.record({ unevaluatedProperties: tie('node') })
           : fc.record({ dependencies: fc.oneof(fc.constant({ a: ['b'] }), tie('map')) }),
-        fc.record({ contains: tie('node') }),
-        fc.record({ propertyNames: tie('node') }),
       ),
       node: fc.oneof(
         { maxDepth: 4 },
@@ -99,12 +91,8 @@ function schemas(is2020: boolean): fc.Arbitrary<JsonObject> {
   ).node;
   return nodes.chain((node) => {
     const root = objectOf(node);
-    const definitions = fc.constantFrom<Json[]>(
-      { type: 'string' },
-      { properties: { a: { $ref: '#' } } },
-      true,
-    );
-    return definitions.map((a): JsonObject => {
+    const circle = { properties: { a: { $ref: '#' } } };
+    return fc.constantFrom<Json[]>({ type: 'string' }, circle, true).map((a): JsonObject => {
       const dialect = is2020 ? { $schema: 'https://json-schema.org/draft/2020-12/schema' } : {};
       const properties = { a: { type: ['string', 'object', 'number'] }, ...objectOf(root['properties']) };
       return { ...dialect, ...root, properties, definitions: { a, b: { not: { $ref: '#/properties/a' } } } };

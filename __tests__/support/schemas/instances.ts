@@ -18,22 +18,11 @@ interface Maker {
   readonly random: () => number;
 }
 
-const formats: ReadonlyMap<string, string> = new Map([
-  ['date-time', '2026-01-02T03:04:05Z'],
-  ['date', '2026-01-02'],
-  ['time', '03:04:05Z'],
-  ['uri', 'https://host.example/a'],
-  ['uri-reference', '/a'],
-  ['uri-template', '/a/{b}'],
-  ['email', 'a@host.example'],
-  ['idn-email', 'a@host.example'],
-  ['hostname', 'host.example'],
-  ['ipv4', '127.0.0.1'],
-  ['ipv6', '::1'],
-  ['uuid', '01234567-89ab-4cde-8f01-23456789abcd'],
-  ['regex', 'a'],
-  ['json-pointer', '/a'],
-]);
+/** Texts, of which one often has the wanted format, pattern and length. */
+const TEXTS = [
+  ...['a', 'A', '1', '1.2.3', 'a-b', '/a', '#a', 'x-a', 'a/b', '0xab', 'https://host.example/a', ''],
+  ...['2026-01-02T03:04:05Z', '2026-01-02', '03:04:05Z', 'a@host.example', 'host.example', '127.0.0.1'],
+];
 
 /** A value for the root schema. */
 export function likelyInstance(root: JsonObject, random: () => number): Json {
@@ -50,7 +39,21 @@ function made(schema: Json, maker: Maker, depth: number): Json {
   const all = conjuncts(schema, maker, 0);
   const literal = all.find((each) => each['const'] !== undefined || each['enum'] !== undefined);
   if (literal !== undefined && literal !== schema) return made(literal, maker, depth);
-  return ofType(typeFor(all, maker), all, maker, depth);
+  switch (typeFor(all, maker)) {
+    case 'object':
+      return object(all, maker, depth);
+    case 'array':
+      return array(all, maker, depth);
+    case 'number':
+    case 'integer':
+      return number(all);
+    case 'boolean':
+      return maker.random() < 0.5;
+    case 'null':
+      return null;
+    default:
+      return string(all, maker);
+  }
 }
 
 /** A schema merged with its references, its `allOf` and one branch of each union. */
@@ -81,24 +84,6 @@ function typeFor(all: readonly JsonObject[], maker: Maker): string {
   if (common !== undefined && common.length > 0) return String(pick(common, maker));
   if (all.some((each) => each['properties'] !== undefined || each['required'] !== undefined)) return 'object';
   return all.some((each) => each['items'] !== undefined) ? 'array' : 'string';
-}
-
-function ofType(type: string, all: readonly JsonObject[], maker: Maker, depth: number): Json {
-  switch (type) {
-    case 'object':
-      return object(all, maker, depth);
-    case 'array':
-      return array(all, maker, depth);
-    case 'number':
-    case 'integer':
-      return number(all);
-    case 'boolean':
-      return maker.random() < 0.5;
-    case 'null':
-      return null;
-    default:
-      return string(all, maker);
-  }
 }
 
 function object(all: readonly JsonObject[], maker: Maker, depth: number): JsonObject {
@@ -134,26 +119,17 @@ function array(all: readonly JsonObject[], maker: Maker, depth: number): Json {
 }
 
 function number(all: readonly JsonObject[]): number {
-  const least = all
-    .map((each) => each['minimum'] ?? each['exclusiveMinimum'])
-    .find((each) => typeof each === 'number');
-  const most = all.map((each) => each['maximum']).find((each) => typeof each === 'number');
-  const step = all.map((each) => each['multipleOf']).find((each) => typeof each === 'number');
-  if (least !== undefined) return Math.ceil(Number(least)) + Number(step ?? 1);
-  return most === undefined ? Number(step ?? 1) : Number(most);
+  const found = (keyword: string) =>
+    all.map((each) => each[keyword]).find((each) => typeof each === 'number');
+  const least = found('minimum') ?? found('exclusiveMinimum');
+  const step = Number(found('multipleOf') ?? 1);
+  return least === undefined ? Number(found('maximum') ?? step) : Math.ceil(Number(least)) + step;
 }
 
 function string(all: readonly JsonObject[], maker: Maker): string {
-  const format = all.map((each) => each['format']).find((each) => typeof each === 'string');
-  const known = formats.get(String(format));
-  if (known !== undefined) return known;
-  const least = Math.max(0, ...all.map(({ minLength }) => (typeof minLength === 'number' ? minLength : 0)));
-  const pattern = all.map((each) => each['pattern']).find((each) => typeof each === 'string');
-  const guesses = [
-    ...['a', 'A', '1', '1.2.3', 'a-b', '/a', '#a', 'x-a', 'a/b', '0xab', 'https://host.example/a', ''],
-  ];
-  const fitting = guesses.filter((each) => each.length >= least && matches(each, pattern));
-  return fitting.length > 0 ? String(pick(fitting, maker)) : 'a'.repeat(Math.min(least, 1000));
+  const isFitting = (text: string) =>
+    all.every(({ pattern, minLength }) => text.length >= Number(minLength ?? 0) && matches(text, pattern));
+  return String(pick(TEXTS.filter(isFitting), maker) ?? 'a');
 }
 
 function matches(text: string, pattern: Json | undefined): boolean {
