@@ -238,22 +238,15 @@ describe('a run that is stopped', () => {
     );
   }
 
+  const timeout = { stop: 'timeout' };
   const pending = { to: 'scripted', seconds: 90 };
+  const late = { kind: 'exhausted', limit: 'time', lastIssues: [], pending };
+  const lastIssues = [type('/passed')];
   it.each<[string, unknown, number | 'ready', object]>([
-    [
-      'E12 by a timeout during a request says how long it had no answer',
-      { stop: 'timeout' },
-      0,
-      { kind: 'exhausted', limit: 'time', lastIssues: [], pending },
-    ],
-    [
-      'E12 by a timeout after a rejection keeps its issues',
-      { stop: 'timeout' },
-      1,
-      { kind: 'exhausted', limit: 'time', lastIssues: [type('/passed')], pending },
-    ],
+    ['E12 by a timeout during a request says how long it had no answer', timeout, 0, late],
+    ['E12 by a timeout after a rejection keeps its issues', timeout, 1, { ...late, lastIssues }],
     ['E10 by a signal during a request is cancelled', signal, 0, cancelled],
-    ['by a timeout while the self-test runs keeps its payload', { stop: 'timeout' }, 'ready', submitted],
+    ['by a timeout while the self-test runs keeps its payload', timeout, 'ready', submitted],
     ['E10 by a signal does not wait for the self-test', signal, 'ready', cancelled],
     ['by a broken sandbox throws its error', broken, 0, broken],
   ])('%s', async (_, reason, at, ends) => {

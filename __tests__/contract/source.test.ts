@@ -88,19 +88,9 @@ const BROKEN_FILES = [
 
 describe('parseSchemaArgument', () => {
   it('A4 A5 A7 A8 A10 refuses an invalid schema with a fix, and quotes nothing of a file', async () => {
-    const words = [
-      ' \n',
-      '@',
-      '{not json}',
-      'type: object',
-      '{"a":1,"a":2}',
-      'verdit',
-      'constructor',
-      '__proto__',
-    ];
-    await expectRefusals('schema', [...words, 'verdict2', ...BROKEN_FILES, ...INEXACT], (raw) =>
-      schemaOf(raw),
-    );
+    const texts = [' \n', '@', '{not json}', 'type: object', '{"a":1,"a":2}'];
+    const names = ['verdit', 'constructor', '__proto__', 'verdict2'];
+    await expectRefusals('schema', [...texts, ...names, ...BROKEN_FILES, ...INEXACT], schemaOf);
     expect(await refusal(schemaOf('{"not":'.repeat(20_000)))).toContain('deeper than 500 levels');
   });
 

@@ -77,7 +77,6 @@ const OWN = '{"type":"object","properties":{"grade":{"type":"integer"}},"require
 describe('valid input', () => {
   it.each<[string, ActionOptions, unknown]>([
     ['A1 no schema', {}, { passed: true, summary: 's', findings: [] }],
-    ['A2 an inline schema', { inputs: { schema: OWN } }, { grade: 3 }],
     [
       'A3 A12 a schema file with a BOM and a prompt file',
       {

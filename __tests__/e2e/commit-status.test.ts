@@ -46,9 +46,7 @@ it.each<
   ['pull_request', 'the head', below('.', head), 'success'],
   ['pull_request', 'nothing', nothing, 'error'],
   ['issue_comment', 'the head in the working directory', below('source/deep', head), 'success', deep],
-  ['issue_comment', 'a merge commit', below('source', merge), 'error'],
   ['issue_comment', 'the head of before a push', below('.', older), 'error'],
-  ['issue_comment', 'the default branch', below('source', base), 'error'],
   ['issue_comment', 'two commits in two folders', two, 'error'],
   ['pull_request_target', 'the base', below('.', base), 'error'],
   ['workflow_run', 'nothing', nothing, 'error'],
@@ -73,14 +71,11 @@ it.each<
   },
 );
 
+const NO_KEY = { 'api-key': '', provider: 'openai', 'base-url': '' };
 it.each<[string, Readonly<Record<string, string>>, number]>([
   ['an invalid input', { 'max-turns': 'x' }, 52],
-  ['no key', { 'api-key': '', provider: 'openai', 'base-url': '' }, 52],
-  [
-    'no key and on-missing-key: skip',
-    { 'api-key': '', provider: 'openai', 'base-url': '', 'on-missing-key': 'skip' },
-    0,
-  ],
+  ['no key', NO_KEY, 52],
+  ['no key and on-missing-key: skip', { ...NO_KEY, 'on-missing-key': 'skip' }, 0],
 ])(
   'a later run with %s leaves no green status and no green comment in place',
   async (_, inputs, exitCode) => {

@@ -195,19 +195,11 @@ describe('a run on a pull request', () => {
   });
 
   it('is skipped and green for a fork without secrets, with a warning', async () => {
-    const inputs = {
-      provider: 'anthropic',
-      'api-key': '',
-      'on-missing-key': 'skip',
-      comment: 'on-failure',
-      'commit-status': 'agent',
-    };
-    const run = await runStep([green], inputs);
-    expect([run.exitCode, run.outputs.get('run-conclusion'), run.outputs.get('run-reason')]).toEqual([
-      0,
-      'skipped',
-      'missing_key',
-    ]);
+    const missing = { provider: 'anthropic', 'api-key': '', 'on-missing-key': 'skip' };
+    const reports = { comment: 'on-failure', 'commit-status': 'agent' };
+    const run = await runStep([green], { ...missing, ...reports });
+    const told = ['run-conclusion', 'run-reason'].map((name) => run.outputs.get(name));
+    expect([run.exitCode, ...told]).toEqual([0, 'skipped', 'missing_key']);
     expect([run.outputs.has('passed'), run.requests]).toEqual([false, []]);
     expect(run.log).toMatch(/::warning [^\n]*::Nothing was judged/u);
     expect(run.summary).toContain('⏭️ Skipped');
@@ -233,10 +225,7 @@ describe('a schema of another repository', () => {
   it('is read at its ref', async () => {
     await hub.close();
     hub = await startGitHubServer({ ...world, contents: { 'org/judges@v1': { 'a/x.json': MILD } } });
-    const run = await runStep([green], {
-      schema: '@org/judges/a/x.json@v1',
-      gate: 'passed',
-    });
+    const run = await runStep([green], { schema: '@org/judges/a/x.json@v1', gate: 'passed' });
     expect([run.exitCode, run.outputs.get('passed')]).toEqual([0, 'true']);
     const missing = await runStep([green], { schema: '@org/judges/a/y.json@v1' });
     expect([missing.exitCode, missing.requests]).toEqual([52, []]);

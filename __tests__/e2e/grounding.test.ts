@@ -57,14 +57,7 @@ function review(script: readonly Reply[], inputs: Readonly<Record<string, string
   return runAction({
     prepare: async ({ workspace }) => cpSync(kept, workspace, { recursive: true }),
     script,
-    inputs: {
-      ...{
-        schema: 'code-review',
-        'github-token': 'test-token',
-        comment: 'always',
-      },
-      ...inputs,
-    },
+    inputs: { schema: 'code-review', 'github-token': 'test-token', comment: 'always', ...inputs },
     github: { hub, event: pullRequestEvent('Add', commits) },
   });
 }
@@ -168,29 +161,5 @@ it('findings of a working directory stand at the files of the repository, and in
       new Set(['src/a.ts:2', 'src/b.ts:2']),
     );
     for (const link of ['src/a.ts#L2', 'src/b.ts#L2']) expect(each.summary).toContain(link);
-  }
-});
-
-it('a pull request without a diff does not change the verdict, and every report names the weak evidence', async () => {
-  // Nothing listens on this port.
-  const where = { hub: { ...hub, apiUrl: 'http://127.0.0.1:9' }, event: pullRequestEvent('Add', commits) };
-  const run = await runAction({
-    prepare: async () => undefined,
-    files: AFTER,
-    script: [submits({ passed: true, summary: 'Fine.', findings: [] })],
-    inputs: { leg: 'api', 'github-token': 'test-token' },
-    github: where,
-  });
-  expect(run.exitCode).toBe(0);
-  expect(run.envelope?.['evidence']).toMatchObject({
-    ...{ context: 'missing', tool_calls: 0, findings: [] },
-    coverage: { status: 'unknown', why: expect.stringContaining('changed files and the diff are missing') },
-  });
-  for (const text of [
-    'The model was not given the diff of this pull request',
-    'The payload was accepted without a single tool call',
-  ]) {
-    expect(run.summary).toContain(`> - ${text}`);
-    expect(run.log).toContain(`weaker than it could be: ${text}`);
   }
 });

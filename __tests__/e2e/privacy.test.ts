@@ -80,10 +80,8 @@ describe('secrets', () => {
     });
     expect(run.exitCode).toBe(0);
     const lines = run.log.split('\n');
-    const masked = lines.slice(
-      0,
-      lines.findIndex((line) => !line.startsWith('::add-mask::')),
-    );
+    const end = lines.findIndex((line) => !line.startsWith('::add-mask::'));
+    const masked = lines.slice(0, end);
     const secrets = [KEY, ...Object.values(tokens)];
     expect(masked.toSorted()).toEqual(secrets.map((secret) => `::add-mask::${secret}`).toSorted());
     for (const secret of secrets) expect(left(run)).not.toContain(secret);
@@ -93,10 +91,8 @@ describe('secrets', () => {
 
   const headers = 'X-Team: team-canary-0123\nAuthorization: Basic tok-canary-4567';
   const words = 'team-canary-0123 and tok-canary-4567';
-  const error = {
-    message: 'No team-canary-0123 here, nor Basic tok-canary-4567',
-    type: 'invalid_request_error',
-  };
+  const message = 'No team-canary-0123 here, nor Basic tok-canary-4567';
+  const error = { message, type: 'invalid_request_error' };
 
   it.each([
     [

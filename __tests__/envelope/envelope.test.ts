@@ -256,12 +256,9 @@ describe('the folder of envelopes', () => {
     return error instanceof InputError ? `${error.input}: ${error.message}` : error;
   };
 
-  it('is refused if it is missing', async () => {
+  it('is refused if it is missing, a file, or more than eight levels deep', async () => {
     const at = path.join(folder, 'no\nsuch');
     expect(await refused(at)).toContain(`The folder ${JSON.stringify(at)} does not exist. Name the folder`);
-  });
-
-  it('is refused if it is a file, or more than eight levels deep', async () => {
     put('file.json', made());
     expect(await refused(path.join(folder, 'file.json'))).toContain('is not a folder');
     put(`${'d/'.repeat(8)}x.json`, made());

@@ -21,38 +21,16 @@ type Listed<T extends PropertyKey> = Readonly<Record<T, true>>;
 /** Lists the words of a type; the compiler says which one is missing. */
 const words = <T extends PropertyKey>(list: Listed<T>) => Object.keys(list);
 const SUBTYPES = words<Subtype>({
-  success: true,
-  gate_not_met: true,
-  error_plain_text: true,
-  error_refusal: true,
-  error_provider: true,
-  error_replay: true,
-  error_security: true,
-  error_internal: true,
-  error_sandbox: true,
-  error_config: true,
-  error_max_turns: true,
-  error_budget: true,
-  error_cancelled: true,
-  error_undecided: true,
-  error_evidence: true,
-  skipped: true,
+  ...{ success: true, gate_not_met: true, error_plain_text: true, error_refusal: true },
+  ...{ error_provider: true, error_replay: true, error_security: true, error_internal: true },
+  ...{ error_sandbox: true, error_config: true, error_max_turns: true, error_budget: true },
+  ...{ error_cancelled: true, error_undecided: true, error_evidence: true, skipped: true },
 });
 const ISOLATIONS = words<Isolation>({
-  bwrap: true,
-  'sudo-bwrap': true,
-  unshare: true,
-  'sudo-unshare': true,
-  none: true,
+  ...{ bwrap: true, 'sudo-bwrap': true, unshare: true, 'sudo-unshare': true, none: true },
 });
 const EXIT_CODES = words<Verdict['exitCode']>({
-  0: true,
-  1: true,
-  44: true,
-  52: true,
-  53: true,
-  55: true,
-  130: true,
+  ...{ 0: true, 1: true, 44: true, 52: true, 53: true, 55: true, 130: true },
 });
 
 const same = (text: string) => text;

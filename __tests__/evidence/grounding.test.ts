@@ -46,6 +46,7 @@ const CHANGE = changeOf({
 `,
   'src/b.ts': '@@ -0,0 +1,2 @@\n+only in the other file\n+export const shared = 12345678;\n',
 });
+const FIRST = 'const last = load("first.json");';
 const LAST = 'const last = load("last.json");';
 const LOAD = 'export async function load(path: string) {\n  const text = await readFile(path, "utf8");';
 const TEXT = '  const text = await readFile(path, "utf8");';
@@ -57,6 +58,8 @@ async function ground(claim: Partial<Claim>, change: Change | null = CHANGE): Pr
 }
 
 const NOT_THERE = 'is not in src/a.ts; copy whole lines as they are in the file, without omissions.';
+const TWICE = 'stands at several places of src/a.ts; quote a whole line.';
+const NOWHERE = 'is in no changed file, and the file that the finding names was not found.';
 const TOO_SHORT = 'is too short to prove anything; quote a whole line.';
 
 /** Ways to copy a line are in the fuzz test. A finding with its status, its line and the line that it had; or with what the model is told. */
@@ -74,19 +77,11 @@ const CASES: readonly (readonly [string, Partial<Claim>, string])[] = [
   ['a diff mark on one line of two', { quote: `export async function load() {\n+${TEXT}` }, NOT_THERE],
   ['a line that has a mark itself', { quote: '+ const added = "in a list";' }, 'exact 13'],
   ['at three places, of which one is claimed', { quote: 'return JSON.parse(text);', line: 16 }, 'exact 16'],
-  [
-    'at three places, nearest to the line',
-    { quote: '  return JSON.parse(text);', line: 8 },
-    'exact 10 was 8',
-  ],
+  ['at three places, not there', { quote: '  return JSON.parse(text);', line: 8 }, 'exact 10 was 8'],
   ['at three places, as it is written', { quote: 'return JSON.parse(text);', line: 4 }, 'exact 16 was 4'],
   ['at three places without a line', { quote: '  return JSON.parse(text);' }, 'exact 5'],
   ['a fragment', { quote: 'import { readFile } from "node:' }, 'exact 1'],
-  [
-    'a fragment that is there twice',
-    { quote: 'const text = await readFile(path', line: 4 },
-    'stands at several places of src/a.ts; quote a whole line.',
-  ],
+  ['a fragment that is there twice', { quote: 'const text = await readFile(path', line: 4 }, TWICE],
   ['a short fragment', { quote: 'load("last.json")' }, NOT_THERE],
   ['a short line', { quote: '}' }, TOO_SHORT],
   ['short lines', { quote: '}\n\nexport' }, TOO_SHORT],
@@ -94,32 +89,16 @@ const CASES: readonly (readonly [string, Partial<Claim>, string])[] = [
   ['another case of letters', { quote: 'CONST LAST = load("last.json");' }, NOT_THERE],
   ['lines that are not consecutive', { quote: `${TEXT}\n}` }, NOT_THERE],
   ['an omission', { quote: `${LOAD.split('\n')[0]}\n  ...\n  return JSON.parse(text);` }, NOT_THERE],
-  ['an invented line', { quote: 'const last = load("first.json");', line: 15 }, NOT_THERE],
+  ['an invented line', { quote: FIRST, line: 15 }, NOT_THERE],
   ['a removed line by its old number', { quote: 'const gone = load("gone.json");', line: 14 }, 'exact 14'],
-  [
-    'a removed line by a wrong number',
-    { quote: '-const gone = load("gone.json");', line: 3 },
-    'exact 14 was 3',
-  ],
+  ['a removed line elsewhere', { quote: '-const gone = load("gone.json");', line: 3 }, 'exact 14 was 3'],
   ['removed and kept lines', { quote: `const alsoGone = load("also.json");\n${LAST}` }, 'exact 14'],
   ['in the other changed file', { quote: 'only in the other file', line: 7 }, 'moved src/b.ts 1 was 7'],
   ['in a file that did not change', { quote: 'never changed, never shown at all' }, NOT_THERE],
   ['no such file', { path: null, quote: 'export const shared = 12345678;' }, 'moved src/b.ts 2'],
-  [
-    'no such file, no such text',
-    { path: null, quote: 'export const shared = 87654321;' },
-    'is in no changed file, and the file that the finding names was not found.',
-  ],
-  [
-    'a file that did not change',
-    { path: 'src/c.ts', quote: 'never changed, never shown at all' },
-    'exact src/c.ts 1',
-  ],
-  [
-    'a file that cannot be read',
-    { path: 'build/a.js', quote: 'const last = load("first.json");' },
-    'unproven',
-  ],
+  ['no such file, no such text', { path: null, quote: 'export const shared = 87654321;' }, NOWHERE],
+  ['a file that did not change', { path: 'src/c.ts', quote: C.trimEnd() }, 'exact src/c.ts 1'],
+  ['a file that cannot be read', { path: 'build/a.js', quote: FIRST }, 'unproven'],
   ['about no file', { path: null, namesFile: false, quote: LAST }, 'exempt'],
   [
     'more than ten lines, of which the first are there',

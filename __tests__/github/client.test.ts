@@ -362,12 +362,8 @@ describe('boundedFetch', () => {
     });
     const statusOf = async (asked: string, method: string) =>
       (await boundedFetch(raw.url + asked, { method }, BOUNDS)).status;
-    const statuses = [
-      await statusOf('/1', 'GET'),
-      await statusOf('/0', 'GET'),
-      await statusOf('/2', 'DELETE'),
-    ];
-    expect(statuses).toEqual([200, 302, 302]);
+    expect(await statusOf('/1', 'GET')).toBe(200);
+    expect([await statusOf('/0', 'GET'), await statusOf('/2', 'DELETE')]).toEqual([302, 302]);
   });
 });
 

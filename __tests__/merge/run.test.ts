@@ -92,17 +92,10 @@ describe('a merge', () => {
     expect(await merge({ votes: 'most' })).toMatchObject({ end: WRONG, steps: order });
     expect(await merge()).toMatchObject({ end: WRONG, steps: order });
     await keep('a', passing('api'));
-    expect(await merge()).toMatchObject({
-      end: UNDECIDED,
-      steps: order,
-      written: { merged: { tally: { abstain: 1 } } },
-    });
+    const tallied = (tally: object) => ({ steps: order, written: { merged: { tally } } });
+    expect(await merge()).toMatchObject({ end: UNDECIDED, ...tallied({ abstain: 1 }) });
     await keep('b', passing('web'));
-    expect(await merge()).toMatchObject({
-      end: PASSED,
-      steps: order,
-      written: { merged: { tally: { pass: 2 } } },
-    });
+    expect(await merge()).toMatchObject({ end: PASSED, ...tallied({ pass: 2 }) });
   });
 
   it.each<[string, JsonObject | string, string]>([
@@ -207,13 +200,8 @@ describe('the gate of a merge', () => {
   });
 
   it('does not pass a leg whose own gate is not met', async () => {
-    const failing = {
-      conclusion: 'failure',
-      reason: 'gate_not_met',
-      subtype: 'gate_not_met',
-      exitCode: 1,
-    } as const;
-    const verdict = { ...failing, published: true, error: 'No.' };
+    const ended = { conclusion: 'failure', reason: 'gate_not_met', subtype: 'gate_not_met' } as const;
+    const verdict = { ...ended, exitCode: 1, published: true, error: 'No.' } as const;
     await keep('a', passing('api', { verdict, gate: { status: 'not_met', issues: [] } }));
     expect(await merge({ gate: 'off', expect: 'api' })).toMatchObject({ end: FAILED });
   });

@@ -49,11 +49,8 @@ export const ENDINGS = {
   pass: {},
   fail: { payload: { passed: false, summary: 'No.', findings: [] } },
   abstain: {
-    conclusion: 'inconclusive',
-    reason: 'timeout',
-    payload: null,
-    gate: null,
-    error: 'It took too long.',
+    ...({ conclusion: 'inconclusive', reason: 'timeout' } as const),
+    ...{ payload: null, gate: null, error: 'It took too long.' },
   },
 } as const satisfies Record<string, Partial<Envelope>>;
 

@@ -25,25 +25,18 @@ const idsIn = (request: RawRequest | undefined) => {
   return [...found].map(([, id]) => id);
 };
 
+const details = { cached_tokens: 7, cache_write_tokens: 11 };
 const chatUsage = {
-  prompt_tokens: 23,
-  completion_tokens: 30,
-  total_tokens: 53,
-  prompt_tokens_details: { cached_tokens: 7, cache_write_tokens: 11 },
+  ...{ prompt_tokens: 23, completion_tokens: 30, total_tokens: 53 },
+  prompt_tokens_details: details,
 };
 
 /** The same tokens in the fields of each API: Anthropic's input excludes cached tokens, the others' includes them. */
 const usageOf: Readonly<Record<ProviderName, JsonObject>> = {
-  openai: {
-    input_tokens: 23,
-    output_tokens: 30,
-    input_tokens_details: { cached_tokens: 7, cache_write_tokens: 11 },
-  },
+  openai: { input_tokens: 23, output_tokens: 30, input_tokens_details: details },
   anthropic: {
-    input_tokens: 5,
-    output_tokens: 30,
-    cache_read_input_tokens: 7,
-    cache_creation_input_tokens: 11,
+    ...{ input_tokens: 5, output_tokens: 30 },
+    ...{ cache_read_input_tokens: 7, cache_creation_input_tokens: 11 },
   },
   gemini: chatUsage,
   'azure-openai': chatUsage,

@@ -41,12 +41,8 @@ describe('a request', () => {
   });
 
   it('retries without encrypted reasoning when the server rejects it, and leaves it out from then on', async () => {
-    const error = {
-      message: 'Encrypted content is not supported with this model.',
-      type: 'invalid_request_error',
-      param: 'include',
-      code: null,
-    };
+    const message = 'Encrypted content is not supported with this model.';
+    const error = { message, type: 'invalid_request_error', param: 'include', code: null };
     const { provider, server } = await serving([{ status: 400, error }, response()], { model: 'my-alias' });
     const notices: string[] = [];
     const notify = (text: string) => void notices.push(text);

@@ -17,11 +17,8 @@ function open() {
   workspace.checkout('sub', 'https://github.com/octo/demo');
   workspace.write('sub/src/a.js', 'one\ntwo\nthree\n');
   const { log, text } = captureLog(knowSecrets('sk-canary-123'));
-  const locate = createLocator({
-    workspace: workspace.root,
-    workingDirectory: 'sub',
-    repositories: ['octo/demo'],
-  });
+  const places = { workspace: workspace.root, repositories: ['octo/demo'] };
+  const locate = createLocator({ ...places, workingDirectory: 'sub' });
   const reporter = createAnnotations({ log, locate, elsewhere: 'the job summary' });
   return {
     workspace,

@@ -9,13 +9,9 @@ import { sampleReport, unpublished } from './sample-report.ts';
 
 const signal = new AbortController().signal;
 const STARTED = {
-  type: 'run_started',
-  model: 'm',
-  provider: 'openai',
-  prompt: 'p',
-  sessionId: 's',
-  tools: [],
-} as const;
+  ...({ type: 'run_started', model: 'm', provider: 'openai' } as const),
+  ...{ prompt: 'p', sessionId: 's', tools: [] },
+};
 const secrets = knowSecrets('sk-canary_0123', 'pass  phrase');
 
 /** Returns the status that is set at the end, with the commit that was judged if it is told. */

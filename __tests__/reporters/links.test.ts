@@ -24,11 +24,8 @@ describe('lineLink', () => {
     workspace.checkout('sub', 'https://github.com/octo/demo');
     workspace.write('sub/src/a (b).js', 'one\ntwo\nthree\n');
     workspace.write('elsewhere.js', 'x\n');
-    const locate = createLocator({
-      workspace: workspace.root,
-      workingDirectory: 'sub/src',
-      repositories: ['octo/demo'],
-    });
+    const places = { workspace: workspace.root, repositories: ['octo/demo'] };
+    const locate = createLocator({ ...places, workingDirectory: 'sub/src' });
     const expected = lines === null ? null : `${PAGE}/src/a%20%28b%29.js${lines}`;
     expect(lineLink(row, subject, SERVER, locate)).toBe(expected);
   });

@@ -40,29 +40,28 @@ const locatorOf = ({ root }: Workspace) =>
   createLocator({ workspace: root, workingDirectory: 'sub', repositories: ['octo/demo'] });
 
 /** The parts of a log that tests look at. */
+interface SarifResult {
+  readonly ruleId: string;
+  readonly ruleIndex: number;
+  readonly level: string;
+  readonly message: { readonly text: string };
+  readonly partialFingerprints: Readonly<Record<string, string>>;
+  readonly locations: readonly { readonly physicalLocation: SarifPlace }[];
+}
+interface SarifPlace {
+  readonly artifactLocation: { readonly uri: string };
+  readonly region: { readonly startLine: number };
+}
+interface SarifRun {
+  readonly tool: { readonly driver: { readonly rules: readonly { readonly id: string }[] } };
+  readonly automationDetails: { readonly id: string };
+  readonly invocations: readonly {
+    readonly toolExecutionNotifications: readonly Pick<SarifResult, 'message'>[];
+  }[];
+  readonly results: readonly SarifResult[];
+}
 interface SarifLog {
-  readonly runs: readonly [
-    {
-      readonly tool: { readonly driver: { readonly rules: readonly { readonly id: string }[] } };
-      readonly automationDetails: { readonly id: string };
-      readonly invocations: readonly {
-        readonly toolExecutionNotifications: readonly { readonly message: { readonly text: string } }[];
-      }[];
-      readonly results: readonly {
-        readonly ruleId: string;
-        readonly ruleIndex: number;
-        readonly level: string;
-        readonly message: { readonly text: string };
-        readonly partialFingerprints: Readonly<Record<string, string>>;
-        readonly locations: readonly {
-          readonly physicalLocation: {
-            readonly artifactLocation: { readonly uri: string };
-            readonly region: { readonly startLine: number };
-          };
-        }[];
-      }[];
-    },
-  ];
+  readonly runs: readonly [SarifRun];
 }
 
 const file = new URL('../fixtures/sarif-schema-2.1.0.json', import.meta.url);

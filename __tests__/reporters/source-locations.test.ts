@@ -263,11 +263,9 @@ describe('the evidence of findings', () => {
       const evidence = found === undefined ? null : ({ context: 'none', toolCalls: 1, findings } as const);
       return locateByEvidence({ payload, evidence }, by)(written);
     };
-    expect(find('packages/web/index.js')).toMatchObject({ path: 'packages/web/index.js', line: null });
-    expect(find('packages/web/index.js', asWritten)).toMatchObject({
-      path: 'packages/web/index.js',
-      line: 2,
-    });
+    const web = 'packages/web/index.js';
+    expect(find(web)).toMatchObject({ path: web, line: null });
+    expect(find(web, asWritten)).toMatchObject({ path: web, line: 2 });
     expect(find(null)).toBeNull();
     expect(find(undefined)).toMatchObject({ path: 'packages/api/index.js', line: 2 });
   });
@@ -281,14 +279,8 @@ describe('sourceFile', () => {
 
   it('returns lines without line breaks, and the number of equal lines above', () => {
     const source = sourceFile('a();\r\nb();\n  a();\na ();\n');
-    expect([0, 1, 2, 3, 4, 9].map((number) => source.line(number))).toEqual([
-      '',
-      'a();',
-      'b();',
-      '  a();',
-      'a ();',
-      '',
-    ]);
+    const lines = ['', 'a();', 'b();', '  a();', 'a ();', ''];
+    expect([0, 1, 2, 3, 4, 9].map((number) => source.line(number))).toEqual(lines);
     expect([1, 2, 3, 4, 5].map((number) => source.sameAbove(number))).toEqual([0, 0, 1, 2, 0]);
   });
 });

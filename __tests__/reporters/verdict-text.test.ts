@@ -53,9 +53,8 @@ const verdictWith = (reason: Report['verdict']['reason'], words?: readonly strin
 
 describe('the descriptions of a gate', () => {
   it('are a list when there are several, and omitted when the message contains them', () => {
-    expect(
-      gateReasons(verdictWith('gate_not_met', ['wants `a` to be 1', 'wants `b` to be 2']), sanitizer),
-    ).toEqual([
+    const two = verdictWith('gate_not_met', ['wants `a` to be 1', 'wants `b` to be 2']);
+    expect(gateReasons(two, sanitizer)).toEqual([
       'The gate is not met:',
       '',
       '- It wants <code>a</code> to be 1.',

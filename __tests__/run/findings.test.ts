@@ -17,13 +17,8 @@ const about = { severity: 'warning', message: 'Look.', line: 1 };
 
 describe('after a bad quote', () => {
   const string = { type: 'string' };
-  const properties = {
-    severity: string,
-    message: string,
-    path: string,
-    line: { type: 'integer' },
-    quote: string,
-  };
+  const texts = { severity: string, message: string, path: string, quote: string };
+  const properties = { ...texts, line: { type: 'integer' } };
   const SCHEMA = JSON.stringify({
     type: 'object',
     properties: {

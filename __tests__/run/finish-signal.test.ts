@@ -16,21 +16,15 @@ import {
 } from '../support/worlds/finish-scene.ts';
 
 describe('a signal while the run finishes', () => {
+  const leak: Ending = { ...submitted, payload: { summary: SECRET } };
+  const wrongInput: Ending = { kind: 'failed', error: new InputError('model', 'x') };
   it.each<[string, Ending, unknown[]]>([
     ['E11 an accepted payload is published, with 130', submitted, ['cancelled', 130, payload, 'met']],
     ['plain text is cancelled', plain, ['cancelled', 130, null, null]],
     ['a refusal is cancelled', { kind: 'refused', text: '' }, ['cancelled', 130, null, null]],
     ['a limit is cancelled', outOfTurns, ['cancelled', 130, null, null]],
-    [
-      'a secret in the payload keeps its reason',
-      { ...submitted, payload: { summary: SECRET } },
-      ['secret_in_payload', 1, null, null],
-    ],
-    [
-      'an invalid input keeps its reason',
-      { kind: 'failed', error: new InputError('model', 'x') },
-      ['config', 52, null, null],
-    ],
+    ['a secret in the payload keeps its reason', leak, ['secret_in_payload', 1, null, null]],
+    ['an invalid input keeps its reason', wrongInput, ['config', 52, null, null]],
   ])('has the same result at every reporter: %s', async (_, ending, row) => {
     for (const at of [0, 1]) {
       const { world, state, steps, envelopes, outputs } = scene();

@@ -163,19 +163,10 @@ describe('the configuration', () => {
     expect((await digestPolicy({ gate: 'off' })).gate_sha256).toBeNull();
   });
 
+  const blank = localFiles(async () => ({ ok: true, text: ' \n' }));
   it.each<[string, Partial<Record<InputName, string>>, Partial<World>, RegExp]>([
-    [
-      'a blank prompt file',
-      { 'prompt-file': 'p' },
-      { files: localFiles(async () => ({ ok: true, text: ' \n' })) },
-      /prompt-file: It is empty/u,
-    ],
-    [
-      'a missing directory in sandbox-read',
-      { 'sandbox-read': '/nowhere' },
-      {},
-      /sandbox-read: "\/nowhere" is not a folder/u,
-    ],
+    ['a blank prompt file', { 'prompt-file': 'p' }, { files: blank }, /prompt-file: It is empty/u],
+    ['a missing folder', { 'sandbox-read': '/nowhere' }, {}, /sandbox-read: "\/nowhere" is not a folder/u],
     ['sandbox: off on a privileged trigger', {}, { privileged: true }, /sandbox: The value off is refused/u],
     ['a cost limit without a price', { 'max-cost-usd': '1' }, {}, /max-cost-usd: No price is known/u],
   ])('with %s ends with 52 before any model call', async (_, inputs, more, says) => {

@@ -65,18 +65,12 @@ export const submit = submits;
 export const shell = (command: string) => calls('shell', { command });
 export const green = submit({ passed: true, summary: 'fine' });
 
+const PARTS = [
+  ...(['verdict', 'payload', 'gate', 'turnCount', 'rejections', 'repaired', 'usage'] as const),
+  ...(['lastAssistantText', 'policy'] as const),
+];
+
 /** The parts of the ending that must be equal in a replay. */
 export function ending({ report }: Run) {
-  const {
-    verdict,
-    payload,
-    gate,
-    turnCount,
-    rejections,
-    repaired,
-    usage,
-    lastAssistantText,
-    policy: judge,
-  } = report;
-  return { verdict, payload, gate, turnCount, rejections, repaired, usage, lastAssistantText, judge };
+  return PARTS.map((name) => [name, report[name]]);
 }
