@@ -152,7 +152,7 @@ describe('the merge action', () => {
   });
 
   it.each<readonly [string, Verdicts, Readonly<Record<string, string>>, string]>([
-    ['no file', {}, {}, 'has no .json file in'],
+    ['no file', {}, {}, 'verdicts: There is no .json file in'],
     ['no folder', {}, { verdicts: 'nowhere' }, 'nowhere'],
     ['a file that is not an envelope', { 'c.json': '{"type":' }, {}, '"c.json": it is not valid JSON'],
     ['an input that does not exist', {}, { rule: 'all' }, 'rule: There is no such input'],

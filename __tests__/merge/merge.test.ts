@@ -94,7 +94,11 @@ describe('a vote', () => {
     ['of a merge', { merged: true, leg: 'api' }, 'is the envelope of a merge and not of a leg'],
     ['with a long leg', { leg: long }, 'names a leg or a vote with more than 200 characters'],
     ['with a long name', { vote: long }, 'names a leg or a vote with more than 200 characters'],
-    ['without a gate and `passed`', { payload: { score: 7 } }, 'nothing says whether the payload of leg'],
+    [
+      'without a gate and `passed`',
+      { payload: { score: 7 } },
+      'The value is auto, and nothing says whether the payload of leg',
+    ],
     ['with passed as a text', { payload: { passed: 'true' } }, 'it has no boolean "passed"'],
     ['with passed in its prototype', { payload: inherited }, 'no boolean "passed"'],
   ])('%s is refused', (_, changes, message) => {

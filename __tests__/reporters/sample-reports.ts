@@ -186,7 +186,7 @@ const mergeReports: Readonly<Record<string, Report>> = {
   ),
   'merge-hostile': sampleMergedReport(evilMerge()),
   'merge-nothing': sampleFailedMerge(
-    'verdicts has no .json file in "verdicts". Look whether the legs ran and uploaded run-result-file, and what actions/download-artifact put there.',
+    'There is no .json file in "verdicts". Look whether the legs ran and uploaded run-result-file, and what actions/download-artifact put there.',
     { reason: 'config', subtype: 'error_config', exitCode: 52 },
   ),
 };

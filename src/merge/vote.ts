@@ -122,7 +122,7 @@ function evaluate(
   if (Object.hasOwn(payload, 'passed') && payload['passed'] === false) return fail('`passed` is false.');
   throw new InputError(
     'gate',
-    `gate is auto, and nothing says whether the payload of leg ${quoteName(leg)} passes (${quoteName(file)}): its step had no gate, and it has no boolean "passed". Set gate to what must hold, or to off.`,
+    `The value is auto, and nothing says whether the payload of leg ${quoteName(leg)} passes (${quoteName(file)}): its step had no gate, and it has no boolean "passed". Set it to what must hold, or to off.`,
   );
 }
 

@@ -19,7 +19,7 @@ export function runCheck(argv: readonly string[], io: CommandIo): Promise<number
   return runCommand(COMMAND, argv, io, async (flags) => {
     const format = flags.value('output-format') ?? 'text';
     if (format !== 'text' && format !== 'json')
-      throw new InputError('output-format', `--output-format is ${quote(format)}. Use text or json.`);
+      throw new InputError('output-format', `${quote(format)} is not a format. Use text or json.`);
     const result = await check(flags, io.cwd);
     const errors = result.findings.filter(({ severity }) => severity === 'error').length;
     io.stdout.write(format === 'json' ? asJson(result, errors) : asText(result, errors));
