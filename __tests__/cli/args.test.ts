@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseCliArgs, type RunOptions } from '../../src/cli/args.ts';
+import { type CliOptions, parseCliArgs } from '../../src/cli/args.ts';
 import { FLAGS } from '../../src/cli/flags.ts';
 import { argumentsOf, inputsOf, PIPED, parseRun, refusal, refusals, TERMINAL } from './lines.ts';
 
-const PLAIN: RunOptions = {
+const PLAIN: CliOptions = {
   outputFormat: 'text',
   quiet: false,
   record: null,

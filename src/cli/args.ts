@@ -10,18 +10,18 @@ import {
 } from '../commands/flags.ts';
 import { EXAMPLE_MODEL, INPUTS, type InputName, type RawInputs } from '../config/inputs.ts';
 import { InputError } from '../errors.ts';
+import type { OutputFormat } from '../reporters/stdout.ts';
 import { DISPLAY } from '../text/limits.ts';
 import { joinWithOr, quote, suggest } from '../text/messages.ts';
 import { KEY_VARIABLE } from '../text/naming.ts';
-import { COMMANDS, type CommandName, FLAGS, type Flag, HEADERS_VARIABLE, REFUSED } from './flags.ts';
+import { COMMANDS, type CommandName, FLAGS, type Flag, HEADERS_VARIABLE, REFUSED_FLAGS } from './flags.ts';
 import { helpText, usageText } from './help.ts';
 
 /** The values of `--output-format`: what is written to stdout. */
-export const OUTPUT_FORMATS = ['text', 'json', 'stream-json', 'object'] as const;
-export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+const OUTPUT_FORMATS: readonly OutputFormat[] = ['text', 'json', 'stream-json', 'object'];
 
 /** The options of a run that exist only on the command line. */
-export interface RunOptions {
+export interface CliOptions {
   readonly outputFormat: OutputFormat;
   /** No progress on stderr; the sentence that explains a failure is still written. */
   readonly quiet: boolean;
@@ -36,7 +36,7 @@ export interface RunOptions {
 export interface RunCommand {
   readonly kind: 'run';
   readonly inputs: RawInputs;
-  readonly options: RunOptions;
+  readonly options: CliOptions;
   /** The problems with the command line itself; the values of inputs are not checked yet. */
   readonly problems: readonly InputError[];
   /** Whether every argument was understood. If not, what seems to be missing may be in the others. */
@@ -343,7 +343,7 @@ function describeUnknownFlag(as: string): InputError {
       null,
       `${as} is refused: every user of this machine can read a command line, and shells remember it. Put the key into the variable of your provider (such as ANTHROPIC_API_KEY or OPENAI_API_KEY), or into ${KEY_VARIABLE} for any provider.`,
     );
-  const reason = REFUSED.get(name);
+  const reason = REFUSED_FLAGS.get(name);
   if (reason !== undefined) return new InputError(null, `${as} is refused: ${reason}`);
   const input = INPUTS.find((each) => each.where === 'github' && each.name === name);
   if (input !== undefined)

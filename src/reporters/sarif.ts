@@ -10,7 +10,7 @@ import type { Secrets } from '../text/secrets.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { urlPath } from './links.ts';
 import type { Report, Reporter } from './report-types.ts';
-import { type Alert, type Alerts, alertsOf, type Rule } from './sarif-alerts.ts';
+import { type Alert, type AlertRule, type Alerts, alertsOf } from './sarif-alerts.ts';
 import { type Locate, locateByEvidence, type SourceLocation } from './source-locations.ts';
 
 export interface SarifOptions extends SarifFacts {
@@ -159,7 +159,7 @@ function categoryOf(key: string): string {
   return `${plain.toWellFormed()}-${digest}`;
 }
 
-function ruleObject(rule: Rule, level: Alert['severity']): JsonObject {
+function ruleObject(rule: AlertRule, level: Alert['severity']): JsonObject {
   return {
     id: rule.id,
     name: rule.name,
