@@ -76,10 +76,9 @@ describe('the configuration', () => {
           askedBeforeWarning = asked;
       },
     };
-    const run = (inputs: Partial<Record<InputName, string>>) => {
+    const run = (inputs: Partial<Record<InputName, string>>, ...replies: readonly Reply[]) => {
       asked = 0;
       askedBeforeWarning = null;
-      const replies = [{ text: 'All good.' }];
       return converse(replies, inputs, {
         reporters: [listening],
         fetch: (...request) => {
@@ -88,11 +87,19 @@ describe('the configuration', () => {
         },
       });
     };
-    const { report } = await run({ 'exclude-tools': 'structured_output' });
+    const prose = { text: 'All good.' };
+    const { report } = await run({ 'exclude-tools': 'structured_output' }, prose);
     expect(report.verdict).toMatchObject({ reason: 'plain_text', exitCode: 1 });
     expect(report.verdict.error).toMatch(/structured_output is excluded \(exclude-tools\).*"All good\."/u);
     expect([askedBeforeWarning, asked]).toEqual([0, 1]);
-    await run({ 'exclude-tools': 'shell' });
+    const busy = await run(
+      { 'exclude-tools': 'structured_output', 'max-turns': '2' },
+      command('true'),
+      command('pwd'),
+    );
+    expect(busy.report.verdict).toMatchObject({ reason: 'max_turns', exitCode: 53 });
+    expect([askedBeforeWarning, asked]).toEqual([0, 2]);
+    await run({ 'exclude-tools': 'shell' }, prose);
     expect(askedBeforeWarning).toBeNull();
   });
 
