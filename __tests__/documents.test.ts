@@ -122,6 +122,20 @@ describe('the documents together', () => {
     for (const name of readdirSync(path.join(root, 'src'))) expect(read('AGENTS.md')).toContain(name);
   });
 
+  it('check out with one pinned version, as the check and init advise', () => {
+    const texts = ['README.md', 'docs', 'examples', 'src'].flatMap(filesIn).map(read);
+    const pins = texts.flatMap((text) => all(text, /actions\/checkout@(\w+(?: # v[\d.]+)?)/gu));
+    expect(pins.length).toBeGreaterThan(10);
+    expect([...new Set(pins)]).toEqual([expect.stringMatching(/^[0-9a-f]{40} # v7\./u)]);
+  });
+
+  it('send nobody to a service that was retired', () => {
+    const texts = ['README.md', 'docs', 'examples', 'src', 'action.yml'].flatMap(filesIn);
+    expect(texts.filter((file) => /GitHub Models|models\.(?:github|inference)\./u.test(read(file)))).toEqual(
+      [],
+    );
+  });
+
   it('have a row for every reason', () => {
     const [, union = ''] = /^export type Reason =((?:\s+\| '\w+')+);/mu.exec(read('src/types.ts')) ?? [];
     const reasons = all(union, /'(\w+)'/gu);

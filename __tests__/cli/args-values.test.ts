@@ -29,18 +29,21 @@ describe('a schema', () => {
   it.each([
     [
       ['--schema', '{}', '--json-schema', '{}'],
-      /^A run has one schema, and --schema and --json-schema are both given\. Keep/u,
+      /^It is given twice, as --schema and as --json-schema\. Keep/u,
     ],
-    [['--json-schema', '{}', '-f', 'json_schema={}'], /--json-schema and -f json_schema are both given/u],
+    [
+      ['--json-schema', '{}', '-f', 'json_schema={}'],
+      /^It is given twice, as --json-schema and as -f json_schema\./u,
+    ],
     [
       ['--schema', '{}', '--output-format=json_schema={}'],
-      /--schema and --output-format json_schema are both given/u,
+      /^It is given twice, as --schema and as --output-format json_schema\./u,
     ],
-    [['-f', 'json_schema={}', '-f', 'json_schema={}'], /-f json_schema is given twice/u],
+    [['-f', 'json_schema={}', '-f', 'json_schema={}'], /^It is given twice\./u],
     [['-f', 'json_schema'], /^-f json_schema has no schema\. Write/u],
     [['-f', 'json_schema='], /^-f json_schema has no schema\. Write/u],
-    [['-f', 'yaml'], /^-f knows no such format\. Write text, json, stream-json, object or json_schema=/u],
-    [['-f', 'json', '-o', 'text'], /^A run has one format, and -f and -o are both given\./u],
+    [['-f', 'yaml'], /^There is no such format\. Write text, json, stream-json, object or json_schema=/u],
+    [['-f', 'json', '-o', 'text'], /^It is given twice, as -f and as -o\./u],
   ])('refuses %j with a message that names the flags', (argv, sentence) => {
     expect(refusal(['-m', 'm', '-p', 'x', ...argv])).toMatch(sentence);
   });
@@ -79,17 +82,17 @@ const run = ['-m', 'm', '-p', 'x'];
 
 describe('conflicting arguments', () => {
   it.each([
-    [['--max-turns', '3', '--max-turns', '3'], /^--max-turns is given twice/u],
+    [['--max-turns', '3', '--max-turns', '3'], /^It is given twice\. Keep/u],
     [
       ['--max-turns', '3', '--max-session-turns=4'],
-      /^--max-turns and --max-session-turns are both given, and mean the same/u,
+      /^It is given twice, as --max-turns and as --max-session-turns\./u,
     ],
-    [['--quiet', '--no-quiet'], /^--quiet is switched both on and off/u],
-    [['--force-output=false', '--force-output'], /^--force-output is switched both on and off/u],
+    [['--quiet', '--no-quiet'], /^It is switched both on and off/u],
+    [['--force-output=false', '--force-output'], /^It is switched both on and off/u],
     [['--no-bare'], /^Every run is bare/u],
     [['--bare=false'], /^Every run is bare/u],
-    [['--record', 'a', '--replay', 'b'], /^--record and --replay are both given/u],
-    [['--input-format', 'stream-json'], /^--input-format is refused: a run asks once/u],
+    [['--record', 'a', '--replay', 'b'], /^--replay is given too/u],
+    [['--input-format', 'stream-json'], /^It is refused: a run asks once/u],
   ])('refuses %j and gives the reason', (argv, sentence) => {
     expect(refusal([...run, ...argv])).toMatch(sentence);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FLAGS, REFUSED } from '../../src/cli/flags.ts';
+import { FLAGS, REFUSED_FLAGS } from '../../src/cli/flags.ts';
 import { INPUTS, LOCAL_INPUTS } from '../../src/config/inputs.ts';
 
 describe('the flags', () => {
@@ -15,8 +15,8 @@ describe('the flags', () => {
   it('have unique names, none of which is refused', () => {
     const names = FLAGS.flatMap(({ name, aliases, short }) => [name, ...aliases, ...short]);
     expect(new Set(names).size).toBe(names.length);
-    for (const name of names) expect(REFUSED.has(name), name).toBe(false);
-    for (const { name } of INPUTS) expect(REFUSED.has(name), name).toBe(false);
+    for (const name of names) expect(REFUSED_FLAGS.has(name), name).toBe(false);
+    for (const { name } of INPUTS) expect(REFUSED_FLAGS.has(name), name).toBe(false);
   });
 
   it('have a one-sentence description, and name a value unless they are boolean', () => {

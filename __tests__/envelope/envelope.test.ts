@@ -13,8 +13,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type EnvelopeFile, readEnvelopes } from '../../src/envelope/envelope.ts';
-import { listCandidates } from '../../src/envelope/list.ts';
-import { readObject } from '../../src/envelope/read.ts';
+import { listFiles } from '../../src/envelope/list.ts';
+import { readObjectFile } from '../../src/envelope/read.ts';
 import { signEnvelope } from '../../src/envelope/signature.ts';
 import { InputError } from '../../src/errors.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
@@ -272,7 +272,7 @@ describe('the folder of envelopes', () => {
     [{ depth: 8, files: 100, entries: 2 }, 'holds more than 100 JSON files, or 2 in all'],
   ])('is refused if it has more than %j', (limits, why) => {
     for (const file of ['a/x.json', 'a/y.json', 'z.txt']) put(file, '');
-    expect(() => listCandidates(folder, limits)).toThrow(why);
+    expect(() => listFiles(folder, limits)).toThrow(why);
   });
 
   it.runIf(!isRoot)('is refused if a folder in it cannot be listed', async () => {
@@ -287,7 +287,7 @@ describe('the folder of envelopes', () => {
     put('file', '{"a":1}');
     symlinkSync(at('file'), at('link'));
     execFileSync('mkfifo', [at('pipe')]);
-    const why = (name: string) => readObject(at(name));
+    const why = (name: string) => readObjectFile(at(name));
     expect(why('file')).toEqual({ ok: true, value: { a: 1 } });
     expect(why('link')).toEqual({ ok: false, why: 'it is a link, and links are not followed' });
     for (const name of ['pipe', '.'])

@@ -127,8 +127,13 @@ describe('with trusted-files: base', () => {
   });
 
   it.each([
-    ['a missing token', {}, { github: null }, /github-token, which is empty/u],
-    ['an unknown base', {}, {}, /base could not be read: GitHub knows no such thing/u],
+    ['a missing token', {}, { github: null }, /^It is empty, and trusted-files: base needs it\./u],
+    [
+      'an unknown base',
+      {},
+      {},
+      /^The value is base, but .* base could not be read: GitHub knows no such thing/u,
+    ],
   ])('%s ends the run', async (_, answers, more, says) => {
     await expect(open(answers, more).files.readFile('x.json')).rejects.toMatchObject({
       name: 'InputError',
@@ -143,7 +148,9 @@ describe('with trusted-files: base', () => {
       const { files } = open({ '/repos/o/r/commits/a1/pulls': [] }, { event });
       await expect(files.readFile('x.json')).rejects.toMatchObject({
         name: 'InputError',
-        message: expect.stringMatching(/pull request of this run could not be found/u),
+        message: expect.stringMatching(
+          /^The value is base, but the pull request of this run could not be found/u,
+        ),
       });
     },
   );

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Envelope } from '../../src/envelope/envelope.ts';
 import type { LegsOptions } from '../../src/merge/legs.ts';
 import { buildPayload, decide, merge } from '../../src/merge/merge.ts';
-import type { Outcome } from '../../src/merge/types.ts';
+import type { VoteOutcome } from '../../src/merge/types.ts';
 import { readVote, type Vote } from '../../src/merge/vote.ts';
 import { shellSafeJson } from '../../src/text/sanitize.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
@@ -27,7 +27,7 @@ function refusal(casts: readonly Vote[], changes: Partial<LegsOptions> = {}): st
   return `${input}: ${message}`;
 }
 
-const OUTCOMES: Readonly<Record<string, Outcome>> = { '✅': 'pass', '❌': 'fail', '⬜': 'abstain' };
+const OUTCOMES: Readonly<Record<string, VoteOutcome>> = { '✅': 'pass', '❌': 'fail', '⬜': 'abstain' };
 
 describe('decide', () => {
   it.each([
@@ -60,7 +60,7 @@ describe('decide', () => {
 });
 
 describe('a vote', () => {
-  const outcomeOf = (changes: Partial<Envelope>): readonly [Outcome, string | null] => {
+  const outcomeOf = (changes: Partial<Envelope>): readonly [VoteOutcome, string | null] => {
     const { outcome, why } = legVote('api', null, 'pass', changes);
     return [outcome, why];
   };
@@ -71,7 +71,7 @@ describe('a vote', () => {
 
   const unmet = 'Its own gate is not met. It says: Fine.';
   const cutOff = 'It was cut off after its payload was accepted.';
-  it.each<[string, Partial<Envelope>, Outcome, string | null]>([
+  it.each<[string, Partial<Envelope>, VoteOutcome, string | null]>([
     ['says passed', {}, 'pass', null],
     ['meets its own gate', { payload: { score: 1 }, ...met }, 'pass', null],
     ['meets its own gate and says not passed', { ...no, ...met }, 'pass', null],
@@ -94,7 +94,11 @@ describe('a vote', () => {
     ['of a merge', { merged: true, leg: 'api' }, 'is the envelope of a merge and not of a leg'],
     ['with a long leg', { leg: long }, 'names a leg or a vote with more than 200 characters'],
     ['with a long name', { vote: long }, 'names a leg or a vote with more than 200 characters'],
-    ['without a gate and `passed`', { payload: { score: 7 } }, 'nothing says whether the payload of leg'],
+    [
+      'without a gate and `passed`',
+      { payload: { score: 7 } },
+      'The value is auto, and nothing says whether the payload of leg',
+    ],
     ['with passed as a text', { payload: { passed: 'true' } }, 'it has no boolean "passed"'],
     ['with passed in its prototype', { payload: inherited }, 'no boolean "passed"'],
   ])('%s is refused', (_, changes, message) => {

@@ -127,7 +127,7 @@ describe('a merge', () => {
     expect(await merge({ 'signing-key': 'x'.repeat(32) })).toMatchObject({
       end: WRONG,
       error: expect.stringContaining(
-        'verdicts holds 2 files that cannot count. "a.json": its signature does not fit',
+        'The folder holds 2 files that cannot count. "a.json": its signature does not fit',
       ),
     });
     // A later attempt whose envelope cannot count must not leave the earlier verdict in place.
@@ -135,7 +135,7 @@ describe('a merge', () => {
     await keep('c', passing('web', { subject, payload: { passed: false } }));
     expect(await merge({ 'signing-key': KEY }, { subject })).toMatchObject({
       end: WRONG,
-      error: expect.stringContaining('verdicts holds 1 file that cannot count. "c.json": it is not signed'),
+      error: expect.stringContaining('The folder holds 1 file that cannot count. "c.json": it is not signed'),
     });
   });
 

@@ -1,7 +1,7 @@
 /** Sample merges for reports. Each test changes the part that it tests. */
 import { buildPayload, decide } from '../../src/merge/merge.ts';
 import { describeMerge } from '../../src/merge/report.ts';
-import type { Merged, MergedLeg, MergedVote, Outcome } from '../../src/merge/types.ts';
+import type { Merged, MergedLeg, MergedVote, VoteOutcome } from '../../src/merge/types.ts';
 import { describeGate, describeUndecided } from '../../src/merge/words.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import type { Verdict } from '../../src/types.ts';
@@ -10,7 +10,7 @@ import { sampleReport, unpublished } from '../reporters/sample-report.ts';
 const NOTHING = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
 
 /** A vote. A passing one has two turns and costs two cents; an abstaining one is missing by default. */
-export function sampleVote(outcome: Outcome, changes: Partial<MergedVote> = {}): MergedVote {
+export function sampleVote(outcome: VoteOutcome, changes: Partial<MergedVote> = {}): MergedVote {
   const cast = {
     turns: 2,
     usage: { inputTokens: 3000, outputTokens: 210, cachedInputTokens: 1200, cacheWriteTokens: 0 },
@@ -19,7 +19,7 @@ export function sampleVote(outcome: Outcome, changes: Partial<MergedVote> = {}):
     attempt: 1,
   };
   const why = 'The gate is not met: it wants `passed` to be true; the payload says false.';
-  const asks: Readonly<Record<Outcome, Omit<MergedVote, 'vote' | 'outcome' | 'weaknesses'>>> = {
+  const asks: Readonly<Record<VoteOutcome, Omit<MergedVote, 'vote' | 'outcome' | 'weaknesses'>>> = {
     pass: { ...cast, conclusion: 'success', reason: 'accepted', why: null },
     fail: { ...cast, conclusion: 'failure', reason: 'gate_not_met', why },
     abstain: {
@@ -33,7 +33,7 @@ export function sampleVote(outcome: Outcome, changes: Partial<MergedVote> = {}):
 /** A leg of one vote, or of those given. */
 export function sampleLeg(
   leg: string,
-  outcome: Outcome,
+  outcome: VoteOutcome,
   votes: readonly MergedVote[] = [sampleVote(outcome)],
 ): MergedLeg {
   return { leg, outcome, votes };
@@ -45,7 +45,7 @@ export function sampleMerged(changes: Partial<Merged> = {}): Merged {
   const legs = changes.legs ?? names.map((name) => sampleLeg(name, 'pass'));
   const votes = legs.flatMap((leg) => leg.votes);
   const outcomes = legs.map(({ outcome }) => outcome);
-  const count = (wanted: Outcome) => outcomes.filter((outcome) => outcome === wanted).length;
+  const count = (wanted: VoteOutcome) => outcomes.filter((outcome) => outcome === wanted).length;
   const sum = (value: (vote: MergedVote) => number) => votes.reduce((total, vote) => total + value(vote), 0);
   return {
     outcome: decide('all', outcomes),
@@ -104,7 +104,7 @@ const WITHOUT_AGENT = {
   changedFiles: null,
 } as const satisfies Partial<Report>;
 
-const VERDICTS: Readonly<Record<Outcome, (merged: Merged) => Verdict>> = {
+const VERDICTS: Readonly<Record<VoteOutcome, (merged: Merged) => Verdict>> = {
   pass: () => ({
     ...{ conclusion: 'success', reason: 'accepted', subtype: 'success' },
     ...{ exitCode: 0, published: true, error: null },

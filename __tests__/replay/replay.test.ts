@@ -129,7 +129,7 @@ describe('a file that is not a recording', () => {
   const calls = (changes: object) => answerLine({ tool_calls: [call, { ...call, ...changes }] });
   it.each<[string, readonly unknown[], string]>([
     ['is empty', [''], 'Line 1 of the recording is not a JSON object'],
-    ['is other JSON', [{ type: 'result' }], 'replay names a file that is not a recording. Make one with'],
+    ['is other JSON', [{ type: 'result' }], 'It names a file that is not a recording. Make one with'],
     ['has a key of Object.prototype', ['{"__proto__":{"type":"recording"}}'], 'is not a recording'],
     ['was cut off', [headerLine(), answerLine(), '{"type":'], 'Line 3 of the recording is not a JSON object'],
     ['has a list', [headerLine(), []], 'Line 2 of the recording is not a JSON object; if the run was cut'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createAnnotations } from '../../src/reporters/annotations.ts';
-import { groundFindings, groundingSentence } from '../../src/reporters/grounding.ts';
+import { groundingSentence, placeFindings } from '../../src/reporters/grounding.ts';
 import type { Evidence, FindingEvidence } from '../../src/reporters/report-types.ts';
 import { alertsOf } from '../../src/reporters/sarif-alerts.ts';
 import { type Locate, locateByEvidence, sourceFile } from '../../src/reporters/source-locations.ts';
@@ -52,7 +52,7 @@ describe('a payload', () => {
     ['with too many', checked(exact, exact)],
   ])('is left as it is %s', (_, evidence) => {
     const payload = payloadOf(row());
-    const grounded = groundFindings(payload, evidence);
+    const grounded = placeFindings(payload, evidence);
     expect(grounded.payload).toBe(payload);
     expect(grounded.byRow.size).toBe(0);
   });
@@ -67,12 +67,12 @@ describe('a payload', () => {
     ['no proof', row(), { ...exact, line: 3, grounding: 'unproven' }, row({ path: 'src/a.ts' })],
     ['no file', row(nowhere), { path: null, line: 3, grounding: 'unproven' }, row(nowhere)],
   ])('shows a finding with %s', (_, before, evidence, after) => {
-    expect(groundFindings(payloadOf(before), checked(evidence)).payload).toEqual(payloadOf(after));
+    expect(placeFindings(payloadOf(before), checked(evidence)).payload).toEqual(payloadOf(after));
   });
 
   it('keeps rows that are listed twice, and other properties, apart', () => {
     const same = row();
-    const { payload, byRow } = groundFindings(payloadOf(same, same), checked(exact, { ...exact, line: 6 }));
+    const { payload, byRow } = placeFindings(payloadOf(same, same), checked(exact, { ...exact, line: 6 }));
     expect(payload).toEqual(
       payloadOf(row({ path: 'src/a.ts', line: 5 }), row({ path: 'src/a.ts', line: 6 })),
     );

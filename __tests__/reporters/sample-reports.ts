@@ -1,7 +1,7 @@
 /** Sample reports: verdicts, endings without a verdict, merges. Golden files contain their rendering. */
 
 import { InputError, MissingKeyError, ProviderError } from '../../src/errors.ts';
-import type { Merged, MergedLeg, MergedVote, Outcome } from '../../src/merge/types.ts';
+import type { Merged, MergedLeg, MergedVote, VoteOutcome } from '../../src/merge/types.ts';
 import { commentBody } from '../../src/reporters/comment.ts';
 import { asWritten } from '../../src/reporters/links.ts';
 import type { Report, TurnRecord } from '../../src/reporters/report-types.ts';
@@ -135,7 +135,7 @@ const CUT_OFF = {
   attempt: 1,
 } as const satisfies Partial<MergedVote>;
 
-function three(name: string, outcome: Outcome, ...outcomes: readonly Outcome[]): MergedLeg {
+function three(name: string, outcome: VoteOutcome, ...outcomes: readonly VoteOutcome[]): MergedLeg {
   return sampleLeg(
     name,
     outcome,
@@ -151,7 +151,7 @@ function merge(legs: readonly MergedLeg[], changes: Partial<Merged> = {}): Repor
 const nine = sampleMerged().legs;
 /** A merge all of whose texts are hostile. */
 function evilMerge(): Merged {
-  const vote = (outcome: Outcome) => sampleVote(outcome, { vote: EVIL, why: EVIL, model: EVIL });
+  const vote = (outcome: VoteOutcome) => sampleVote(outcome, { vote: EVIL, why: EVIL, model: EVIL });
   const findings = sampleMerged().findings.map((finding) => ({
     ...finding,
     ...{ path: EVIL, line: 3, rule: EVIL, title: EVIL, message: EVIL, legs: [EVIL, `${EVIL}2`] },
@@ -194,7 +194,7 @@ const mergeReports: Readonly<Record<string, Report>> = {
   ),
   'merge-hostile': sampleMergedReport(evilMerge()),
   'merge-nothing': sampleFailedMerge(
-    'verdicts has no .json file in "verdicts". Look whether the legs ran and uploaded run-result-file, and what actions/download-artifact put there.',
+    'verdicts: There is no .json file in "verdicts". Look whether the legs ran and uploaded run-result-file, and what actions/download-artifact put there.',
     { reason: 'config', subtype: 'error_config', exitCode: 52 },
   ),
 };

@@ -79,6 +79,11 @@ describe('the configuration', () => {
       true,
       false,
     ]);
+    const busy = await converse([command('true'), command('pwd')], {
+      'exclude-tools': 'structured_output',
+      'max-turns': '2',
+    });
+    expect(busy.report.verdict).toMatchObject({ reason: 'max_turns', exitCode: 53 });
     const other = await converse([good], { 'exclude-tools': 'shell' });
     expect(other.events.some(isWarning)).toBe(false);
   });

@@ -1,20 +1,27 @@
 /** Parses the command line's arguments: the command, its inputs, its own options, and all problems with them. */
 
-import { findRepeated, flagsByName, parseFlags, type TypedFlag, type TypedLine } from '../commands/flags.ts';
+import {
+  findRepeated,
+  flagsByName,
+  givenTwice,
+  parseFlags,
+  type TypedFlag,
+  type TypedLine,
+} from '../commands/flags.ts';
 import { EXAMPLE_MODEL, INPUTS, type InputName, type RawInputs } from '../config/inputs.ts';
 import { InputError } from '../errors.ts';
+import type { OutputFormat } from '../reporters/stdout.ts';
 import { DISPLAY } from '../text/limits.ts';
 import { joinWithOr, quote, suggest } from '../text/messages.ts';
 import { KEY_VARIABLE } from '../text/naming.ts';
-import { COMMANDS, type CommandName, FLAGS, type Flag, HEADERS_VARIABLE, REFUSED } from './flags.ts';
+import { COMMANDS, type CommandName, FLAGS, type Flag, HEADERS_VARIABLE, REFUSED_FLAGS } from './flags.ts';
 import { helpText, usageText } from './help.ts';
 
 /** The values of `--output-format`: what is written to stdout. */
-export const OUTPUT_FORMATS = ['text', 'json', 'stream-json', 'object'] as const;
-export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+const OUTPUT_FORMATS: readonly OutputFormat[] = ['text', 'json', 'stream-json', 'object'];
 
 /** The options of a run that exist only on the command line. */
-export interface RunOptions {
+export interface CliOptions {
   readonly outputFormat: OutputFormat;
   /** No progress on stderr; the sentence that explains a failure is still written. */
   readonly quiet: boolean;
@@ -29,7 +36,7 @@ export interface RunOptions {
 export interface RunCommand {
   readonly kind: 'run';
   readonly inputs: RawInputs;
-  readonly options: RunOptions;
+  readonly options: CliOptions;
   /** The problems with the command line itself; the values of inputs are not checked yet. */
   readonly problems: readonly InputError[];
   /** Whether every argument was understood. If not, what seems to be missing may be in the others. */
@@ -154,9 +161,7 @@ function findMissing(
       ),
     );
   if (!inputs.has('model') && !inputs.has('replay'))
-    problems.push(
-      new InputError('model', `No model is given. Add --model NAME, for example --model ${EXAMPLE_MODEL}.`),
-    );
+    problems.push(new InputError('model', `No model is given. Name one, for example ${EXAMPLE_MODEL}.`));
   return problems;
 }
 
@@ -178,8 +183,10 @@ function readSchema(flags: readonly Typed[]): ReadValue<string | null> {
   });
   const [one, two] = sources;
   if (one === undefined) return { value: null, problems: [] };
-  const what = `A run has one schema, and ${bothGiven(one.as, two?.as)}. Keep one of them.`;
-  if (two !== undefined) return { value: one.text, problems: [new InputError('schema', what)] };
+  if (two !== undefined) {
+    const what = `${givenTwice(one.as, two.as)}. Keep one of them.`;
+    return { value: one.text, problems: [new InputError('schema', what)] };
+  }
   if (one.text !== '') return { value: one.text, problems: [] };
   const fix = `${one.as} has no schema. Write ${one.as}='{"type":"object"}' or a path.`;
   return { value: null, problems: [new InputError('schema', fix)] };
@@ -194,16 +201,12 @@ function readOutputFormat(flags: readonly Typed[]): ReadValue<OutputFormat> {
   const value = formats.find((format) => format !== undefined) ?? 'text';
   const [one, two] = given;
   if (one !== undefined && two !== undefined) {
-    const what = `A run has one format, and ${bothGiven(one.as, two.as)}. Keep one of them.`;
+    const what = `${givenTwice(one.as, two.as)}. Keep one of them.`;
     return { value, problems: [new InputError('output-format', what)] };
   }
   if (one === undefined || formats[0] !== undefined) return { value, problems: [] };
-  const fix = `${one.as} knows no such format. Write ${OUTPUT_FORMATS.join(', ')} or json_schema='SCHEMA'.`;
+  const fix = `There is no such format. Write ${OUTPUT_FORMATS.join(', ')} or json_schema='SCHEMA'.`;
   return { value, problems: [new InputError('output-format', fix)] };
-}
-
-function bothGiven(one: string, two: string | undefined): string {
-  return one === two ? `${one} is given twice` : `${one} and ${two} are both given`;
 }
 
 function findValue(flags: readonly Typed[], name: string): string | null {
@@ -216,7 +219,7 @@ const SECRET_NAME = /auth|cookie|credential|key|passw|pwd|secret|session|token/i
 /** Finds headers that look like secrets: other users can read a command line, and shells and logs store it. */
 function findSecrets(flags: readonly Typed[]): readonly InputError[] {
   const headers = flags.filter(({ flag }) => flag.name === 'headers');
-  return headers.flatMap(({ as, value }) =>
+  return headers.flatMap(({ value }) =>
     value.split(/\r?\n/u).flatMap((line) => {
       const name = line.includes(':') ? (line.split(':')[0] ?? '').trim().toLowerCase() : '';
       if (!SECRET_NAME.test(name)) return [];
@@ -224,7 +227,7 @@ function findSecrets(flags: readonly Typed[]): readonly InputError[] {
       return [
         new InputError(
           'headers',
-          `${as} gives the header${shown}, which looks like a secret: every user of this machine can read a command line, and shells remember it. Put the line into the variable ${HEADERS_VARIABLE}.`,
+          `The header${shown} looks like a secret: every user of this machine can read a command line, and shells remember it. Put the line into the variable ${HEADERS_VARIABLE}.`,
         ),
       ];
     }),
@@ -234,26 +237,25 @@ function findSecrets(flags: readonly Typed[]): readonly InputError[] {
 /** Finds flags that ask for something other than a single run with one verdict. */
 function findOtherModes(flags: readonly Typed[]): readonly InputError[] {
   const problems: InputError[] = [];
-  const format = flags.find((each) => each.flag.name === 'input-format' && each.value !== 'text');
-  if (format !== undefined)
+  if (flags.some((each) => each.flag.name === 'input-format' && each.value !== 'text'))
     problems.push(
       new InputError(
         'input-format',
-        `${format.as} is refused: a run asks once and ends with one verdict, so stdin is one text and no stream of messages. Leave it out, and pipe the text in.`,
+        `It is refused: a run asks once and ends with one verdict, so stdin is one text and no stream of messages. Leave it out, and pipe the text in.`,
       ),
     );
   if (flags.some((each) => each.flag.name === 'bare' && each.value === 'false'))
     problems.push(
       new InputError(
         'bare',
-        'Every run is bare: nothing but what is typed counts, and that cannot be switched off. Leave --bare out.',
+        'Every run is bare: nothing but what is typed counts, and that cannot be switched off. Leave it out.',
       ),
     );
   if (findValue(flags, 'record') !== null && findValue(flags, 'replay') !== null)
     problems.push(
       new InputError(
         'record',
-        '--record and --replay are both given: a replay asks no model, so there is nothing new to record. Keep one of them.',
+        '--replay is given too, and a replay asks no model, so there is nothing new to record. Keep one of them.',
       ),
     );
   return problems;
@@ -341,7 +343,7 @@ function describeUnknownFlag(as: string): InputError {
       null,
       `${as} is refused: every user of this machine can read a command line, and shells remember it. Put the key into the variable of your provider (such as ANTHROPIC_API_KEY or OPENAI_API_KEY), or into ${KEY_VARIABLE} for any provider.`,
     );
-  const reason = REFUSED.get(name);
+  const reason = REFUSED_FLAGS.get(name);
   if (reason !== undefined) return new InputError(null, `${as} is refused: ${reason}`);
   const input = INPUTS.find((each) => each.where === 'github' && each.name === name);
   if (input !== undefined)

@@ -135,7 +135,7 @@ export const FLAGS: readonly Flag[] = [
 ];
 
 /** Flags of related tools, and secrets, that are not accepted here, with the reason; each follows "NAME: ". */
-export const REFUSED: ReadonlyMap<string, string> = new Map([
+export const REFUSED_FLAGS: ReadonlyMap<string, string> = new Map([
   ...['prompt-interactive', 'i'].map(
     (name) =>
       [

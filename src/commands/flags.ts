@@ -102,11 +102,14 @@ export function findRepeated<F extends FlagSpec>(flags: readonly TypedFlag<F>[])
     const before = flags.find((each) => each.flag === flag);
     if (before === undefined || before === flags[at] || flag.kind === 'list') return [];
     if (flag.kind === 'boolean' && before.value === value) return [];
-    const twice =
-      before.as === as ? `${as} is given twice` : `${before.as} and ${as} are both given, and mean the same`;
-    const what = flag.kind === 'boolean' ? `--${flag.name} is switched both on and off` : twice;
+    const what = flag.kind === 'boolean' ? 'It is switched both on and off' : givenTwice(before.as, as);
     return [new InputError(flag.name, `${what}. Keep one of them.`)];
   });
+}
+
+/** The beginning of a problem with a value that was typed twice, perhaps under two names. */
+export function givenTwice(one: string, two: string): string {
+  return one === two ? 'It is given twice' : `It is given twice, as ${one} and as ${two}`;
 }
 
 /** Suggests what was meant. */

@@ -45,7 +45,7 @@ export type SchemaValidator = Pick<Compiled, 'schema' | 'acceptsPart'>;
  */
 export async function compile(candidate: Json, purpose: Purpose, ours = false): Promise<Compiled> {
   const schema = admissible(candidate, purpose);
-  const mentioned = mentions(schema);
+  const mentioned = collectMentions(schema);
   const ajv = await createAjv(schema);
   const unknownFormats = await addFormats(ajv, [...mentioned.formats]);
   const task = () => ajv.compile(schema);
@@ -274,7 +274,7 @@ function holdsPrototypeKey(schema: Json): boolean {
 }
 
 /** Collects the formats and names that a schema mentions. Literals, and properties named like keywords, are skipped. */
-export function mentions(schema: JsonObject): Mentions {
+export function collectMentions(schema: JsonObject): Mentions {
   const formats = new Set<string>();
   const propertyNames = new Set<string>();
   let usesUnevaluatedProperties = false;

@@ -2,7 +2,7 @@
 import { type InexactNumber, isObject, jsonPointer, parseJsonWithInexact } from '../text/json.ts';
 import { JSON_TEXT, LISTED } from '../text/limits.ts';
 import type { ArgumentStatus, Issue, Json, JsonObject, RedactedIssue, Repair, ToolCall } from '../types.ts';
-import { type Compiled, compile, mentions } from './compile.ts';
+import { type Compiled, collectMentions, compile } from './compile.ts';
 import { cappedIssues, pathIn, redactPath } from './issues.ts';
 import { parseStrings, type Repaired, unwrap } from './repair.ts';
 import { declaredProperties, outputNames } from './root.ts';
@@ -56,7 +56,7 @@ export async function createContract(
   const declared = declaredProperties(compiled.schema);
   const outputs = outputNames(declared);
   const given = compiled.schema['title'];
-  const { propertyNames } = mentions(compiled.schema);
+  const { propertyNames } = collectMentions(compiled.schema);
   const title = typeof given === 'string' && given !== '' ? given : null;
   return {
     schema: compiled.schema,

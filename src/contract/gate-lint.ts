@@ -7,7 +7,7 @@ import { ContractError } from '../errors.ts';
 import { isArray, isObject, jsonPointer, parseStrictJson } from '../text/json.ts';
 import { suggest } from '../text/messages.ts';
 import type { Json, JsonObject } from '../types.ts';
-import { mentions, type SchemaValidator } from './compile.ts';
+import { collectMentions, type SchemaValidator } from './compile.ts';
 import { describeKeywords, describePlace, describeWishes, toSpacedJson } from './gate-words.ts';
 import { declaredBooleans, declares, isClosed, requiredProperties } from './root.ts';
 import { pointedAt, schemaNodes } from './schema-walk.ts';
@@ -340,7 +340,7 @@ function entriesOf(value: Json | undefined): readonly (readonly [string, Json])[
 
 /** Finds names that the gate requires and the schema declares nowhere, although it declares others. */
 function findUndeclared(gate: JsonObject, schema: JsonObject): readonly (readonly string[])[] {
-  const declared = mentions(schema).propertyNames;
+  const declared = collectMentions(schema).propertyNames;
   const isOpen = [...schemaNodes(schema)].some(
     ({ node }) => isObject(node['additionalProperties']) || node['patternProperties'] !== undefined,
   );
@@ -386,7 +386,7 @@ function describeUndeclared(path: readonly string[], named: readonly string[], s
 
 function suggestName(path: readonly string[], schema: JsonObject): string {
   const [name = ''] = path.slice(-1);
-  const others = without([...mentions(schema).propertyNames], new Set([name]));
+  const others = without([...collectMentions(schema).propertyNames], new Set([name]));
   const near = suggest(name, others.slice(0, MAX_CANDIDATES)).map((each) => describePlace([each]));
   return near.length === 0
     ? 'Correct the name, or declare it in the schema.'

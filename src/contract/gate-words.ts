@@ -5,7 +5,7 @@ import { isArray, isObject, pointerSegments } from '../text/json.ts';
 import { DISPLAY, LISTED } from '../text/limits.ts';
 import { truncate } from '../text/messages.ts';
 import type { Json, JsonObject } from '../types.ts';
-import { mentions } from './compile.ts';
+import { collectMentions } from './compile.ts';
 import { pathIn, redactPath } from './issues.ts';
 import { resolveLocal, schemaNodes } from './schema-walk.ts';
 
@@ -26,7 +26,7 @@ export interface Quotable {
 }
 
 export function quotableOf(schema: JsonObject, gate: JsonObject): Quotable {
-  const names = new Set([schema, gate].flatMap((each) => [...mentions(each).propertyNames]));
+  const names = new Set([schema, gate].flatMap((each) => [...collectMentions(each).propertyNames]));
   return { words: listedWords(schema), names };
 }
 

@@ -2,8 +2,8 @@
 import path from 'node:path';
 import type { Compiled } from '../contract/contract.ts';
 import { LISTED } from '../text/limits.ts';
-import { type Candidate, listCandidates } from './list.ts';
-import { readObject } from './read.ts';
+import { type ListedFile, listFiles } from './list.ts';
+import { readObjectFile } from './read.ts';
 import { readingSchema } from './schema.ts';
 import { verifyEnvelope } from './signature.ts';
 import { contradictionOf, type Envelope, viewOf } from './view.ts';
@@ -29,7 +29,7 @@ export async function* readEnvelopes(
   folder: string,
   signingKey: string | null,
 ): AsyncGenerator<EnvelopeFile, void, undefined> {
-  const candidates = listCandidates(folder);
+  const candidates = listFiles(folder);
   if (candidates.length === 0) return;
   const schema = await readingSchema();
   for (const candidate of candidates) yield readEnvelope(folder, candidate, signingKey, schema);
@@ -37,14 +37,14 @@ export async function* readEnvelopes(
 
 function readEnvelope(
   folder: string,
-  { file, regular }: Candidate,
+  { file, regular }: ListedFile,
   signingKey: string | null,
   schema: Compiled,
 ): EnvelopeFile {
   const refuse = (why: string): EnvelopeFile => ({ ok: false, file, why });
   // Opening a device can have side effects.
   if (!regular) return refuse('it is not a regular file');
-  const read = readObject(path.join(folder, file));
+  const read = readObjectFile(path.join(folder, file));
   if (!read.ok) return refuse(read.why);
   if (signingKey !== null) {
     if (!Object.hasOwn(read.value, 'signature'))

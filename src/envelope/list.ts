@@ -4,7 +4,7 @@ import path from 'node:path';
 import { errorCode, InputError } from '../errors.ts';
 
 /** A file that may be an envelope. */
-export interface Candidate {
+export interface ListedFile {
   /** Relative to the folder, with `/` as separator; a hostile name. */
   readonly file: string;
   /** Whether it was a regular file when the folder was listed. */
@@ -26,8 +26,8 @@ const LIMITS: FolderLimits = { depth: 8, files: 20_000, entries: 200_000 };
  * and other files are omitted.
  * @throws InputError if the folder does not exist, cannot be listed, or exceeds the limits.
  */
-export function listCandidates(folder: string, limits: FolderLimits = LIMITS): readonly Candidate[] {
-  const found: Candidate[] = [];
+export function listFiles(folder: string, limits: FolderLimits = LIMITS): readonly ListedFile[] {
+  const found: ListedFile[] = [];
   let entries = 0;
   const rest: { readonly at: string; readonly depth: number }[] = [{ at: '', depth: 0 }];
   for (let next = rest.pop(); next !== undefined; next = rest.pop()) {

@@ -7,7 +7,7 @@ import { READ } from '../text/limits.ts';
 import type { JsonObject } from '../types.ts';
 
 /** An object, or the reason why there is none: a clause that begins with `it` and contains nothing from the file. */
-export type ReadFile =
+export type ReadObject =
   | { readonly ok: true; readonly value: JsonObject }
   | { readonly ok: false; readonly why: string };
 
@@ -29,7 +29,7 @@ const FAILURES: Readonly<Partial<Record<ReadFailure, string>>> = {
 /**
  * Reads an object from a file; never follows a link in the last path component, and never blocks waiting for a writer.
  */
-export function readObject(file: string): ReadFile {
+export function readObjectFile(file: string): ReadObject {
   const read = readBounded(file, { maxBytes: READ.envelope, links: 'refuse' });
   if (!read.ok) return { ok: false, why: FAILURES[read.failure] ?? unreadable(read.detail) };
   const text = decode(read.bytes);

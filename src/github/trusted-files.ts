@@ -94,7 +94,7 @@ async function findBase(options: PolicyFilesOptions): Promise<string | null> {
     if (!isCertain) return null;
     throw new InputError(
       'trusted-files',
-      'trusted-files: base, but the pull request of this run could not be found. Give the job `permissions: pull-requests: read`, or set trusted-files: workspace.',
+      'The value is base, but the pull request of this run could not be found. Give the job `permissions: pull-requests: read`, or set it to workspace.',
     );
   }
   if (textAt(event.payload, 'merge_group', 'base_sha') !== '' || pull.base.ref === '') return pull.base.sha;
@@ -112,7 +112,7 @@ function baseError(error: unknown): unknown {
   if (!(error instanceof GitHubError)) return error;
   return new InputError(
     'trusted-files',
-    `trusted-files: base, but the pull request's base could not be read: ${error.message}`,
+    `The value is base, but the pull request's base could not be read: ${error.message}`,
     { cause: error },
   );
 }
@@ -121,7 +121,7 @@ function requireGitHub({ github }: PolicyFilesOptions): GitHub {
   if (github !== null) return github;
   throw new InputError(
     'github-token',
-    "trusted-files: base needs github-token, which is empty. Leave the input out, so that the job's own token is used.",
+    "It is empty, and trusted-files: base needs it. Leave the input out, so that the job's own token is used.",
   );
 }
 

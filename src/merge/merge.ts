@@ -6,7 +6,7 @@ import type { JsonObject } from '../types.ts';
 import type { Rule } from './config.ts';
 import { mergeFindings, type RunFindings } from './findings.ts';
 import { byName, groupLegs, type Leg, type LegsOptions } from './legs.ts';
-import type { Merged, MergedFinding, MergedLeg, MergedVote, Outcome } from './types.ts';
+import type { Merged, MergedFinding, MergedLeg, MergedVote, VoteOutcome } from './types.ts';
 import type { Vote } from './vote.ts';
 import { tallyWords } from './words.ts';
 
@@ -20,7 +20,7 @@ export function merge(votes: readonly Vote[], options: LegsOptions): Merged {
     .toSorted(byName)
     .map((name) => mergeLeg(present.find((leg) => leg.name === name) ?? { name, votes: [] }, options));
   const outcomes = legs.map(({ outcome }) => outcome);
-  const count = (wanted: Outcome) => outcomes.filter((outcome) => outcome === wanted).length;
+  const count = (wanted: VoteOutcome) => outcomes.filter((outcome) => outcome === wanted).length;
   // The cost of replaced attempts is not included: it was reported where they ran.
   const counted = present.flatMap((leg) => leg.votes);
   const findings = mergeFindings(listFindings(present, legs));
@@ -46,7 +46,7 @@ export function merge(votes: readonly Vote[], options: LegsOptions): Merged {
  * harms), so no other combination needs to be tried.
  * @param all all expected votes or legs, with missing ones as abstaining; at least one.
  */
-export function decide(rule: Rule, all: readonly Outcome[]): Outcome {
+export function decide(rule: Rule, all: readonly VoteOutcome[]): VoteOutcome {
   const passing = all.filter((outcome) => outcome === 'pass').length;
   const abstaining = all.filter((outcome) => outcome === 'abstain').length;
   const atBest = passes(rule, passing + abstaining, all.length);
@@ -145,4 +145,4 @@ export function mergedJson(merged: Merged, mask: (text: string) => string): Json
   };
 }
 
-const PASSED: Readonly<Record<Outcome, boolean | null>> = { pass: true, fail: false, abstain: null };
+const PASSED: Readonly<Record<VoteOutcome, boolean | null>> = { pass: true, fail: false, abstain: null };

@@ -13,7 +13,7 @@ import { DISPLAY, LISTED } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
 import type { JsonObject, Reason } from '../types.ts';
 import { mergedJson } from './merge.ts';
-import type { Merged, MergedFinding, Outcome } from './types.ts';
+import type { Merged, MergedFinding, VoteOutcome } from './types.ts';
 import { legReasons, legWord, listed, mergeWarnings, tallyWords } from './words.ts';
 
 /**
@@ -63,7 +63,7 @@ function viewOf(merged: Merged): ReportView {
   };
 }
 
-const TITLES: Readonly<Record<Outcome, string>> = {
+const TITLES: Readonly<Record<VoteOutcome, string>> = {
   pass: '✅ Success',
   fail: '❌ Failure',
   abstain: '⚠️ Undecided',
@@ -93,9 +93,9 @@ function mergeSections(
 }
 
 /** Marks that make outcomes easy to recognize. */
-const MARKS: Readonly<Record<Outcome, string>> = { pass: '✅', fail: '❌', abstain: '⬜' };
+const MARKS: Readonly<Record<VoteOutcome, string>> = { pass: '✅', fail: '❌', abstain: '⬜' };
 
-const GRAVEST_FIRST: readonly Outcome[] = ['fail', 'abstain', 'pass'];
+const GRAVEST_FIRST: readonly VoteOutcome[] = ['fail', 'abstain', 'pass'];
 
 /** Renders the worst legs as a table. */
 function legTable(merged: Merged, max: number, sanitizer: MarkdownSanitizer): string {

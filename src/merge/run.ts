@@ -126,8 +126,8 @@ async function readVotes(
   }
   const problem =
     refused.length > 0
-      ? `holds ${counted(refused.length, 'file')} that cannot count. ${listed(refused, LISTED.some)}. Put nothing but envelopes of the legs into the folder; delete the artifact of a damaged one, or start a new run.`
-      : `has no .json file in ${JSON.stringify(folder)}. Look whether the legs ran and uploaded run-result-file, and what actions/download-artifact put there.`;
-  if (refused.length > 0 || votes.length === 0) throw new InputError('verdicts', `verdicts ${problem}`);
+      ? `The folder holds ${counted(refused.length, 'file')} that cannot count. ${listed(refused, LISTED.some)}. Put nothing but envelopes of the legs into the folder; delete the artifact of a damaged one, or start a new run.`
+      : `There is no .json file in ${JSON.stringify(folder)}. Look whether the legs ran and uploaded run-result-file, and what actions/download-artifact put there.`;
+  if (refused.length > 0 || votes.length === 0) throw new InputError('verdicts', problem);
   return votes;
 }

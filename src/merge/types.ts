@@ -4,13 +4,13 @@ import type { Weakness } from '../reporters/verdict-text.ts';
 import type { Conclusion, Reason, Usage } from '../types.ts';
 
 /** Outcome of a vote, a leg or a merge: `abstain` if it is missing or undecided. */
-export type Outcome = 'pass' | 'fail' | 'abstain';
+export type VoteOutcome = 'pass' | 'fail' | 'abstain';
 
 /** The vote of one run, or a missing vote. All texts come from files of other jobs. */
 export interface MergedVote {
   /** null if the leg has one unnamed vote, and for a missing vote. */
   readonly vote: string | null;
-  readonly outcome: Outcome;
+  readonly outcome: VoteOutcome;
   /** From the run's own envelope; `missing` if there is none. */
   readonly conclusion: Conclusion | 'missing';
   readonly reason: Reason | 'missing';
@@ -28,7 +28,7 @@ export interface MergedVote {
 
 export interface MergedLeg {
   readonly leg: string;
-  readonly outcome: Outcome;
+  readonly outcome: VoteOutcome;
   /** Never empty. */
   readonly votes: readonly MergedVote[];
 }
@@ -54,11 +54,11 @@ export interface MergedFinding {
 /** The result of a merge, decided or not. */
 export interface Merged {
   /** `abstain` if missing or undecided legs could change the verdict. */
-  readonly outcome: Outcome;
+  readonly outcome: VoteOutcome;
   /** The rule for the votes of a leg, such as `majority of 3`; null if each leg has one vote. */
   readonly votes: string | null;
   /** Number of legs per outcome, and of all legs. */
-  readonly tally: Readonly<Record<Outcome | 'expected', number>>;
+  readonly tally: Readonly<Record<VoteOutcome | 'expected', number>>;
   readonly legs: readonly MergedLeg[];
   /** Most severe first. */
   readonly findings: readonly MergedFinding[];

@@ -3,7 +3,7 @@ import type { Gate } from '../contract/contract.ts';
 import type { Envelope } from '../envelope/envelope.ts';
 import { InputError } from '../errors.ts';
 import { type Finding, isDoubted, readFindings, readGroundedFindings } from '../reporters/findings.ts';
-import { groundFindings } from '../reporters/grounding.ts';
+import { placeFindings } from '../reporters/grounding.ts';
 import { resolvedPaths } from '../reporters/source-locations.ts';
 import { findWeaknesses } from '../reporters/verdict-text.ts';
 import { readFlag, readText } from '../text/json-fields.ts';
@@ -11,7 +11,7 @@ import { DISPLAY, MERGE } from '../text/limits.ts';
 import { quote, truncate } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { JsonObject, PolicyDigest, Subject } from '../types.ts';
-import type { MergedFinding, MergedVote, Outcome } from './types.ts';
+import type { MergedFinding, MergedVote, VoteOutcome } from './types.ts';
 
 /** The part of an envelope that a merge keeps; the payload is dropped. */
 export interface Vote extends MergedVote {
@@ -109,7 +109,7 @@ function evaluate(
   leg: string,
   payload: JsonObject,
   gate: Gate | null,
-): readonly [Outcome, why: string | null] {
+): readonly [VoteOutcome, why: string | null] {
   const summary = (readText(payload, 'summary') ?? '').trim();
   const fail = (why: string) => ['fail', summary === '' ? why : `${why} It says: ${summary}`] as const;
   if (conclusion === 'failure' || own?.status === 'not_met') return fail('Its own gate is not met.');
@@ -122,13 +122,13 @@ function evaluate(
   if (Object.hasOwn(payload, 'passed') && payload['passed'] === false) return fail('`passed` is false.');
   throw new InputError(
     'gate',
-    `gate is auto, and nothing says whether the payload of leg ${quoteName(leg)} passes (${quoteName(file)}): its step had no gate, and it has no boolean "passed". Set gate to what must hold, or to off.`,
+    `The value is auto, and nothing says whether the payload of leg ${quoteName(leg)} passes (${quoteName(file)}): its step had no gate, and it has no boolean "passed". Set it to what must hold, or to off.`,
   );
 }
 
 /** Returns the findings at the places that the run itself has proven or resolved, or as written if it did not. */
 function locateFindings({ evidence }: Envelope, payload: JsonObject): readonly Finding[] {
-  const grounded = groundFindings(payload, evidence);
+  const grounded = placeFindings(payload, evidence);
   if (grounded.byRow.size > 0) return readGroundedFindings(grounded.payload, grounded.byRow);
   const resolved = resolvedPaths(payload, evidence?.findings ?? []);
   return readFindings(payload).map((finding) => {

@@ -125,7 +125,7 @@ const RECORDING = record({
 export async function readRecording(text: string): Promise<Recording> {
   const [header, ...responses] = text.trimEnd().split('\n').map(readLine);
   if (header?.['type'] !== 'recording')
-    throw new InputError('replay', 'replay names a file that is not a recording. Make one with --record.');
+    throw new InputError('replay', 'It names a file that is not a recording. Make one with --record.');
   const recording = { header, responses };
   const { validate } = await compile(RECORDING, 'schema', true);
   const validation = validate(recording);

@@ -5,7 +5,7 @@
 import { DISPLAY, GITHUB } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
 import { type Finding, isDoubted, type Severity, type WrittenLocation, weighFindings } from './findings.ts';
-import { groundFindings } from './grounding.ts';
+import { placeFindings } from './grounding.ts';
 import type { AnnotationLevel, AnnotationProperties, Log } from './log.ts';
 import type { Report, Reporter } from './report-types.ts';
 import { type Locate, locateByEvidence, type SourceLocation } from './source-locations.ts';
@@ -51,7 +51,7 @@ export function createAnnotations({ log, locate, elsewhere }: AnnotationsOptions
     name: 'annotations',
     async report(report: Report) {
       if (report.payload === null) return;
-      const { payload, byRow } = groundFindings(report.payload, report.evidence);
+      const { payload, byRow } = placeFindings(report.payload, report.evidence);
       const { deciding, minor } = weighFindings(payload, report, byRow);
       const remark = `${report.view?.minor?.remark ?? ''}\n`;
       const said = [...deciding.map(loud), ...minor.map((finding) => quiet(finding, remark))];

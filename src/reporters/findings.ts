@@ -65,7 +65,7 @@ export function readFindings(payload: JsonObject): readonly Finding[] {
   return readGroundedFindings(payload, new Map());
 }
 
-/** Returns the same of a payload of `groundFindings`, with the evidence of each finding that was checked. */
+/** Returns the same of a payload of `placeFindings`, with the evidence of each finding that was checked. */
 export function readGroundedFindings(payload: JsonObject, byRow: EvidenceByRow): readonly Finding[] {
   const lists = Object.entries(payload).toSorted(
     ([one], [other]) => Number(other === FINDINGS) - Number(one === FINDINGS),

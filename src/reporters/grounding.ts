@@ -35,7 +35,7 @@ interface Grounded {
  * Puts the rows of a payload at the places in their evidence. Returns the payload itself if findings were not checked,
  * or there is not exactly one entry for each row, for example in an envelope forged by another job.
  */
-export function groundFindings(payload: JsonObject, evidence: Evidence | null | undefined): Grounded {
+export function placeFindings(payload: JsonObject, evidence: Evidence | null | undefined): Grounded {
   const rows = findingRows(payload);
   const findings = evidence?.findings ?? [];
   if (evidence?.grounding == null || rows.length !== findings.length) return { payload, byRow: new Map() };

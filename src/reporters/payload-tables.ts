@@ -20,7 +20,7 @@ export interface TableOptions {
   /** Finds the file of a row in the repository; without it, paths are used as written. */
   readonly locate: Locate | undefined;
   readonly maxRows: number;
-  /** From `groundFindings`, of which the payload is too; absent if findings were not checked. */
+  /** From `placeFindings`, of which the payload is too; absent if findings were not checked. */
   readonly byRow?: EvidenceByRow;
 }
 

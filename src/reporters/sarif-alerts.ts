@@ -5,7 +5,7 @@ import { sanitize, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { JsonObject } from '../types.ts';
 import { type Finding, isDoubted, type Severity, weighFindings } from './findings.ts';
-import { groundFindings } from './grounding.ts';
+import { placeFindings } from './grounding.ts';
 import type { Report } from './report-types.ts';
 import { type Locate, type SourceLocation, squeezeLine } from './source-locations.ts';
 
@@ -20,7 +20,7 @@ export interface Alert {
 }
 
 /** A rule; merely a name that findings share. */
-export interface Rule {
+export interface AlertRule {
   readonly id: string;
   /** One sanitized line of at most 200 characters, without secrets and links. */
   readonly name: string;
@@ -34,7 +34,7 @@ export interface Alerts {
   readonly alerts: readonly Alert[];
   /** Number of all alerts, with those that GitHub would not process. */
   readonly total: number;
-  readonly rules: ReadonlyMap<string, Rule>;
+  readonly rules: ReadonlyMap<string, AlertRule>;
   /** Number of findings in the payload, and how many of them name a file of the repository. */
   readonly findings: number;
   readonly placed: number;
@@ -65,11 +65,11 @@ export function alertsOf(
   secrets: Secrets,
   report: Pick<Report, 'view' | 'evidence'> = {},
 ): Alerts {
-  const grounded = groundFindings(payload, report.evidence);
+  const grounded = placeFindings(payload, report.evidence);
   const { deciding, minor } = weighFindings(grounded.payload, report, grounded.byRow);
   const findings = [...deciding, ...minor.map(quiet)];
   const groups = new Map<string, Entry[]>();
-  const rules = new Map<string, Rule>();
+  const rules = new Map<string, AlertRule>();
   const clean = (text: string) => unlinked(sanitize(text, secrets)).trim();
   let placed = 0;
   for (const finding of findings) {
@@ -99,7 +99,7 @@ function unlinked(text: string): string {
   return text.replace(/\](?=\()/g, '] ');
 }
 
-function ruleOf(finding: Finding, clean: (text: string) => string): Rule {
+function ruleOf(finding: Finding, clean: (text: string) => string): AlertRule {
   const named = finding.rule === null ? '' : singleLine(clean(finding.rule), DISPLAY.phrase);
   const ownId = idOf(named);
   const name =
@@ -123,7 +123,7 @@ function idOf(name: string): string {
     .replace(/(?<![-/\ufffd])[-/\ufffd]+$/, '');
 }
 
-function graver(rule: Rule, known: Rule | undefined): Rule {
+function graver(rule: AlertRule, known: AlertRule | undefined): AlertRule {
   if (known === undefined) return rule;
   const score = Math.max(rule.securityScore ?? 0, known.securityScore ?? 0);
   return { ...known, securityScore: score === 0 ? null : score };

@@ -10,7 +10,7 @@ import type { Secrets } from '../text/secrets.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { urlPath } from './links.ts';
 import type { Report, Reporter } from './report-types.ts';
-import { type Alert, type Alerts, alertsOf, type Rule } from './sarif-alerts.ts';
+import { type Alert, type AlertRule, type Alerts, alertsOf } from './sarif-alerts.ts';
 import { type Locate, locateByEvidence, type SourceLocation } from './source-locations.ts';
 
 export interface SarifOptions extends SarifFacts {
@@ -24,9 +24,9 @@ export interface SarifOptions extends SarifFacts {
 
 /**
  * Writes the findings of a published payload atomically, readable only by the owner. If no payload is published,
- * nothing is written, and an existing file is removed, initially when the run starts: code scanning closes every alert
- * that an upload does not contain, so a run that judged nothing must leave nothing to upload. (`executionSuccessful:
- * false` is no alternative: not every server rejects such a file.) `report` rejects with a ReportError if the file cannot
+ * nothing is written, and the file of a report that is now repeated is removed: code scanning closes every alert that an
+ * upload does not contain, so a run that judged nothing must leave nothing to upload. (`executionSuccessful: false` is
+ * no alternative: not every server rejects such a file.) `report` rejects with a ReportError if the file cannot
  * be written.
  */
 export function createSarif(options: SarifOptions): Reporter {
@@ -34,12 +34,9 @@ export function createSarif(options: SarifOptions): Reporter {
   return {
     name: 'SARIF',
     repeatable: true,
-    event(event) {
-      if (event.type === 'run_started') removeFile(file);
-    },
     async report(report: Report) {
-      removeFile(file);
       if (report.payload === null) {
+        removeFile(file);
         notify('No SARIF was written: no payload was published.');
         return;
       }
@@ -162,7 +159,7 @@ function categoryOf(key: string): string {
   return `${plain.toWellFormed()}-${digest}`;
 }
 
-function ruleObject(rule: Rule, level: Alert['severity']): JsonObject {
+function ruleObject(rule: AlertRule, level: Alert['severity']): JsonObject {
   return {
     id: rule.id,
     name: rule.name,

@@ -7,7 +7,7 @@ import { READ, SEARCH } from '../text/limits.ts';
 import type { JsonObject } from '../types.ts';
 import { type Checkouts, findCheckouts, isBelow, realOrNull } from './checkouts.ts';
 import { findingRows, locationOfRow, type WrittenLocation, writtenPath } from './findings.ts';
-import { groundFindings } from './grounding.ts';
+import { placeFindings } from './grounding.ts';
 import type { FindingEvidence, Report } from './report-types.ts';
 
 /** A location in the judged repository. */
@@ -231,14 +231,14 @@ export function resolvedPaths(
 
 /**
  * Wraps a locator so that it uses the paths resolved in the run's evidence, and resolves other paths as before. If
- * findings were checked, the rows of `groundFindings` name resolved paths themselves.
+ * findings were checked, the rows of `placeFindings` name resolved paths themselves.
  */
 export function locateByEvidence(
   { payload, evidence = null }: Pick<Report, 'payload' | 'evidence'>,
   locate: Locate,
 ): Locate {
   if (payload === null || evidence === null) return locate;
-  if (groundFindings(payload, evidence).byRow.size > 0)
+  if (placeFindings(payload, evidence).byRow.size > 0)
     return locateGrounded(payload, evidence.findings, locate);
   const resolved = resolvedPaths(payload, evidence.findings);
   return (written) => {

@@ -9,7 +9,7 @@ import { counted, grouped } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { Conclusion, JsonObject, Repair } from '../types.ts';
 import { changedFilesText, dollars, duration, tokensOf } from './format.ts';
-import { groundFindings } from './grounding.ts';
+import { placeFindings } from './grounding.ts';
 import { asWritten } from './links.ts';
 import { createMarkdownSanitizer, fence, fitSections } from './markdown.ts';
 import { masked } from './messages.ts';
@@ -123,7 +123,7 @@ export function verdictSections(
 ): readonly Section[] {
   const { payload, subject, view } = report;
   const options = { subject, serverUrl, locate: locateByEvidence(report, locate ?? asWritten) };
-  const grounded = payload === null ? null : groundFindings(payload, report.evidence);
+  const grounded = payload === null ? null : placeFindings(payload, report.evidence);
   const tables = (lists: JsonObject, maxRows: number) =>
     payloadTables(lists, { ...options, maxRows }, sanitizer);
   const own = view?.sections?.(report, { rows, tables }, sanitizer);

@@ -225,7 +225,7 @@ function unseenSentence(coverage: Coverage): string {
   const { required, shown } = coverage.files;
   const files = listUnseen(coverage, quotePath);
   const missing = `${grouped(required - shown)} of ${grouped(required)} ${required - shown === 1 ? 'is' : 'are'} missing in whole or in part`;
-  return `The model was not shown every changed file: ${missing}. Give it more turns, split the change, or leave out with subject-paths what need not be judged. ${capitalize(files)}.`;
+  return `The model was not shown every changed file: ${missing}. Give it more turns, split the change, or mark generated and vendored files in .gitattributes. ${capitalize(files)}.`;
 }
 
 function partlyKnownSentence({ why }: Coverage): string {

@@ -55,7 +55,7 @@ export function requirePlaces({ replay }: Config, world: World): void {
   if (world.privileged) {
     throw new InputError(
       'replay',
-      `It is refused on ${world.subject?.event ?? 'this trigger'}: it runs with the repository's rights, and whoever wrote the recording would write the verdict. Use it on push or pull_request.`,
+      `It is refused on ${world.subject?.event ?? 'this trigger'}: it runs with the repository's rights, and the author of the recording would decide the verdict. Use it on push or pull_request.`,
     );
   }
   if (recording !== null)

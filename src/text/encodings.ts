@@ -20,7 +20,7 @@ const SEQUENCES = new RegExp(`${CONTROL_SEQUENCE.source}|${TITLE_SEQUENCE.source
 const BEGINS_SEQUENCE = /[\x1b\x9b\x9d]/;
 
 /** How a text is read or displayed. */
-export interface Reading {
+export interface TextReading {
   /** Whether terminal sequences are removed as a whole, as a terminal does; else only their invisible characters. */
   readonly sequences: boolean;
   /** Whether whitespace is ignored, including line breaks. */
@@ -35,7 +35,7 @@ export function holdsSequences(text: string): boolean {
 /** Returns the text without what this reading hides. `places` returns the original index of each character left. */
 export function seenText(
   text: string,
-  { sequences, blanks }: Reading,
+  { sequences, blanks }: TextReading,
 ): { readonly text: string; places(): Uint32Array } {
   // NUL is not displayed either, and keeps all indexes unchanged.
   const whole =

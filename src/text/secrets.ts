@@ -6,11 +6,11 @@ import {
   bytesOf,
   decodePercent,
   holdsSequences,
-  type Reading,
   reverse,
   rot13,
   seenText,
   squeezeHex,
+  type TextReading,
   toStandardAlphabet,
   toUrlAlphabet,
 } from './encodings.ts';
@@ -51,23 +51,23 @@ const MASK = '***';
 const APART = '\uffff';
 
 /** What is not displayed between two letters, on a page and in a terminal. */
-const CHARACTERS: readonly Reading[] = [
+const CHARACTERS: readonly TextReading[] = [
   { blanks: false, sequences: false },
   { blanks: false, sequences: true },
 ];
-const CHARACTERS_AND_BLANKS: readonly Reading[] = CHARACTERS.map((each) => ({ ...each, blanks: true }));
+const CHARACTERS_AND_BLANKS: readonly TextReading[] = CHARACTERS.map((each) => ({ ...each, blanks: true }));
 
 /** The strings to look for in a text as it is, and in each reading of it. */
 interface Needles {
   readonly plain: readonly string[];
-  readonly read: readonly { readonly reading: Reading; readonly needles: readonly string[] }[];
+  readonly read: readonly { readonly reading: TextReading; readonly needles: readonly string[] }[];
 }
 
 /** A way to decode a text, and the strings to look for in the result. */
 interface View {
   readonly encoding: string;
   /** How the text is read before decoding; null for unchanged. */
-  readonly reading: Reading | null;
+  readonly reading: TextReading | null;
   readonly decode: (text: string) => string;
   readonly needles: readonly string[];
 }
@@ -122,7 +122,7 @@ function maskNeedles(known: ReadonlySet<string>): readonly string[] {
 }
 
 function needlesOf(plain: readonly string[]): Needles {
-  const readAs = (reading: Reading, min: number, max: number) => ({
+  const readAs = (reading: TextReading, min: number, max: number) => ({
     reading,
     needles: [...new Set(plain.map((needle) => seenText(needle, reading).text))].filter(
       ({ length }) => length >= min && length <= max,
@@ -194,7 +194,7 @@ function viewsOf(known: ReadonlySet<string>): readonly View[] {
   ];
 }
 
-function viewsAs(reading: Reading, values: readonly string[]): readonly View[] {
+function viewsAs(reading: TextReading, values: readonly string[]): readonly View[] {
   const seen = (text: string) => seenText(text, reading).text;
   const as = (encoding: string, needles: readonly string[], decode = (text: string) => text): View => ({
     encoding,
@@ -233,7 +233,7 @@ function findIn(payload: Json, views: readonly View[]): string | null {
   });
   // One long text per view: searching for many needles in many short strings would cost their product.
   const all = texts.join(APART);
-  const read = new Map<Reading | null, string>([[null, all]]);
+  const read = new Map<TextReading | null, string>([[null, all]]);
   const inTerminal = holdsSequences(all);
   for (const { encoding, reading, decode, needles } of views) {
     if (reading?.sequences === true && !inTerminal) continue;

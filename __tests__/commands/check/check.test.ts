@@ -35,8 +35,8 @@ describe('what check prints', () => {
   it.each([
     [['--acton', 'x'], 'Its flags are --action, --output-format, --help.'],
     [['--action'], '--action VALUE'],
-    [['--output-format', 'xml'], 'text or json'],
-    [['--output-format', 'text', '--output-format', 'json'], 'twice'],
+    [['--output-format', 'xml'], 'check: --output-format: "xml" is not a format. Use text or json.'],
+    [['--output-format', 'text', '--output-format', 'json'], 'check: --output-format: It is given twice.'],
   ])('refuses %j with a message of one line that gives the fix', async (argv, fix) => {
     const { code, out, err } = await checkIn(ROOT, ...argv);
     expect([code, out]).toEqual([52, '']);

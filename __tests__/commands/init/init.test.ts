@@ -146,12 +146,13 @@ describe('files that are there', () => {
 
 describe('arguments', () => {
   it.each([
-    [['--preset', 'verdit'], 'Did you mean verdict'],
-    [['--preset', 'verdict', '--schema'], 'Keep one of them'],
+    [['--preset', 'verdit'], 'init: --preset: "verdit" is not a preset. Did you mean verdict?'],
+    [['--preset', 'verdict', '--schema'], 'init: --schema: --preset is given too. Keep one of them.'],
+    [['--model', 'a', '--model', 'a'], 'init: --model: It is given twice. Keep one of them.'],
     [['somewhere'], 'takes no "somewhere"'],
     [['--modle', 'x'], '--model'],
     [['--yes'], 'has no flag "--yes"'],
-    [['--action', 'acme/judge'], 'OWNER/REPOSITORY@COMMIT'],
+    [['--action', 'acme/judge'], 'init: --action: "acme/judge" does not name an action. Write OWNER'],
     [['--action', 'acme/judge@v1\n- run: x'], 'OWNER/REPOSITORY@COMMIT'],
     [['--action', 'acme/judge@${{ x }}'], 'OWNER/REPOSITORY@COMMIT'],
   ])('%j are refused with a fix in one line, and nothing is written', async (argv, fix) => {

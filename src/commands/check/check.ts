@@ -12,14 +12,14 @@ import { PAYLOAD, type Policy } from './outputs.ts';
 import { refused } from './rules.ts';
 import { checkStep } from './step.ts';
 import { checkUsage } from './usage.ts';
-import { type Finding, readWorkflow, type Workflow } from './workflow.ts';
+import { type CheckFinding, readWorkflow, type Workflow } from './workflow.ts';
 
 /** Runs `structured-agent check` with the arguments after `check`. Returns 0, or 52 if an error was found. */
 export function runCheck(argv: readonly string[], io: CommandIo): Promise<number> {
   return runCommand(COMMAND, argv, io, async (flags) => {
     const format = flags.value('output-format') ?? 'text';
     if (format !== 'text' && format !== 'json')
-      throw new InputError('output-format', `--output-format is ${quote(format)}. Use text or json.`);
+      throw new InputError('output-format', `${quote(format)} is not a format. Use text or json.`);
     const result = await check(flags, io.cwd);
     const errors = result.findings.filter(({ severity }) => severity === 'error').length;
     io.stdout.write(format === 'json' ? asJson(result, errors) : asText(result, errors));
@@ -31,7 +31,7 @@ interface Result {
   readonly looked: readonly string[];
   /** The files that use the action, as typed. */
   readonly files: string[];
-  readonly findings: Finding[];
+  readonly findings: CheckFinding[];
   /** By name. */
   readonly schemas: Map<string, Policy>;
 }
@@ -40,7 +40,7 @@ async function check(flags: Flags, cwd: string): Promise<Result> {
   const looked = flags.positionals.length > 0 ? flags.positionals : await findWorkflows(cwd);
   const result: Result = { looked, files: [], findings: [], schemas: new Map() };
   for (const file of looked) {
-    const found: Finding[] = [];
+    const found: CheckFinding[] = [];
     const home = { root: await rootOf(file, cwd), actions: flags.list('action') };
     const limits = { root: cwd, outside: 'allowed', maxBytes: READ.workflow } as const;
     const reading = await readTrustedFile(path.resolve(cwd, file), limits);

@@ -102,7 +102,7 @@ export const JOB = {
 } as const;
 
 /** Rules for the job that merges the verdicts of a matrix. It is the required check, so it must always run. */
-export const MERGE = {
+export const MERGE_JOB = {
   skipped: (runsAfterRed: boolean) =>
     (runsAfterRed ? warning : error)(
       'merge-skipped',

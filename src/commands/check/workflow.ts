@@ -5,7 +5,7 @@ import yaml, { type Node, type Scalar, type YAMLMap } from 'yaml';
 import type { Output } from './outputs.ts';
 import { type Fault, refused } from './rules.ts';
 
-export interface Finding extends Fault {
+export interface CheckFinding extends Fault {
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -30,10 +30,10 @@ export interface Job {
   readonly needs: readonly string[];
   /** The labels of GitHub's own runners. */
   readonly labels: readonly string[];
-  readonly steps: readonly Step[];
+  readonly steps: readonly WorkflowStep[];
 }
 
-export interface Step {
+export interface WorkflowStep {
   readonly index: number;
   /** In lower case; null when it has none. */
   readonly id: string | null;
@@ -50,7 +50,7 @@ export interface Step {
 export interface Place {
   readonly workflow: Workflow;
   readonly job: Job;
-  readonly step: Step;
+  readonly step: WorkflowStep;
 }
 
 /** A condition that lets something run after a red step or job. */
@@ -63,7 +63,12 @@ export interface Home {
 }
 
 /** Reads a workflow; reports what keeps it from being read, and returns null then, as for any other file. */
-export function readWorkflow(file: string, text: string, home: Home, findings: Finding[]): Workflow | null {
+export function readWorkflow(
+  file: string,
+  text: string,
+  home: Home,
+  findings: CheckFinding[],
+): Workflow | null {
   const lineCounter = new yaml.LineCounter();
   const document = yaml.parseDocument(text, { lineCounter, logLevel: 'silent', prettyErrors: false });
   const addAt = (offset: number, fault: Fault) => {
@@ -84,7 +89,7 @@ export function readWorkflow(file: string, text: string, home: Home, findings: F
   });
   const node = document.contents;
   if (!yaml.isMap(node)) return null;
-  const isComposite = textAt(node, 'runs', 'using') === 'composite';
+  const isComposite = yamlTextAt(node, 'runs', 'using') === 'composite';
   const jobs = isComposite ? [['', valueAt(node, 'runs')] as const] : entriesOf(valueAt(node, 'jobs'));
   return {
     node,
@@ -102,10 +107,10 @@ export function readWorkflow(file: string, text: string, home: Home, findings: F
 
 function readJob(id: string, node: YAMLMap, home: Home): Job {
   const list = valueAt(node, 'steps');
-  const steps = (yaml.isSeq(list) ? list.items : []).flatMap((step, index): Step[] => {
+  const steps = (yaml.isSeq(list) ? list.items : []).flatMap((step, index): WorkflowStep[] => {
     if (!yaml.isMap(step)) return [];
-    const uses = textAt(step, 'uses') ?? '';
-    const stepId = textAt(step, 'id')?.toLowerCase() ?? null;
+    const uses = yamlTextAt(step, 'uses') ?? '';
+    const stepId = yamlTextAt(step, 'id')?.toLowerCase() ?? null;
     return [{ index, id: stepId, node: step, uses, part: partOf(uses, home), outputs: null }];
   });
   const runsOn = namesIn(valueAt(node, 'runs-on'));
@@ -114,7 +119,7 @@ function readJob(id: string, node: YAMLMap, home: Home): Job {
 }
 
 /** Since 2026-07-30 `$/path` means the workflow's own repository, as `./path` does after a checkout. */
-function partOf(uses: string, { root, actions }: Home): Step['part'] {
+function partOf(uses: string, { root, actions }: Home): WorkflowStep['part'] {
   const isLocal = /^(?:\.{1,2}|\$)\//u.test(uses);
   const [name = '', ref] = isLocal ? [uses.replace('$/', './')] : uses.split('@');
   const isOurs = (each: string) =>
@@ -141,7 +146,7 @@ function yamlFix(text: string, position: number): string {
 export function entriesOf(node: unknown): readonly (readonly [string, Node | null])[] {
   const items = yaml.isSeq(node) ? node.items.map((value, at) => ({ key: `${at}`, value })) : [];
   return (yaml.isMap(node) ? node.items : items).map(({ key, value }) => [
-    textOf(key) ?? String(key),
+    yamlTextOf(key) ?? String(key),
     yaml.isNode(value) ? value : null,
   ]);
 }
@@ -152,11 +157,11 @@ export function valueAt(node: unknown, ...keys: readonly string[]): Node | null 
 }
 
 /** Returns a scalar as the runner passes it on; null for anything else. */
-export function textAt(node: unknown, ...keys: readonly string[]): string | null {
-  return textOf(valueAt(node, ...keys));
+export function yamlTextAt(node: unknown, ...keys: readonly string[]): string | null {
+  return yamlTextOf(valueAt(node, ...keys));
 }
 
-export function textOf(node: unknown): string | null {
+export function yamlTextOf(node: unknown): string | null {
   return yaml.isScalar(node) ? String(node.value ?? '') : null;
 }
 
@@ -165,7 +170,7 @@ function offsetOf(node: Node, keys: readonly string[]): number {
   let at: unknown = node;
   let offset = node.range?.[0] ?? 0;
   for (const key of keys) {
-    const pair = yaml.isMap(at) ? at.items.find((each) => textOf(each.key) === key) : undefined;
+    const pair = yaml.isMap(at) ? at.items.find((each) => yamlTextOf(each.key) === key) : undefined;
     if (!yaml.isNode(pair?.key)) break;
     offset = pair.key.range?.[0] ?? offset;
     at = pair.value;
@@ -176,7 +181,7 @@ function offsetOf(node: Node, keys: readonly string[]): number {
 /** Returns one name, a list of names, or the keys of a mapping; in lower case. */
 function namesIn(node: Node | null): readonly string[] {
   const nodes = yaml.isMap(node) ? node.items.map(({ key }) => key) : yaml.isSeq(node) ? node.items : [node];
-  return nodes.flatMap((each) => textOf(each)?.toLowerCase() ?? []);
+  return nodes.flatMap((each) => yamlTextOf(each)?.toLowerCase() ?? []);
 }
 
 /** Yields each scalar below a node, with the keys and indexes that lead to it. */

@@ -49,17 +49,17 @@ function readPlan(flags: Flags) {
     throw new InputError(null, `structured-agent init takes no ${quote(stray, DISPLAY.name)}. Take it out.`);
   const preset = flags.value('preset');
   if (preset !== null && flags.has('schema'))
-    throw new InputError('schema', '--preset and --schema are both given. Keep one of them.');
+    throw new InputError('schema', '--preset is given too. Keep one of them.');
   const names = [...presets.keys()];
   if (preset !== null && !names.includes(preset)) {
     const fix = didYouMean(preset, names, `Use ${joinWithOr(names)}.`);
-    throw new InputError('preset', `--preset is ${quote(preset, DISPLAY.name)}, not a preset. ${fix}`);
+    throw new InputError('preset', `${quote(preset, DISPLAY.name)} is not a preset. ${fix}`);
   }
   const action = flags.value('action') ?? PLACEHOLDER;
   if (!/^(?:\.{1,2}\/[\w./-]*|[\w-]+(?:\/[\w.-]+)+@[\w./-]+)$/u.test(action))
     throw new InputError(
       'action',
-      `--action is ${quote(action, DISPLAY.name)}. Write OWNER/REPOSITORY@COMMIT, or ./FOLDER for one in the checkout.`,
+      `${quote(action, DISPLAY.name)} does not name an action. Write OWNER/REPOSITORY@COMMIT, or ./FOLDER for one in the checkout.`,
     );
   return {
     /** null for a schema of one's own. */

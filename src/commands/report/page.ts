@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readEvidence } from '../../envelope/view.ts';
 import { type Finding, isDoubted, readGroundedFindings } from '../../reporters/findings.ts';
 import { dollars, duration } from '../../reporters/format.ts';
-import { groundFindings, groundingSentence } from '../../reporters/grounding.ts';
+import { groundingSentence, placeFindings } from '../../reporters/grounding.ts';
 import { coverageSentence, REPLAY_MARK } from '../../reporters/verdict-text.ts';
 import { readCoverage } from '../../text/coverage.ts';
 import { indentedJson, isObject, parseOrUndefined } from '../../text/json.ts';
@@ -123,7 +123,7 @@ function listed(parts: readonly (string | null)[]): string {
 function payloadOf(envelope: JsonObject, show: Show): Html | string {
   const written = read.findObject(envelope, 'structured_output');
   if (written === null) return '';
-  const { payload, byRow } = groundFindings(written, readEvidence(envelope));
+  const { payload, byRow } = placeFindings(written, readEvidence(envelope));
   const findings = readGroundedFindings(payload, byRow);
   const rows = findings.map((finding) => html`<li>${findingRow(finding, show)}</li>`);
   const json = indentedJson(payload, MAX_TEXT) ?? 'Too long for this page: see result.json.';

@@ -5,6 +5,7 @@ import { envelope } from '../../reporters/envelope.ts';
 import type { Reporter } from '../../reporters/report-types.ts';
 import { toWire } from '../../reporters/transcript.ts';
 import type { Secrets } from '../../text/secrets.ts';
+import type { PageSources } from './page.ts';
 
 export interface ReportPageOptions {
   /** An absolute path; its folder is a real path. */
@@ -26,9 +27,8 @@ export function createReportPage({ file, secrets, notify }: ReportPageOptions): 
     event: (event) => void lines.push(JSON.stringify(toWire(event, secrets.mask))),
     async report(report) {
       try {
-        const { renderReportPage } = await import('./page.ts');
         const whole = envelope(report, secrets.mask);
-        const page = renderReportPage({ envelope: whole, transcript: lines.join('\n'), secrets });
+        const page = await renderPage({ envelope: whole, transcript: lines.join('\n'), secrets });
         writePrivateFile(file, page);
         notify(`report page: ${file}`);
       } catch (cause) {
@@ -36,4 +36,10 @@ export function createReportPage({ file, secrets, notify }: ReportPageOptions): 
       }
     },
   };
+}
+
+/** Loads the page when it is needed. Imported in two places, the bundle would have it twice. */
+export async function renderPage(sources: PageSources): Promise<string> {
+  const { renderReportPage } = await import('./page.ts');
+  return renderReportPage(sources);
 }

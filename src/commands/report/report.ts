@@ -7,7 +7,7 @@ import { isObject, parseOrUndefined } from '../../text/json.ts';
 import { readText } from '../../text/json-fields.ts';
 import { quote } from '../../text/messages.ts';
 import { type Command, type CommandIo, runCommand } from '../flags.ts';
-import { renderReportPage } from './page.ts';
+import { renderPage } from './report-page.ts';
 
 const COMMAND: Command = {
   name: 'report',
@@ -26,13 +26,13 @@ const NO_SECRETS = { mask: (text: string) => text, longest: () => 0 };
 /** Runs the command with the arguments after `report`. Returns 0, or 52 with one sentence on stderr. */
 export function runReport(argv: readonly string[], io: CommandIo): Promise<number> {
   return runCommand(COMMAND, argv, io, async ({ positionals }) => {
-    io.stdout.write(`${writePage(positionals, io.cwd)}\n`);
+    io.stdout.write(`${await writePage(positionals, io.cwd)}\n`);
     return 0;
   });
 }
 
 /** Returns the path of the page. */
-function writePage([named, second]: readonly string[], cwd: string): string {
+async function writePage([named, second]: readonly string[], cwd: string): Promise<string> {
   if (named === undefined || second !== undefined)
     throw new InputError(null, 'Name one results folder: structured-agent report RESULTS.');
   const folder = path.resolve(cwd, named);
@@ -46,7 +46,7 @@ function writePage([named, second]: readonly string[], cwd: string): string {
   const transcript = readWhole(path.join(folder, 'transcript.jsonl')) ?? '';
   const page = path.join(realpathSync(folder), 'report.html');
   try {
-    writePrivateFile(page, renderReportPage({ envelope, transcript, secrets: NO_SECRETS }));
+    writePrivateFile(page, await renderPage({ envelope, transcript, secrets: NO_SECRETS }));
   } catch (cause) {
     throw new InputError(null, `${quote(page)} cannot be written: ${messageOf(cause)}.`, { cause });
   }
