@@ -1,18 +1,11 @@
 /** Parses the command line's arguments: the command, its inputs, its own options, and all problems with them. */
 
-import {
-  findRepeated,
-  flagsByName,
-  givenTwice,
-  parseFlags,
-  type TypedFlag,
-  type TypedLine,
-} from '../commands/flags.ts';
+import { findRepeated, flagsByName, parseFlags, type TypedFlag, type TypedLine } from '../commands/flags.ts';
 import { EXAMPLE_MODEL, INPUTS, type InputName, type RawInputs } from '../config/inputs.ts';
 import { InputError } from '../errors.ts';
 import type { OutputFormat } from '../reporters/stdout.ts';
 import { DISPLAY } from '../text/limits.ts';
-import { joinWithOr, quote, suggest } from '../text/messages.ts';
+import { givenTwice, joinWithOr, quote, suggest } from '../text/messages.ts';
 import { KEY_VARIABLE } from '../text/naming.ts';
 import { COMMANDS, type CommandName, FLAGS, type Flag, HEADERS_VARIABLE, REFUSED_FLAGS } from './flags.ts';
 import { helpText, usageText } from './help.ts';

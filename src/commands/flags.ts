@@ -1,7 +1,7 @@
 /** Parses the flags of all commands strictly, with the fix in every problem. */
 import { InputError, messageFor, throwProblems } from '../errors.ts';
 import { DISPLAY } from '../text/limits.ts';
-import { joinWithOr, quote, suggest } from '../text/messages.ts';
+import { givenTwice, joinWithOr, quote, suggest } from '../text/messages.ts';
 import { inertLine } from '../text/sanitize.ts';
 
 export interface FlagSpec {
@@ -107,11 +107,6 @@ export function findRepeated<F extends FlagSpec>(flags: readonly TypedFlag<F>[])
   });
 }
 
-/** The beginning of a problem with a value that was typed twice, perhaps under two names. */
-export function givenTwice(one: string, two: string): string {
-  return one === two ? 'It is given twice' : `It is given twice, as ${one} and as ${two}`;
-}
-
 /** Suggests what was meant. */
 export function didYouMean(given: string, known: readonly string[], otherwise: string): string {
   const near = suggest(given, known);
@@ -171,9 +166,8 @@ export async function runCommand(
     return 0;
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    io.stderr.write(
-      `structured-agent ${command.name}: ${inertLine(messageFor(error, 'command-line'), DISPLAY.line)}\n`,
-    );
+    const problem = inertLine(messageFor(error, 'command-line'), DISPLAY.line);
+    io.stderr.write(`structured-agent ${command.name}: ${problem}\n`);
     return REFUSED;
   }
 }

@@ -66,3 +66,8 @@ export function listIssues(issues: readonly RedactedIssue[]): string {
   });
   return parts.join(', ');
 }
+
+/** The beginning of a problem with a value that was typed twice, perhaps under two names. */
+export function givenTwice(one: string, two: string): string {
+  return one === two ? 'It is given twice' : `It is given twice, as ${one} and as ${two}`;
+}

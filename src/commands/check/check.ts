@@ -12,7 +12,7 @@ import { PAYLOAD, type Policy } from './outputs.ts';
 import { refused } from './rules.ts';
 import { checkStep } from './step.ts';
 import { checkUsage } from './usage.ts';
-import { type CheckFinding, readWorkflow, type Workflow } from './workflow.ts';
+import { type Mistake, readWorkflow, type Workflow } from './workflow.ts';
 
 /** Runs `structured-agent check` with the arguments after `check`. Returns 0, or 52 if an error was found. */
 export function runCheck(argv: readonly string[], io: CommandIo): Promise<number> {
@@ -31,7 +31,7 @@ interface Result {
   readonly looked: readonly string[];
   /** The files that use the action, as typed. */
   readonly files: string[];
-  readonly findings: CheckFinding[];
+  readonly findings: Mistake[];
   /** By name. */
   readonly schemas: Map<string, Policy>;
 }
@@ -40,7 +40,7 @@ async function check(flags: Flags, cwd: string): Promise<Result> {
   const looked = flags.positionals.length > 0 ? flags.positionals : await findWorkflows(cwd);
   const result: Result = { looked, files: [], findings: [], schemas: new Map() };
   for (const file of looked) {
-    const found: CheckFinding[] = [];
+    const found: Mistake[] = [];
     const home = { root: await rootOf(file, cwd), actions: flags.list('action') };
     const limits = { root: cwd, outside: 'allowed', maxBytes: READ.workflow } as const;
     const reading = await readTrustedFile(path.resolve(cwd, file), limits);

@@ -13,15 +13,7 @@ import { NO_USAGE } from '../../text/usage.ts';
 import type { Reading } from '../../types.ts';
 import { type Policy, readPolicy } from './outputs.ts';
 import { type Fault, INPUT, JOB, refused, soften } from './rules.ts';
-import {
-  entriesOf,
-  mentions,
-  type Place,
-  valueAt,
-  type WorkflowStep,
-  yamlTextAt,
-  yamlTextOf,
-} from './workflow.ts';
+import { entriesOf, mentions, type Place, type StepNode, scalarAt, scalarOf, valueAt } from './workflow.ts';
 
 /**
  * Reads the inputs of a step as far as they are literal, and which ones an expression computes. Reports those that do
@@ -32,7 +24,7 @@ export function readStepInputs<N extends string>({ workflow, step }: Place, name
   const unknown = new Set<N>();
   for (const [key, value] of entriesOf(valueAt(step.node, 'with'))) {
     const name = names.find((each) => each === key.toLowerCase());
-    const text = yamlTextOf(value);
+    const text = scalarOf(value);
     const fault = (which: Fault) => workflow.report(step.node, ['with', key], which);
     if (name === undefined) fault(INPUT.unknown(key, meantInputs(key, names)));
     else if (text === null) fault(INPUT.notText(name));
@@ -79,7 +71,7 @@ export async function checkStep(place: Place, root: string): Promise<Policy | nu
   if (unknown.has('prompt') && raw.has('prompt-file')) raw.delete('prompt');
   // What an expression computes counts as set.
   const variables = [workflow.node, job.node, step.node].flatMap((owner) => entriesOf(valueAt(owner, 'env')));
-  const environment = Object.fromEntries(variables.map(([key, value]) => [key, yamlTextOf(value) ?? '']));
+  const environment = Object.fromEntries(variables.map(([key, value]) => [key, scalarOf(value) ?? '']));
   const { config, problems } = parseConfig(raw, { environment });
   const report: Given['report'] = (input, fault) =>
     workflow.report(step.node, input === null ? [] : ['with', input], fault);
@@ -155,7 +147,7 @@ function fileProblem(input: InputName, reading: Reading): string | null {
 }
 
 /** Whether an earlier step may bring a file that the checkout does not have. */
-function mayBring({ node, uses }: WorkflowStep, file: string): boolean {
+function mayBring({ node, uses }: StepNode, file: string): boolean {
   if (/^actions\/(?:setup-[\w-]+|cache|upload-artifact)@/u.test(uses)) return false;
   const isPlain = ['repository', 'ref', 'path'].every((key) => valueAt(node, 'with', key) === null);
   if (/^actions\/checkout@/u.test(uses)) return !isPlain;
@@ -166,8 +158,8 @@ function mayBring({ node, uses }: WorkflowStep, file: string): boolean {
 function checkPermissions({ workflow, job, get }: Given): void {
   const owner = [job.node, workflow.node].find((node) => valueAt(node, 'permissions') !== null);
   if (owner === undefined || get('github-token') !== null) return;
-  const isAll = yamlTextAt(owner, 'permissions') === 'write-all';
-  const has = (right: string) => isAll || yamlTextAt(owner, 'permissions', right) === 'write';
+  const isAll = scalarAt(owner, 'permissions') === 'write-all';
+  const has = (right: string) => isAll || scalarAt(owner, 'permissions', right) === 'write';
   const demand = (input: string, right: string) =>
     workflow.report(owner, ['permissions'], JOB.permission(input, `${right}: write`));
   const comments = !['never', 'off', null, undefined].includes(get('comment'));
@@ -192,8 +184,8 @@ function checkTriggers({ workflow, job, step, get, report }: Given): void {
 }
 
 /** Whether a step checks out anything but the default ref of the trigger, which is the repository's own code. */
-function takesChange({ node, uses }: WorkflowStep): boolean {
-  if (/\bgh\s+pr\s+checkout\b|\bpull\/|FETCH_HEAD/u.test(yamlTextAt(node, 'run') ?? '')) return true;
-  const ref = `${yamlTextAt(node, 'with', 'ref') ?? ''} ${yamlTextAt(node, 'with', 'repository') ?? ''}`;
+function takesChange({ node, uses }: StepNode): boolean {
+  if (/\bgh\s+pr\s+checkout\b|\bpull\/|FETCH_HEAD/u.test(scalarAt(node, 'run') ?? '')) return true;
+  const ref = `${scalarAt(node, 'with', 'ref') ?? ''} ${scalarAt(node, 'with', 'repository') ?? ''}`;
   return /^actions\/checkout@/u.test(uses) && /head|merge|pull/iu.test(ref);
 }

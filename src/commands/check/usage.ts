@@ -14,12 +14,12 @@ import {
   mentions,
   type Place,
   RUNS_ANYHOW,
+  type StepNode,
+  scalarAt,
+  scalarOf,
   scalarsIn,
   valueAt,
   type Workflow,
-  type WorkflowStep,
-  yamlTextAt,
-  yamlTextOf,
 } from './workflow.ts';
 
 export function checkUsage(workflow: Workflow): void {
@@ -27,7 +27,7 @@ export function checkUsage(workflow: Workflow): void {
     for (const [scalar, keys] of scalarsIn(job.node)) {
       const step = keys[0] === 'steps' ? job.steps.find(({ index }) => String(index) === keys[1]) : undefined;
       const key = keys.slice(step === undefined ? 0 : 2).join('.');
-      for (const text of expressionsIn(yamlTextOf(scalar) ?? '', key === 'if'))
+      for (const text of expressionsIn(scalarOf(scalar) ?? '', key === 'if'))
         checkExpression({ workflow, job, step: step ?? null, scalar, key }, text.trim());
     }
     checkRegardless(job, workflow);
@@ -79,7 +79,7 @@ function readsIn(expr: ast.Expr): readonly Path[] {
 
 /** The position of an expression in a workflow; the step is null for what belongs to the job itself. */
 interface Site extends Omit<Place, 'step'> {
-  readonly step: WorkflowStep | null;
+  readonly step: StepNode | null;
   readonly scalar: Scalar;
   /** The keys below the step or the job, joined by dots. */
   readonly key: string;
@@ -112,12 +112,12 @@ function checkExpression(site: Site, text: string): void {
 }
 
 /** Returns the step of the action that a path names: `steps.ID` in its own job. */
-function stepOf([context, id]: Path, { steps }: Job): WorkflowStep | undefined {
+function stepOf([context, id]: Path, { steps }: Job): StepNode | undefined {
   return context === 'steps' ? steps.find((each) => each.part !== null && each.id === id) : undefined;
 }
 
 /** A merge has other outputs about how it ended. */
-function checkName(name: string, { part, outputs }: WorkflowStep, report: (fault: Fault) => void): void {
+function checkName(name: string, { part, outputs }: StepNode, report: (fault: Fault) => void): void {
   const names = [...(outputs ?? []), PAYLOAD].map((each) => each.name).concat(RUN_NAMES);
   const isSure = part === 'run' && (outputs !== null || name.startsWith('run-'));
   if (isSure && !names.some((each) => each.toLowerCase() === name)) report(OUTPUT.unknown(name, names));
@@ -134,7 +134,7 @@ function readOf(path: Path, job: Job, workflow: Workflow): Read | null {
   const needed = context === 'needs' ? workflow.jobs.find((each) => each.id === id) : undefined;
   if (needed !== undefined) {
     const declared = entriesOf(valueAt(needed.node, 'outputs'));
-    const value = yamlTextOf(declared.find(([key]) => key.toLowerCase() === name)?.[1]) ?? '';
+    const value = scalarOf(declared.find(([key]) => key.toLowerCase() === name)?.[1]) ?? '';
     const root = parseExpression(/^\s*\$\{\{(.*)\}\}\s*$/su.exec(value)?.[1] ?? '');
     const inner = root === null ? null : pathOf(root);
     return inner?.[0] === 'steps' ? readOf(inner, needed, workflow) : null;
@@ -205,19 +205,19 @@ function judgeComparison(expr: ast.Binary, isNegated: boolean, find: Find): read
 /** Whether the condition is evaluated although the step gave no verdict. */
 function runsWithoutVerdict(site: Site, { job, step }: Read): boolean {
   if (isForgiven(step.node) || (site.job !== job && isForgiven(job.node))) return true;
-  if (yamlTextAt(step.node, 'with', 'on-missing-key') === 'skip') return true;
-  const condition = yamlTextAt(site.job === job ? site.step?.node : site.job.node, 'if') ?? '';
+  if (scalarAt(step.node, 'with', 'on-missing-key') === 'skip') return true;
+  const condition = scalarAt(site.job === job ? site.step?.node : site.job.node, 'if') ?? '';
   const asksHowItEnded = /\.(?:outcome|conclusion|result)\s*==/iu.test(condition);
   return RUNS_ANYHOW.test(condition) && !asksHowItEnded;
 }
 
 function isForgiven(node: Node): boolean {
-  return yamlTextAt(node, 'continue-on-error') === 'true';
+  return scalarAt(node, 'continue-on-error') === 'true';
 }
 
 /** Finds jobs that run after a failed verdict and never ask for it. A merge reads the verdicts from their files. */
 function checkRegardless(job: Job, { jobs, report }: Workflow): void {
-  if (!RUNS_ANYHOW.test(yamlTextAt(job.node, 'if') ?? '')) return;
+  if (!RUNS_ANYHOW.test(scalarAt(job.node, 'if') ?? '')) return;
   if (job.steps.some(({ part }) => part === 'merge')) return;
   for (const { id, steps } of jobs) {
     if (!job.needs.includes(id) || steps.every(({ part }) => part === null)) continue;
@@ -229,7 +229,7 @@ function checkRegardless(job: Job, { jobs, report }: Workflow): void {
 function checkForgiven({ workflow, job, step }: Place): void {
   const owner = [step.node, job.node].find(isForgiven);
   if (owner === undefined) return;
-  const tells = !['never', 'off', null].includes(yamlTextAt(step.node, 'with', 'comment'));
+  const tells = !['never', 'off', null].includes(scalarAt(step.node, 'with', 'comment'));
   const isRead = step.id !== null && mentions(job.node, `steps.${step.id}.out`);
   workflow.report(owner, ['continue-on-error'], JOB.forgiven(isRead || tells));
 }

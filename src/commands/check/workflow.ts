@@ -5,7 +5,7 @@ import yaml, { type Node, type Scalar, type YAMLMap } from 'yaml';
 import type { Output } from './outputs.ts';
 import { type Fault, refused } from './rules.ts';
 
-export interface CheckFinding extends Fault {
+export interface Mistake extends Fault {
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -30,10 +30,10 @@ export interface Job {
   readonly needs: readonly string[];
   /** The labels of GitHub's own runners. */
   readonly labels: readonly string[];
-  readonly steps: readonly WorkflowStep[];
+  readonly steps: readonly StepNode[];
 }
 
-export interface WorkflowStep {
+export interface StepNode {
   readonly index: number;
   /** In lower case; null when it has none. */
   readonly id: string | null;
@@ -50,7 +50,7 @@ export interface WorkflowStep {
 export interface Place {
   readonly workflow: Workflow;
   readonly job: Job;
-  readonly step: WorkflowStep;
+  readonly step: StepNode;
 }
 
 /** A condition that lets something run after a red step or job. */
@@ -63,12 +63,7 @@ export interface Home {
 }
 
 /** Reads a workflow; reports what keeps it from being read, and returns null then, as for any other file. */
-export function readWorkflow(
-  file: string,
-  text: string,
-  home: Home,
-  findings: CheckFinding[],
-): Workflow | null {
+export function readWorkflow(file: string, text: string, home: Home, findings: Mistake[]): Workflow | null {
   const lineCounter = new yaml.LineCounter();
   const document = yaml.parseDocument(text, { lineCounter, logLevel: 'silent', prettyErrors: false });
   const addAt = (offset: number, fault: Fault) => {
@@ -89,7 +84,7 @@ export function readWorkflow(
   });
   const node = document.contents;
   if (!yaml.isMap(node)) return null;
-  const isComposite = yamlTextAt(node, 'runs', 'using') === 'composite';
+  const isComposite = scalarAt(node, 'runs', 'using') === 'composite';
   const jobs = isComposite ? [['', valueAt(node, 'runs')] as const] : entriesOf(valueAt(node, 'jobs'));
   return {
     node,
@@ -107,10 +102,10 @@ export function readWorkflow(
 
 function readJob(id: string, node: YAMLMap, home: Home): Job {
   const list = valueAt(node, 'steps');
-  const steps = (yaml.isSeq(list) ? list.items : []).flatMap((step, index): WorkflowStep[] => {
+  const steps = (yaml.isSeq(list) ? list.items : []).flatMap((step, index): StepNode[] => {
     if (!yaml.isMap(step)) return [];
-    const uses = yamlTextAt(step, 'uses') ?? '';
-    const stepId = yamlTextAt(step, 'id')?.toLowerCase() ?? null;
+    const uses = scalarAt(step, 'uses') ?? '';
+    const stepId = scalarAt(step, 'id')?.toLowerCase() ?? null;
     return [{ index, id: stepId, node: step, uses, part: partOf(uses, home), outputs: null }];
   });
   const runsOn = namesIn(valueAt(node, 'runs-on'));
@@ -119,7 +114,7 @@ function readJob(id: string, node: YAMLMap, home: Home): Job {
 }
 
 /** Since 2026-07-30 `$/path` means the workflow's own repository, as `./path` does after a checkout. */
-function partOf(uses: string, { root, actions }: Home): WorkflowStep['part'] {
+function partOf(uses: string, { root, actions }: Home): StepNode['part'] {
   const isLocal = /^(?:\.{1,2}|\$)\//u.test(uses);
   const [name = '', ref] = isLocal ? [uses.replace('$/', './')] : uses.split('@');
   const isOurs = (each: string) =>
@@ -146,7 +141,7 @@ function yamlFix(text: string, position: number): string {
 export function entriesOf(node: unknown): readonly (readonly [string, Node | null])[] {
   const items = yaml.isSeq(node) ? node.items.map((value, at) => ({ key: `${at}`, value })) : [];
   return (yaml.isMap(node) ? node.items : items).map(({ key, value }) => [
-    yamlTextOf(key) ?? String(key),
+    scalarOf(key) ?? String(key),
     yaml.isNode(value) ? value : null,
   ]);
 }
@@ -157,11 +152,11 @@ export function valueAt(node: unknown, ...keys: readonly string[]): Node | null 
 }
 
 /** Returns a scalar as the runner passes it on; null for anything else. */
-export function yamlTextAt(node: unknown, ...keys: readonly string[]): string | null {
-  return yamlTextOf(valueAt(node, ...keys));
+export function scalarAt(node: unknown, ...keys: readonly string[]): string | null {
+  return scalarOf(valueAt(node, ...keys));
 }
 
-export function yamlTextOf(node: unknown): string | null {
+export function scalarOf(node: unknown): string | null {
   return yaml.isScalar(node) ? String(node.value ?? '') : null;
 }
 
@@ -170,7 +165,7 @@ function offsetOf(node: Node, keys: readonly string[]): number {
   let at: unknown = node;
   let offset = node.range?.[0] ?? 0;
   for (const key of keys) {
-    const pair = yaml.isMap(at) ? at.items.find((each) => yamlTextOf(each.key) === key) : undefined;
+    const pair = yaml.isMap(at) ? at.items.find((each) => scalarOf(each.key) === key) : undefined;
     if (!yaml.isNode(pair?.key)) break;
     offset = pair.key.range?.[0] ?? offset;
     at = pair.value;
@@ -181,7 +176,7 @@ function offsetOf(node: Node, keys: readonly string[]): number {
 /** Returns one name, a list of names, or the keys of a mapping; in lower case. */
 function namesIn(node: Node | null): readonly string[] {
   const nodes = yaml.isMap(node) ? node.items.map(({ key }) => key) : yaml.isSeq(node) ? node.items : [node];
-  return nodes.flatMap((each) => yamlTextOf(each)?.toLowerCase() ?? []);
+  return nodes.flatMap((each) => scalarOf(each)?.toLowerCase() ?? []);
 }
 
 /** Yields each scalar below a node, with the keys and indexes that lead to it. */

@@ -5,7 +5,6 @@ import { envelope } from '../../reporters/envelope.ts';
 import type { Reporter } from '../../reporters/report-types.ts';
 import { toWire } from '../../reporters/transcript.ts';
 import type { Secrets } from '../../text/secrets.ts';
-import type { PageSources } from './page.ts';
 
 export interface ReportPageOptions {
   /** An absolute path; its folder is a real path. */
@@ -28,7 +27,8 @@ export function createReportPage({ file, secrets, notify }: ReportPageOptions): 
     async report(report) {
       try {
         const whole = envelope(report, secrets.mask);
-        const page = await renderPage({ envelope: whole, transcript: lines.join('\n'), secrets });
+        const { renderReportPage } = await loadPage();
+        const page = renderReportPage({ envelope: whole, transcript: lines.join('\n'), secrets });
         writePrivateFile(file, page);
         notify(`report page: ${file}`);
       } catch (cause) {
@@ -39,7 +39,4 @@ export function createReportPage({ file, secrets, notify }: ReportPageOptions): 
 }
 
 /** Loads the page when it is needed. Imported in two places, the bundle would have it twice. */
-export async function renderPage(sources: PageSources): Promise<string> {
-  const { renderReportPage } = await import('./page.ts');
-  return renderReportPage(sources);
-}
+export const loadPage = () => import('./page.ts');

@@ -7,7 +7,7 @@ import { isObject, parseOrUndefined } from '../../text/json.ts';
 import { readText } from '../../text/json-fields.ts';
 import { quote } from '../../text/messages.ts';
 import { type Command, type CommandIo, runCommand } from '../flags.ts';
-import { renderPage } from './report-page.ts';
+import { loadPage } from './report-page.ts';
 
 const COMMAND: Command = {
   name: 'report',
@@ -46,7 +46,8 @@ async function writePage([named, second]: readonly string[], cwd: string): Promi
   const transcript = readWhole(path.join(folder, 'transcript.jsonl')) ?? '';
   const page = path.join(realpathSync(folder), 'report.html');
   try {
-    writePrivateFile(page, await renderPage({ envelope, transcript, secrets: NO_SECRETS }));
+    const { renderReportPage } = await loadPage();
+    writePrivateFile(page, renderReportPage({ envelope, transcript, secrets: NO_SECRETS }));
   } catch (cause) {
     throw new InputError(null, `${quote(page)} cannot be written: ${messageOf(cause)}.`, { cause });
   }
@@ -58,8 +59,7 @@ function readWhole(file: string): string | null {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    const code = errorCode(cause);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(cause) ?? '')) return null;
     throw new InputError(null, `${quote(file)} cannot be read: ${messageOf(cause)}.`, { cause });
   }
 }
