@@ -5,13 +5,12 @@
 import tls from 'node:tls';
 import { getProxyUrl } from '@actions/http-client/lib/proxy';
 import type undici from 'undici';
+import type { Dispatcher } from 'undici';
 import { causeCode, NetworkError } from '../errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
-/** Statuses whose responses have no body, by the Fetch standard. */
-const BODILESS = [204, 205, 304];
 
 /**
  * Returns a `fetch` that uses the proxies in HTTP_PROXY, HTTPS_PROXY and NO_PROXY, as GitHub's toolkit reads them from
@@ -21,7 +20,7 @@ const BODILESS = [204, 205, 304];
  * certificate is the cause, and otherwise like `fetch`.
  */
 export function createFetch(): typeof fetch {
-  const agents = new Map<string, undici.Dispatcher>();
+  const agents = new Map<string, Dispatcher>();
   let authorities: tls.SecureContext | null = null;
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
@@ -47,22 +46,19 @@ export function createFetch(): typeof fetch {
 
 /** Reads the system's store, which takes a tenth of a second. Node's list holds those of NODE_EXTRA_CA_CERTS. */
 function trustSystem(): tls.SecureContext {
-  return tls.createSecureContext({
-    ca: [...tls.getCACertificates('default'), ...tls.getCACertificates('system')],
-  });
+  const ca = [...tls.getCACertificates('default'), ...tls.getCACertificates('system')];
+  return tls.createSecureContext({ ca });
 }
 
 function createAgent(
   { Agent, Pool, ProxyAgent }: typeof undici,
   proxy: URL | null,
   secureContext: tls.SecureContext | null,
-): undici.Dispatcher {
+): Dispatcher {
   const connect = secureContext === null ? {} : { secureContext };
   if (proxy === null) return new Agent({ connect });
   class TunnelPool extends Pool {
-    override async connect(
-      options: undici.Dispatcher.ConnectOptions,
-    ): Promise<undici.Dispatcher.ConnectData> {
+    override async connect(options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> {
       const answer = await super.connect(options).catch((error: unknown) => {
         // undici would try again without end after an error with this code.
         throw causeCode(error) === 'UND_ERR_SOCKET' ? new Error('The proxy hung up.') : error;
@@ -89,11 +85,11 @@ function createAgent(
 /** Sends a request with undici's own `fetch`: Node's does not take agents of another version. */
 async function fetchBy(
   library: typeof undici,
-  dispatcher: undici.Dispatcher,
+  dispatcher: Dispatcher,
   ...[input, init]: Parameters<typeof fetch>
 ): Promise<Response> {
   const request = new Request(input, init);
-  const answer = await library.fetch(request.url, {
+  const reply = await library.fetch(request.url, {
     method: request.method,
     headers: Object.fromEntries(request.headers),
     body: request.body === null ? null : Buffer.from(await request.arrayBuffer()),
@@ -102,9 +98,12 @@ async function fetchBy(
     redirect: 'manual',
     dispatcher,
   });
-  const { status, statusText, headers } = answer;
-  const body = BODILESS.includes(status) ? null : (answer.body as ReadableStream<Uint8Array> | null);
-  return new Response(body, { status, statusText, headers: [...headers] });
+  const body = reply.body as ReadableStream<Uint8Array> | null;
+  return new Response(body, {
+    status: reply.status,
+    statusText: reply.statusText,
+    headers: [...reply.headers],
+  });
 }
 
 function isCertificateError(error: unknown): boolean {
