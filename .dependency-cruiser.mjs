@@ -5,8 +5,10 @@ const LEAVES = '^src/(text/|(types|errors)\\.ts$|reporters/report-types\\.ts$)';
 /** How files of the machine are read and written: for every layer that may touch files at all. */
 const FILES = '^src/files/';
 // With or without node_modules: a package that is not installed is told by its bare name.
-// GitHub's parser of expressions is no part of it: it asks no runner, and only the check loads it.
-const ACTIONS = '(^|node_modules/)@actions/(?!(?:exec|expressions|io)(?:/|$))';
+// GitHub's parser of expressions is no part of it: it asks no runner, and only the check loads it. Nor is the one module
+// that reads the proxy variables, which `network/` loads.
+const ACTIONS =
+  '(^|node_modules/)@actions/(?!(?:exec|expressions|io)(?:/|$)|http-client/lib/proxy(?:\\.(?:d\\.ts|js))?$)';
 const MACHINE =
   '^(node:)?(fs|fs/promises|child_process|net|http|https|os|process|timers|timers/promises|perf_hooks|worker_threads)$';
 
@@ -59,7 +61,7 @@ export default {
       comment: 'proxies and certificates are honoured in one place',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/network/' },
-      to: { path: '(^|node_modules/)(undici|(node:)?(http|http2|https|tls))(/|$)' },
+      to: { path: '(^|node_modules/)(undici|@actions/http-client|(node:)?(http|http2|https|tls))(/|$)' },
     },
     {
       name: '3-only-providers-import-model-sdks',

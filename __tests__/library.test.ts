@@ -230,12 +230,6 @@ describe('options of the library', () => {
       expect([error.reason, error.exitCode]).toEqual(['config', 52]);
     }
   });
-
-  it('an invalid proxy is a typed error', async () => {
-    const environment = { HTTP_PROXY: 'http://[bad' };
-    const error = await failure(runStructuredAgent({ ...options(), schema, environment }));
-    expect(error.reason).toBe('config');
-  });
 });
 
 describe('the validator of a schema object', () => {

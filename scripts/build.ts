@@ -25,15 +25,15 @@ const ENTRIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Modules in place of packages that GitHub's toolkit imports at each start and that we never call: @actions/core needs
- * them for `getIDToken`, and @actions/github for agents and a `fetch` that we replace. They keep 0.4 MB out of the start.
+ * Files in place of those that GitHub's toolkit imports at each start and that we never call: @actions/core needs them for
+ * `getIDToken`, and @actions/github for agents and a `fetch` that we replace. They keep 0.4 MB out of the start.
  */
-const STAND_INS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  '@actions/http-client': {
-    './index.js': 'export class HttpClient { getAgent() {} getAgentDispatcher() {} }\n',
-    './lib/auth.js': 'export class BearerCredentialHandler {}\n',
-  },
-  '@actions/github/node_modules/undici': { './index.js': 'export const { fetch } = globalThis;\n' },
+const STAND_INS: Readonly<Record<string, string>> = {
+  '@actions/http-client/lib/index.js': 'export class HttpClient { getAgent() {} getAgentDispatcher() {} }\n',
+  '@actions/http-client/lib/auth.js': 'export class BearerCredentialHandler {}\n',
+  '@actions/github/node_modules/undici/index.js': 'export const { fetch } = globalThis;\n',
+  '@actions/github/node_modules/undici/package.json':
+    '{ "name": "undici", "version": "0.0.0", "license": "MIT", "type": "module", "exports": "./index.js" }\n',
 };
 
 /** How a module reads a text file beside it; the bundle has the text in its place. */
@@ -82,21 +82,12 @@ function embedTextFiles(): void {
 
 /** Copies the toolkit to build/, where the stand-ins are found before the real packages. */
 function writeStandIns(): void {
-  for (const name of ['@actions/core', '@actions/github'])
+  for (const name of ['@actions/core', '@actions/github', '@actions/http-client'])
     cpSync(at('node_modules', name), at('build/node_modules', name), { recursive: true, dereference: true });
-  for (const [name, modules] of Object.entries(STAND_INS)) {
-    const folder = at('build/node_modules', name);
-    mkdirSync(path.join(folder, 'lib'), { recursive: true });
-    for (const [module, text] of Object.entries(modules)) writeFileSync(path.join(folder, module), text);
-    const exports = { '.': './index.js', './lib/auth': './lib/auth.js' };
-    const manifest = {
-      name: name.split('node_modules/').at(-1),
-      version: '0.0.0',
-      license: 'MIT',
-      type: 'module',
-      exports,
-    };
-    writeFileSync(path.join(folder, 'package.json'), JSON.stringify(manifest));
+  for (const [name, text] of Object.entries(STAND_INS)) {
+    const file = at('build/node_modules', name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, text);
   }
 }
 

@@ -87,7 +87,7 @@ export interface RunOptions<Payload> {
   readonly onEvent?: (event: RunEvent) => void;
   /** Called with warnings that are not events of the run. */
   readonly onWarning?: (text: string) => void;
-  /** Environment variables for keys, proxies and `passEnv`. Default: `process.env`. */
+  /** Environment variables for keys and `passEnv`; the proxies are those of the process. Default: `process.env`. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 

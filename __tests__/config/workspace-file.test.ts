@@ -23,7 +23,7 @@ const readAnywhere = (path: string, maxBytes = 1e6) =>
   readTrustedFile(path, { root, outside: 'allowed', maxBytes });
 const problem = (text: string) => ({ ok: false, problem: text });
 const text = (text: string) => ({ ok: true, text });
-const SPECIAL = 'must be a regular file, but is a device, a pipe, a socket, or a file of /proc or /sys.';
+const SPECIAL = 'must be a regular file, but is a folder, a device, a pipe or the like.';
 
 beforeEach(() => {
   base = realpathSync(mkdtempSync(join(tmpdir(), 'trusted-')));
@@ -53,8 +53,8 @@ describe('readTrustedFile', () => {
     mkdirSync(join(root, 'folder'));
     execFileSync('/usr/bin/env', ['mkfifo', join(root, 'fifo')]);
     const server = createServer().listen(join(root, 'socket'));
-    expect(await read('folder')).toEqual(problem('"folder" must be a regular file, but is a directory.'));
-    for (const path of ['fifo', 'socket']) expect(await read(path)).toEqual(problem(`"${path}" ${SPECIAL}`));
+    for (const path of ['folder', 'fifo', 'socket'])
+      expect(await read(path)).toEqual(problem(`"${path}" ${SPECIAL}`));
     // Kernel files are refused whatever their size.
     for (const path of ['/dev/zero', '/proc/self/environ'])
       expect(await readAnywhere(path)).toEqual(problem(`"${path}" ${SPECIAL}`));
@@ -136,7 +136,7 @@ describe('readTrustedFile', () => {
       },
     );
 
-    it.each(['../key', '../.netrc', '/etc/passwd', '/proc/self/environ', '/proc/self/root/etc/passwd'])(
+    it.each(['../key', '../.netrc', '/etc/passwd', '/proc/self/root/etc/passwd'])(
       'to %s outside the workspace is refused at every entry point',
       async (target) => {
         symlinkSync(target, join(root, 'prompt.md'));
@@ -185,7 +185,7 @@ describe('readTrustedFile', () => {
   it('returns an error for symlink loops and invalid names', async () => {
     symlinkSync('b', join(root, 'a'));
     symlinkSync('a', join(root, 'b'));
-    expect(await read('a')).toEqual(problem('could not read "a": too many symbolic links.'));
+    expect(await read('a')).toEqual(problem('could not read "a" (ELOOP).'));
     expect((await read('a\0b')).ok).toBe(false);
     expect((await read('x'.repeat(5000))).ok).toBe(false);
   });

@@ -116,9 +116,7 @@ describe('the bundle', () => {
       expect(run.envelope).toMatchObject({ reason: 'accepted', provider });
       expect(run.log).toContain(`\nprovider ${provider}, chosen by the name of the model ${name}\n`);
       const [host, target] = asked;
-      expect(new Set(proxy.requests.slice(tunnels).map((each) => each.target))).toEqual(
-        new Set([`${host}:443`]),
-      );
+      expect(new Set(proxy.requests.slice(tunnels))).toEqual(new Set([`CONNECT ${host}:443`]));
       const [request, ...more] = model.requests.slice(models);
       expect([request?.path, more]).toEqual([target, []]);
       expect(request?.body).toMatchObject({ stream: true });

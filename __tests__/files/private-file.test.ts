@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ReportError } from '../../src/errors.ts';
-import { openPrivateLog, writePrivateFile } from '../../src/files/private-file.ts';
+import { appendWithoutWaiting, openPrivateLog, writePrivateFile } from '../../src/files/private-file.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -24,25 +24,36 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 const at = (name: string) => path.join(folder, name);
-const mode = (file: string) => statSync(file).mode & 0o777;
 
-describe('writePrivateFile', () => {
+/** The two ways to write a file of ours. */
+const WAYS: readonly (readonly [string, (file: string) => void])[] = [
+  ['writePrivateFile', (file) => writePrivateFile(file, 'text\n')],
+  ['openPrivateLog', (file) => openPrivateLog(file)('text')],
+];
+
+describe.each(WAYS)('%s', (_, write) => {
   it('creates the file and its folder for the owner only', () => {
-    writePrivateFile(at('new/result.json'), 'text');
-    expect([
-      readFileSync(at('new/result.json'), 'utf8'),
-      mode(at('new/result.json')),
-      readdirSync(at('new')),
-    ]).toEqual(['text', 0o600, ['result.json']]);
+    write(at('new/file'));
+    expect(readFileSync(at('new/file'), 'utf8')).toBe('text\n');
+    expect(statSync(at('new/file')).mode & 0o777).toBe(0o600);
+    expect(readdirSync(at('new'))).toEqual(['file']);
   });
 
-  it('replaces a symlink and leaves its target unchanged', () => {
-    writeFileSync(at('precious'), 'precious');
-    symlinkSync(at('precious'), at('result.json'));
-    writePrivateFile(at('result.json'), 'text');
-    expect([readFileSync(at('precious'), 'utf8'), readFileSync(at('result.json'), 'utf8')]).toEqual([
+  it.each<[string, () => void]>([
+    ['a file', () => writeFileSync(at('file'), 'old text', { mode: 0o644 })],
+    ['a symlink', () => symlinkSync(at('precious'), at('file'))],
+    ['a hard link', () => linkSync(at('precious'), at('file'))],
+    ['a dangling symlink', () => symlinkSync(at('gone'), at('file'))],
+    ['a pipe', () => void execFileSync('mkfifo', [at('file')])],
+  ])('replaces %s, and leaves what it leads to unchanged', (_, put) => {
+    writeFileSync(at('precious'), 'precious', { mode: 0o644 });
+    put();
+    write(at('file'));
+    expect(readFileSync(at('file'), 'utf8')).toBe('text\n');
+    expect(statSync(at('file')).mode & 0o777).toBe(0o600);
+    expect([readFileSync(at('precious'), 'utf8'), readdirSync(folder)]).toEqual([
       'precious',
-      'text',
+      ['file', 'precious'],
     ]);
   });
 
@@ -51,56 +62,37 @@ describe('writePrivateFile', () => {
     mkdirSync(at('out/inner'), { recursive: true });
     renameSync(at('out'), at('moved'));
     symlinkSync(at('elsewhere'), at('out'));
-    for (const name of ['out/config', 'out/inner/config'])
-      expect(() => writePrivateFile(at(name), 'text')).toThrow(ReportError);
+    for (const name of ['out/file', 'out/inner/file']) expect(() => write(at(name))).toThrow(ReportError);
     rmSync(at('out'));
     symlinkSync(at('gone'), at('out'));
-    expect(() => writePrivateFile(at('out/config'), 'text')).toThrow();
-    expect([readdirSync(at('elsewhere')), readdirSync(folder).sort()]).toEqual([
-      [],
-      ['elsewhere', 'moved', 'out'],
-    ]);
+    expect(() => write(at('out/file'))).toThrow();
+    expect(readdirSync(at('elsewhere'))).toEqual([]);
+    expect(readdirSync(folder)).toEqual(['elsewhere', 'moved', 'out']);
   });
 
-  it('leaves nothing behind when it fails', () => {
-    mkdirSync(at('result.json/full'), { recursive: true });
-    expect(() => writePrivateFile(at('result.json'), 'text')).toThrow();
-    expect(readdirSync(folder)).toEqual(['result.json']);
+  it('fails at a folder, and leaves nothing behind', () => {
+    mkdirSync(at('file/full'), { recursive: true });
+    expect(() => write(at('file'))).toThrow();
+    expect([readdirSync(folder), readdirSync(at('file'))]).toEqual([['file'], ['full']]);
   });
 });
 
-describe('openPrivateLog', () => {
-  it('truncates a file, makes it private and appends lines', () => {
-    writeFileSync(at('log'), 'old', { mode: 0o644 });
-    const append = openPrivateLog(at('log'));
-    append('one');
-    append('two');
-    expect([readFileSync(at('log'), 'utf8'), mode(at('log'))]).toEqual(['one\ntwo\n', 0o600]);
-  });
+it('a log keeps writing to its file if the path is replaced', () => {
+  const append = openPrivateLog(at('log'));
+  append('one');
+  renameSync(at('log'), at('moved'));
+  writeFileSync(at('log'), 'other');
+  append('two');
+  expect([readFileSync(at('moved'), 'utf8'), readFileSync(at('log'), 'utf8')]).toEqual([
+    'one\ntwo\n',
+    'other',
+  ]);
+});
 
-  it('leaves a file unchanged that shares its bytes through a hard link', () => {
-    writeFileSync(at('precious'), 'precious', { mode: 0o644 });
-    linkSync(at('precious'), at('log'));
-    openPrivateLog(at('log'))('one');
-    expect([readFileSync(at('precious'), 'utf8'), mode(at('precious'))]).toEqual(['precious', 0o644]);
-    expect([readFileSync(at('log'), 'utf8'), mode(at('log'))]).toEqual(['one\n', 0o600]);
-  });
-
-  it('refuses a folder that became a symlink', () => {
-    mkdirSync(at('elsewhere'));
-    symlinkSync(at('elsewhere'), at('out'));
-    expect(() => openPrivateLog(at('out/log'))).toThrow(ReportError);
-    expect(() => openPrivateLog(at('out/new/log'))).toThrow(ReportError);
-    expect(readdirSync(at('elsewhere'))).toEqual([]);
-  });
-
-  it('refuses a symlink, a folder and a pipe without blocking', () => {
-    writeFileSync(at('precious'), 'precious');
-    symlinkSync(at('precious'), at('link'));
-    symlinkSync(at('nothing'), at('dangling'));
-    execFileSync('sh', ['-c', 'mkfifo "$0"', at('pipe')]);
-    for (const name of ['link', 'dangling', 'pipe', '.'])
-      expect(() => openPrivateLog(at(name))).toThrow(ReportError);
-    expect(readFileSync(at('precious'), 'utf8')).toBe('precious');
-  });
+it('appendWithoutWaiting keeps what a file holds, and does not wait for the reader of a pipe', () => {
+  writeFileSync(at('file'), 'one\n');
+  appendWithoutWaiting(at('file'), 'two\n');
+  expect(readFileSync(at('file'), 'utf8')).toBe('one\ntwo\n');
+  execFileSync('mkfifo', [at('pipe')]);
+  expect(() => appendWithoutWaiting(at('pipe'), 'x')).toThrow('ENXIO');
 });

@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs';
 import tls from 'node:tls';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { NetworkError } from '../../src/errors.ts';
-import { createFetch, networkWeaknesses } from '../../src/network/network.ts';
+import { createGitHub } from '../../src/github/client.ts';
+import { createFetch, networkWeaknesses, proxySecrets } from '../../src/network/network.ts';
 import { type Authority, createAuthority } from '../support/fakes/certificates.ts';
-import { type ProxyOptions, type ProxyServer, startProxy } from '../support/fakes/proxy-server.ts';
-import { startRawServer } from '../support/fakes/raw-server.ts';
+import { type ProxyOptions, startProxy } from '../support/fakes/proxy-server.ts';
+import { sendEvents, sendJson, startRawServer } from '../support/fakes/raw-server.ts';
 
 let authority: Authority;
 const open: { close(): Promise<void> }[] = [];
@@ -21,33 +24,12 @@ afterAll(() => {
   authority.remove();
 });
 afterEach(async () => {
+  vi.unstubAllEnvs();
   for (const server of open.splice(0)) await server.close();
 });
 
 type Answer = Parameters<typeof startRawServer>[0];
-
-async function serverFor(answer: Answer, ...hosts: readonly string[]) {
-  const server = await startRawServer(answer, hosts.length === 0 ? undefined : authority.issue(hosts));
-  open.push(server);
-  return server;
-}
-
-async function proxyWith(options: ProxyOptions): Promise<ProxyServer> {
-  const proxy = await startProxy(options);
-  open.push(proxy);
-  return proxy;
-}
-
-/** The NetworkError that a request ends with. */
-async function failure(work: Promise<unknown>): Promise<NetworkError> {
-  const error = await work.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
-  if (!(error instanceof NetworkError)) throw new Error(`no NetworkError: ${String(error)}`);
-  return error;
-}
-
+const HOSTS = ['api.test', '10.0.0.7'];
 const API = 'https://api.test/v1/x';
 const post = (headers: Readonly<Record<string, string>> = {}): RequestInit => ({
   method: 'POST',
@@ -55,79 +37,87 @@ const post = (headers: Readonly<Record<string, string>> = {}): RequestInit => ({
   headers: { 'content-type': 'application/json', ...headers },
 });
 
+async function serverFor(answer: Answer, identity?: ReturnType<Authority['issue']>) {
+  const server = await startRawServer(answer, identity);
+  open.push(server);
+  return server;
+}
+
+/** Starts a proxy, and names it in both variables. */
+async function behind(options: ProxyOptions, userinfo = '') {
+  const proxy = await startProxy(options);
+  open.push(proxy);
+  for (const variable of ['HTTPS_PROXY', 'HTTP_PROXY'])
+    vi.stubEnv(variable, proxy.url.replace('//', `//${userinfo}`));
+  return proxy;
+}
+
+/** Starts a TLS server that is reached through a proxy only. */
+async function tunnelTo(answer: Answer, options: Partial<ProxyOptions> = {}, userinfo = '') {
+  const server = await serverFor(answer, authority.issue(HOSTS));
+  const hosts = Object.fromEntries(HOSTS.map((host) => [`${host}:443`, server.url]));
+  return { server, proxy: await behind({ hosts, ...options }, userinfo) };
+}
+
 it('a redirect is returned and never followed, with and without a proxy', async () => {
-  const server = await serverFor((response) =>
-    response.writeHead(307, { location: 'http://evil.test/' }).end(),
-  );
-  const proxy = await proxyWith({ hosts: { 'models.test:8080': server.url } });
-  const ways = [createFetch({})(`${server.url}/here`, post())];
-  ways.push(createFetch({ HTTP_PROXY: proxy.url })('http://models.test:8080/there', post()));
-  const answers = await Promise.all(ways);
-  expect(answers.map(({ status, headers }) => [status, headers.get('location')])).toEqual([
-    [307, 'http://evil.test/'],
-    [307, 'http://evil.test/'],
-  ]);
+  const answer: Answer = (response) => response.writeHead(307, { location: 'http://evil.test/' }).end();
+  const server = await serverFor(answer);
+  await behind({ hosts: { 'models.test:8080': server.url } });
+  for (const url of [`${server.url}/here`, 'http://models.test:8080/there']) {
+    const { status, headers } = await createFetch()(url, post());
+    expect([status, headers.get('location')]).toEqual([307, 'http://evil.test/']);
+  }
   expect(server.requests).toHaveLength(2);
 });
 
+it('loopback and the hosts of NO_PROXY are asked directly, http: in absolute form', async () => {
+  const server = await serverFor((response) => response.end('ok'));
+  const proxy = await behind({ hosts: { 'models.test': server.url } });
+  expect((await createFetch()(server.url)).status).toBe(200);
+  expect((await createFetch()('http://models.test/a?b')).status).toBe(200);
+  expect(proxy.requests).toEqual(['GET http://models.test/a?b']);
+  vi.stubEnv('NO_PROXY', 'models.test');
+  await expect(createFetch()('http://sub.models.test/')).rejects.toThrow('fetch failed');
+  expect(proxy.requests).toHaveLength(1);
+});
+
 describe('https through a proxy', () => {
-  const throughWith = async (options: Partial<ProxyOptions>, answer: Answer, environment = {}) => {
-    const server = await serverFor(answer, 'api.test');
-    const proxy = await proxyWith({ hosts: { 'api.test:443': server.url }, ...options });
-    const userinfo = options.credentials === undefined ? '' : `${options.credentials}@`;
-    const send = createFetch({
-      HTTPS_PROXY: proxy.url.replace('//', `//${userinfo}`),
-      HTTP_PROXY: 'http://127.0.0.1:9',
-      ...environment,
-    });
-    return { server, proxy, send };
-  };
+  it.each([
+    ['me:p%40ss%25:w%C3%B6rd@', 'me:p@ss%:wörd'],
+    ['token-1@', 'token-1:'],
+  ])(
+    'connects through a tunnel with %s; the proxy sees neither key nor task',
+    async (userinfo, credentials) => {
+      const answer: Answer = (response, { raw }) => response.writeHead(201, { 'x-a': '1' }).end(`got ${raw}`);
+      const { server, proxy } = await tunnelTo(answer, { credentials }, userinfo);
+      const { status, headers, text } = await createFetch()(
+        API,
+        post({ authorization: 'Bearer sk-canary-1' }),
+      ).then(async (reply) => ({ status: reply.status, headers: reply.headers, text: await reply.text() }));
+      expect([status, headers.get('x-a'), text]).toEqual([201, '1', 'got {"task":"the-prompt"}']);
+      expect(server.requests).toMatchObject([
+        { method: 'POST', path: '/v1/x', headers: { host: 'api.test', authorization: 'Bearer sk-canary-1' } },
+      ]);
+      expect(server.requests[0]?.headers).not.toHaveProperty('proxy-authorization');
+      expect(proxy.requests).toEqual(['CONNECT api.test:443']);
+      expect(proxy.seen()).not.toMatch(/sk-canary|the-prompt|authorization: Bearer/);
+    },
+  );
 
-  it('connects through a tunnel: the proxy resolves the host and sees neither the key nor the task', async () => {
-    const { server, proxy, send } = await throughWith({ credentials: 'me:pass-word' }, (response, request) =>
-      response.writeHead(201, { 'x-a': '1' }).end(`got ${request.raw}`),
-    );
-    const answer = await send(API, post({ authorization: 'Bearer sk-canary-1' }));
-    expect([answer.status, answer.headers.get('x-a'), await answer.text()]).toEqual([
-      201,
-      '1',
-      'got {"task":"the-prompt"}',
-    ]);
-    expect(server.requests).toEqual([
-      {
-        method: 'POST',
-        path: '/v1/x',
-        raw: '{"task":"the-prompt"}',
-        headers: expect.objectContaining({
-          host: 'api.test',
-          authorization: 'Bearer sk-canary-1',
-          'content-length': '21',
-        }),
-      },
-    ]);
-    expect(server.requests[0]?.headers).not.toHaveProperty('proxy-authorization');
-    expect(proxy.requests.map(({ method, target }) => `${method} ${target}`)).toEqual([
-      'CONNECT api.test:443',
-    ]);
-    expect(proxy.seen()).toContain(Buffer.from('me:pass-word').toString('base64'));
-    expect(proxy.seen()).not.toMatch(/sk-canary|the-prompt|authorization: Bearer/);
-  });
-
-  it('reuses a tunnel', async () => {
-    const { server, proxy, send } = await throughWith({}, (response) => response.end('ok'));
+  it('reuses a tunnel, and opens one to an address', async () => {
+    const { server, proxy } = await tunnelTo((response) => response.end('ok'));
+    const send = createFetch();
     for (let n = 0; n < 6; n += 1) expect(await (await send(API, post())).text()).toBe('ok');
     // A second one can be opened before the first is known to be free, as in Node's fetch.
-    expect(server.requests.length).toBe(6);
-    expect(proxy.requests.length).toBe(server.connections());
+    expect(server.requests).toHaveLength(6);
     expect(proxy.requests.length).toBeLessThan(3);
+    expect((await send('https://10.0.0.7/')).status).toBe(200);
   });
 
   it('streams the response as it arrives and stops when the signal aborts', async () => {
-    const { send } = await throughWith({}, (response) => {
-      response.write('one');
-    });
+    await tunnelTo((response) => void response.write('one'));
     const stop = new AbortController();
-    const answer = await send(API, { ...post(), signal: stop.signal });
+    const answer = await createFetch()(API, { ...post(), signal: stop.signal });
     const reader = answer.body?.getReader();
     expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('one');
     stop.abort();
@@ -136,90 +126,118 @@ describe('https through a proxy', () => {
 
   it('rejects with the reason of the signal and sends no request when it is already aborted', async () => {
     const stop = new AbortController();
-    const { proxy, send } = await throughWith({}, () => stop.abort(new Error('enough')));
-    const pending = send(API, { ...post(), signal: stop.signal });
-    await expect(pending).rejects.toThrow('enough');
-    await expect(send(API, { ...post(), signal: AbortSignal.abort(new Error('late')) })).rejects.toThrow(
-      'late',
-    );
+    const { proxy } = await tunnelTo(() => stop.abort(new Error('enough')));
+    const send = createFetch();
+    await expect(send(API, { ...post(), signal: stop.signal })).rejects.toThrow('enough');
+    await expect(send(API, { signal: AbortSignal.abort(new Error('late')) })).rejects.toThrow('late');
     expect(proxy.requests).toHaveLength(1);
   });
 
   it('decompresses responses, keeps repeated headers and accepts responses without a body', async () => {
-    const { send } = await throughWith({}, (response, { path }) => {
-      if (path.endsWith('204')) return void response.writeHead(204).end();
-      response.writeHead(200, [
-        ...['content-encoding', 'gzip'],
-        ...['set-cookie', 'a=1', 'set-cookie', 'b=2'],
-      ]);
+    await tunnelTo((response, { path }) => {
+      if (path === '/204') return void response.writeHead(204).end();
+      response.writeHead(200, ['content-encoding', 'gzip', 'set-cookie', 'a=1', 'set-cookie', 'b=2']);
       response.end(gzipSync('packed'));
     });
-    const packed = await send('https://api.test/200');
+    const packed = await createFetch()('https://api.test/200');
     expect([await packed.text(), packed.headers.getSetCookie()]).toEqual(['packed', ['a=1', 'b=2']]);
-    const empty = await send('https://api.test/204');
+    const empty = await createFetch()('https://api.test/204');
     expect([empty.status, await empty.text()]).toEqual([204, '']);
+  });
+
+  const listOf = async <T>(stream: AsyncIterable<T>): Promise<readonly T[]> => {
+    const items: T[] = [];
+    for await (const item of stream) items.push(item);
+    return items;
+  };
+  const chat = { model: 'm', messages: [{ role: 'user' as const, content: 'hi' }], max_tokens: 9 };
+  const keys = () => ({ apiKey: 'key-1', fetch: createFetch(), maxRetries: 0 });
+  const openai = () => new OpenAI({ ...keys(), baseURL: 'https://api.test/v1' }).chat.completions;
+  const anthropic = () => new Anthropic({ ...keys(), baseURL: 'https://api.test' }).messages;
+  const message = { id: '1', type: 'message', role: 'assistant', content: [{ type: 'text', text: 'yes' }] };
+  const delta = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'yes' } };
+
+  it.each<[string, unknown, () => Promise<unknown>]>([
+    [
+      'openai',
+      { choices: [{ index: 0, message: { role: 'assistant', content: 'yes' } }] },
+      async () => (await openai().create(chat)).choices[0]?.message.content,
+    ],
+    [
+      'openai, streamed',
+      [{ choices: [{ index: 0, delta: { content: 'yes' } }] }, '[DONE]'],
+      async () =>
+        (await listOf(await openai().create({ ...chat, stream: true })))[0]?.choices[0]?.delta.content,
+    ],
+    ['anthropic', message, async () => (await anthropic().create(chat)).content[0]],
+    [
+      'anthropic, streamed',
+      [{ type: 'message_start', message }, delta, { type: 'message_stop' }],
+      async () => (await listOf(await anthropic().create({ ...chat, stream: true })))[1],
+    ],
+    [
+      'octokit',
+      { title: 'yes' },
+      async () => {
+        const options = { token: 'token-1', apiUrl: 'https://api.test', userAgent: 'test' };
+        const github = createGitHub({ ...options, fetch: createFetch() });
+        return (await github.request('GET', '/repos/{owner}/{repo}', { owner: 'a', repo: 'b' })).data;
+      },
+    ],
+  ])('carries the requests of %s', async (_, reply, ask) => {
+    const { server, proxy } = await tunnelTo((response) =>
+      Array.isArray(reply) ? sendEvents(response, reply) : sendJson(response, JSON.stringify(reply)),
+    );
+    expect(JSON.stringify(await ask())).toContain('yes');
+    expect(proxy.requests).toEqual(['CONNECT api.test:443']);
+    expect(JSON.stringify(server.requests[0]?.headers)).toMatch(/key-1|token-1/);
   });
 });
 
-describe('errors of a proxy', () => {
-  const target = 'api.test:443';
-
-  it.each([
-    ['no credentials', '', 'wants a user name and password (407)'],
-    ['wrong credentials', 'me:wr0ng-word@', 'did not accept the user name and password in HTTPS_PROXY (407)'],
-  ])(
-    'with %s, names the proxy and the variable in the message but not the password',
-    async (_, userinfo, says) => {
-      const proxy = await proxyWith({
-        hosts: { [target]: 'http://127.0.0.1:9' },
-        credentials: 'me:right-word',
-      });
-      const url = proxy.url.replace('//', `//${userinfo}`);
-      const error = await failure(createFetch({ HTTPS_PROXY: url })(API, post()));
-      expect(error.message).toContain(`The proxy ${proxy.host} (HTTPS_PROXY) ${says}`);
-      expect(error.message).not.toContain('wr0ng');
-      expect(error.passing).toBe(false);
-      const plain = await failure(createFetch({ http_proxy: url })('http://api.test/', post()));
-      expect(plain.message).toContain(`The proxy ${proxy.host} (http_proxy) `);
-      expect([plain.passing, plain.message.includes('wr0ng')]).toEqual([false, false]);
-    },
-  );
-
-  it.each([
-    [403, false, 'NO_PROXY'],
-    [502, true, 'run again later'],
-  ])('explains what to do when the proxy refuses with %s', async (status, passing, says) => {
-    const proxy = await proxyWith({ hosts: {}, status });
-    const error = await failure(createFetch({ HTTPS_PROXY: proxy.url })(API, post()));
-    expect(error.message).toContain(`${proxy.host} (HTTPS_PROXY)`);
-    expect(error.message).toContain(`${target} (${status})`);
-    expect(error.message).toContain(says);
-    expect(error.passing).toBe(passing);
+describe('a request that a proxy does not carry', () => {
+  it.each<[string, Partial<ProxyOptions>, string, boolean]>([
+    ['wants a password', { credentials: 'me:right-word' }, '407', false],
+    ['refuses', { refusal: 403 }, '403', false],
+    ['does not find the host', {}, '502', true],
+    ['hangs up', { refusal: 'hangs up' }, 'no answer', true],
+  ])('is explained without the password if the proxy %s', async (_, options, reason, passing) => {
+    const proxy = await behind({ hosts: {}, ...options }, 'me:wr0ng-word@');
+    const error = await createFetch()(API, post()).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(error).toMatchObject({
+      passing,
+      message: expect.stringContaining(`${proxy.host} and failed (${reason})`),
+    });
+    expect(String(error)).not.toContain('wr0ng');
+    expect(proxy.requests).toHaveLength(1);
   });
 
-  it.each(['http', 'https'])('names a proxy that is down, for %s targets', async (scheme) => {
-    const proxy = await startProxy({ hosts: {} });
-    await proxy.close();
-    const variable = `${scheme.toUpperCase()}_PROXY`;
-    const url = proxy.url.replace('//', '//me:pass-word@');
-    const error = await failure(createFetch({ [variable]: url })(`${scheme}://api.test/`, post()));
-    expect(error.message).toMatch(`The proxy ${proxy.host} (${variable}) cannot be reached (ECONNREFUSED)`);
-    expect([error.passing, error.message.includes('pass-word')]).toEqual([true, false]);
+  it.each(['http', 'https'])('is explained if the proxy for %s: is down', async (scheme) => {
+    const proxy = await behind({ hosts: {} });
+    await open.pop()?.close();
+    const message = `The request went through the proxy ${proxy.host} and failed (ECONNREFUSED). Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.`;
+    await expect(createFetch()(`${scheme}://api.test/`)).rejects.toMatchObject({ message, passing: true });
   });
 
-  it('reports a proxy that does not speak TLS although its URL says https', async () => {
-    const proxy = await proxyWith({ hosts: {} });
-    const error = await failure(
-      createFetch({ HTTPS_PROXY: proxy.url.replace('http:', 'https:') })(API, post()),
-    );
-    expect(error.message).toContain('does not speak TLS');
-    expect(error.message).toContain('write http://');
+  it('is explained if the proxy wants a password for http:', async () => {
+    await behind({ hosts: {}, credentials: 'me:right-word' });
+    await expect(createFetch()('http://api.test/')).rejects.toMatchObject({
+      message: expect.stringContaining('(407)'),
+      passing: false,
+    });
   });
+});
+
+it('the secrets of proxies are their passwords in every encoding, of URLs that are valid or not', () => {
+  expect(proxySecrets({ HTTPS_PROXY: 'http://me:p%40ss@proxy:1' })).toEqual([
+    ...['me:p%40ss', 'me:p@ss', 'p%40ss', 'p@ss', Buffer.from('me:p@ss').toString('base64')],
+  ]);
+  expect(proxySecrets({ http_proxy: 'me:se@cr%et@proxy' })).toContain('se@cr%et');
+  expect(proxySecrets({ HTTP_PROXY: 'socks5://token-1@proxy' })).toContain('token-1');
+  expect(proxySecrets({ https_proxy: 'http://proxy:1', NO_PROXY: 'a@b' })).toEqual([]);
 });
 
 it('a weakness is reported only if certificates are not verified', () => {
-  const found = ['0', '', '1', 'false'].map((value) =>
-    networkWeaknesses({ NODE_TLS_REJECT_UNAUTHORIZED: value }),
-  );
-  expect(found).toEqual([[expect.stringContaining('NODE_TLS_REJECT_UNAUTHORIZED')], [], [], []]);
+  const found = ['0', '', '1'].map((value) => networkWeaknesses({ NODE_TLS_REJECT_UNAUTHORIZED: value }));
+  expect(found).toEqual([[expect.stringContaining('no certificate is checked')], [], []]);
 });

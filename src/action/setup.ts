@@ -26,30 +26,22 @@ export type StepConfig = Reporting & Pick<Config, 'workingDirectory' | 'trustedF
 export function readSetup(environment: NodeJS.ProcessEnv, files: RunnerFiles): Setup<Config> {
   const { raw, problems } = readActionInputs();
   const isFork = isFromFork(readEvent(environment));
-  return readStepSetup(parseConfig(raw, { environment, isFork, problems }), environment, files);
+  return readStepSetup(parseConfig(raw, { environment, isFork, problems }), files);
 }
 
 /** The same for parsed inputs. */
 export function readStepSetup<C extends StepConfig>(
   { config, problems: wrong }: Parsed<C>,
-  environment: NodeJS.ProcessEnv,
   files: RunnerFiles,
 ): Setup<C> {
   const problems: Error[] = [...wrong];
-  let send = fetch;
-  try {
-    send = createFetch(environment);
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    problems.push(error);
-  }
   try {
     requireOutputFile(files);
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     problems.push(error);
   }
-  return { config, problems, fetch: send };
+  return { config, problems, fetch: createFetch() };
 }
 
 /** The folders of a step; absolute, real paths. */

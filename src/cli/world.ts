@@ -32,10 +32,11 @@ export interface LocalWorldOptions
   readonly writeEnvelope: World['writeEnvelope'];
 }
 
-/** Creates a store of the keys and tokens in this process's environment variables. */
+/** Creates a store of the keys and tokens in environment variables, and of the passwords of this process's proxies. */
 export function localSecrets(environment: LocalWorldOptions['environment']) {
   const secrets = createSecrets();
-  for (const value of [...findSecrets(environment), ...proxySecrets(environment)]) secrets.add(value);
+  const found = [...findSecrets(environment), ...proxySecrets(environment), ...proxySecrets(process.env)];
+  for (const value of found) secrets.add(value);
   return secrets;
 }
 
@@ -61,7 +62,6 @@ export async function createLocalWorld(options: LocalWorldOptions): Promise<Loca
   const workspace = await realpath(options.workspace).catch(() => path.resolve(options.workspace));
   const { temp, runFolder, problem: noTemp } = await makeRunFolder(workspace);
   const home = environment['HOME'] ?? os.homedir();
-  const { send, problem: noProxy } = fetchOf(environment);
   return {
     ...options,
     version: VERSION,
@@ -71,7 +71,7 @@ export async function createLocalWorld(options: LocalWorldOptions): Promise<Loca
     locate: createLocator({ workspace, workingDirectory: options.workingDirectory ?? '.', repositories: [] }),
     temp,
     runFolder,
-    problems: [noTemp, noProxy].filter((problem) => problem !== null),
+    problems: noTemp === null ? [] : [noTemp],
     restoreRunnerFiles: () => undefined,
     guarded: [path.dirname(fileURLToPath(import.meta.url))],
     privileged: false,
@@ -89,7 +89,7 @@ export async function createLocalWorld(options: LocalWorldOptions): Promise<Loca
     },
     findContext: async () => null,
     findPolicyChanges: async () => [],
-    fetch: send,
+    fetch: createFetch(),
     // Imported on demand: whatever is loaded at the start costs every run time.
     features: {
       replay: async (...given) => (await import('../replay/replay.ts')).openReplay(...given),
@@ -112,18 +112,5 @@ async function makeRunFolder(workspace: string) {
     const text = `The folder for temporary files, ${JSON.stringify(wanted)}, cannot be written to${why}. Set TMPDIR to one that can.`;
     const runFolder = path.join(workspace, `structured-agent-run-${randomUUID()}`);
     return { temp: wanted, runFolder, problem: new InputError(null, text, { cause }) };
-  }
-}
-
-/**
- * Returns a `fetch` configured by the environment. An invalid proxy is reported once the run has started, and no
- * request is sent.
- */
-function fetchOf(environment: LocalWorldOptions['environment']) {
-  try {
-    return { send: createFetch(environment), problem: null };
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    return { send: fetch, problem: error };
   }
 }

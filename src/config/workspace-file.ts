@@ -1,9 +1,9 @@
 /** Reads files that the user named (schema, gate, prompt) before the model is called. */
 
 import { realpathSync } from 'node:fs';
-import { join, relative, resolve, sep } from 'node:path';
-import { refuseComponents } from '../files/protected-names.ts';
-import { type ReadFailure, readBounded, readBoundedText } from '../files/read-bounded.ts';
+import { join, relative, resolve } from 'node:path';
+import { isClosedPath } from '../files/names.ts';
+import { type BoundedRead, decodeUtf8, readBounded, readBoundedText } from '../files/read-bounded.ts';
 import { READ } from '../text/limits.ts';
 import { quote } from '../text/messages.ts';
 import type { Reading } from '../types.ts';
@@ -33,12 +33,12 @@ export interface TrustedFileLimits {
 export async function readTrustedFile(path: string, limits: TrustedFileLimits): Promise<Reading> {
   const name = quote(path);
   const target = resolve(limits.root, path);
-  const read = readBounded(target, {
-    maxBytes: limits.maxBytes,
-    links: 'follow',
-    refuse: (real) => refusePlace(real, target, limits),
-  });
-  return read.ok ? decode(read.bytes, name) : problemOf(read.failure, read.detail, name, limits.maxBytes);
+  const read = readBounded(target, { maxBytes: limits.maxBytes, links: 'follow' });
+  if (!read.ok) return problemOf(read, name, limits.maxBytes);
+  const reason = refusePlace(read.realPath, target, limits);
+  if (reason !== null) return refusal(`${name} ${reason}`);
+  const text = decodeUtf8(read.bytes);
+  return text === null ? refusal(`${name} is not valid UTF-8 text. Save it as UTF-8.`) : { ok: true, text };
 }
 
 /**
@@ -52,11 +52,8 @@ function refusePlace(real: string, typed: string, { root, outside }: TrustedFile
   const typedRoot = roots.find((each) => isInside(typed, each));
   if (outside === 'allowed' && typedRoot === undefined) return null;
   if (!isInside(real, realRoot)) return LEAVES[outside];
-  const names = relative(realRoot, real).split(sep);
-  const typedNames = relative(typedRoot ?? realRoot, typed).split(sep);
-  if (outside === 'allowed' && refuseComponents(typedNames, 'read', true) !== null) return null;
-  if (refuseComponents(names, 'read', true) !== null || liesInGitFolder(real, realRoot)) return CLOSED;
-  return null;
+  if (outside === 'allowed' && isClosedPath(relative(typedRoot ?? realRoot, typed))) return null;
+  return isClosedPath(relative(realRoot, real)) || liesInGitFolder(real, realRoot) ? CLOSED : null;
 }
 
 /** Whether a path is in the git folder of a checkout that keeps it under another name. */
@@ -72,16 +69,11 @@ function liesInGitFolder(real: string, realRoot: string): boolean {
   }
 }
 
-function decode(bytes: Buffer, name: string): Reading {
-  try {
-    // TextDecoder removes a BOM.
-    return { ok: true, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
-  } catch {
-    return refusal(`${name} is not valid UTF-8 text. Save it as UTF-8.`);
-  }
-}
-
-function problemOf(failure: ReadFailure, detail: string | null, name: string, maxBytes: number): Reading {
+function problemOf(
+  { failure, code }: Extract<BoundedRead, { ok: false }>,
+  name: string,
+  maxBytes: number,
+): Reading {
   switch (failure) {
     case 'missing':
       return {
@@ -90,23 +82,12 @@ function problemOf(failure: ReadFailure, detail: string | null, name: string, ma
         ),
         isMissing: true,
       };
-    case 'refused':
-      return refusal(`${name} ${detail}`);
-    case 'denied':
-      return refusal(`could not read ${name}: permission denied.`);
-    case 'link':
-    case 'loop':
-      return refusal(`could not read ${name}: too many symbolic links.`);
-    case 'special':
-      return refusal(
-        `${name} must be a regular file, but is a device, a pipe, a socket, or a file of /proc or /sys.`,
-      );
-    case 'folder':
-      return refusal(`${name} must be a regular file, but is a directory.`);
+    case 'not_regular':
+      return refusal(`${name} must be a regular file, but is a folder, a device, a pipe or the like.`);
     case 'too_large':
       return refusal(`${name} is larger than ${sizeOf(maxBytes)}; only smaller files are read.`);
-    case 'other':
-      return refusal(`could not read ${name}: ${detail ?? 'it changed while it was read'}.`);
+    case 'unreadable':
+      return refusal(`could not read ${name} (${code}).`);
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * Reads one file written by another job: strict JSON in a regular file of bounded size, or the reason for rejecting it.
  */
-import { type ReadFailure, readBounded } from '../files/read-bounded.ts';
+import { decodeUtf8, type ReadFailure, readBounded } from '../files/read-bounded.ts';
 import { isObject, type JsonFault, parseStrictJson } from '../text/json.ts';
 import { READ } from '../text/limits.ts';
 import type { JsonObject } from '../types.ts';
@@ -20,9 +20,7 @@ const FAULTS: Readonly<Record<JsonFault, string>> = {
 };
 
 const FAILURES: Readonly<Partial<Record<ReadFailure, string>>> = {
-  link: 'it is a link, and links are not followed',
-  folder: 'it is not a regular file',
-  special: 'it is not a regular file',
+  not_regular: 'it is not a regular file',
   too_large: `it is larger than ${READ.envelope / 1024 ** 2} MiB`,
 };
 
@@ -31,8 +29,8 @@ const FAILURES: Readonly<Partial<Record<ReadFailure, string>>> = {
  */
 export function readObjectFile(file: string): ReadObject {
   const read = readBounded(file, { maxBytes: READ.envelope, links: 'refuse' });
-  if (!read.ok) return { ok: false, why: FAILURES[read.failure] ?? unreadable(read.detail) };
-  const text = decode(read.bytes);
+  if (!read.ok) return { ok: false, why: FAILURES[read.failure] ?? unreadable(read.code) };
+  const text = decodeUtf8(read.bytes);
   if (text === null) return { ok: false, why: 'it is not UTF-8 text' };
   const parsed = parseStrictJson(text);
   if (!parsed.ok) return { ok: false, why: `${FAULTS[parsed.fault]}, at ${parsed.place}` };
@@ -43,13 +41,4 @@ export function readObjectFile(file: string): ReadObject {
 
 function unreadable(code: string | null): string {
   return `it cannot be read${code === null ? '' : ` (${code})`}`;
-}
-
-/** Decodes UTF-8 text without a byte order mark; null for bytes that are not UTF-8. */
-function decode(bytes: Buffer): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return null;
-  }
 }

@@ -1,33 +1,23 @@
-/**
- * Writes files in locations where others can write too: in the workspace, which the agent may have changed, or next to
- * the runner's own files.
- */
+/** Writes files where others can write too: in the workspace, which the agent may have changed, and for the runner. */
 import { randomUUID } from 'node:crypto';
 import {
+  appendFileSync,
   closeSync,
   constants,
   existsSync,
-  fchmodSync,
-  fstatSync,
-  ftruncateSync,
-  lstatSync,
   mkdirSync,
   openSync,
   realpathSync,
   renameSync,
   rmSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
 import { ReportError } from '../errors.ts';
 
-const MODE = 0o600;
-const APPEND =
-  constants.O_WRONLY |
-  constants.O_CREAT |
-  constants.O_APPEND |
-  // Without it, opening a pipe would wait for a reader. Undefined on Windows.
-  (constants.O_NONBLOCK ?? 0);
+const NEW_FILE = { mode: 0o600, flag: 'ax' } as const;
+/** Undefined on Windows. */
+const { O_APPEND, O_CREAT, O_NONBLOCK = 0, O_WRONLY } = constants;
 
 /**
  * Creates the folder of a file. Its path was real when it was chosen, so a symbolic link in it was created by the agent
@@ -46,7 +36,7 @@ function makeRealFolder(folder: string): void {
 }
 
 /**
- * Writes a file atomically. Replaces whatever exists at the path (including a link) and never follows a link.
+ * Writes a file atomically, for its owner only. Replaces what is at the path, a link included, and follows none.
  * @param file an absolute path whose folder is a real path.
  * @throws ReportError if the path of the folder contains a link, otherwise the error of the file system.
  */
@@ -54,12 +44,7 @@ export function writePrivateFile(file: string, content: string | Buffer): void {
   makeRealFolder(path.dirname(file));
   const draft = path.join(path.dirname(file), `.${path.basename(file)}.${randomUUID()}`);
   try {
-    const handle = openSync(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, MODE);
-    try {
-      writeAll(handle, content);
-    } finally {
-      closeSync(handle);
-    }
+    writeFileSync(draft, content, NEW_FILE);
     renameSync(draft, file);
   } catch (error) {
     rmSync(draft, { force: true });
@@ -68,30 +53,14 @@ export function writePrivateFile(file: string, content: string | Buffer): void {
 }
 
 /**
- * Truncates a file and opens it for appending lines. The handle keeps referring to this file, even if the path is
- * replaced later. The returned function throws the error of the file system.
- * @param file an absolute path whose folder is a real path.
- * @throws ReportError if the path cannot be used: it is or contains a link, is a pipe or a folder, or is not writable.
+ * Replaces what is at the path in the same way, but at once, with an empty file. Returns a function that appends a line
+ * to this file, even if the path is replaced later, and throws the error of the file system.
  */
 export function openPrivateLog(file: string): (line: string) => void {
-  try {
-    makeRealFolder(path.dirname(file));
-    // A hard link shares its contents with another file, which must not be truncated; only this name is removed.
-    const standing = lstatSync(file, { throwIfNoEntry: false });
-    if (standing?.isFile() === true && standing.nlink > 1) rmSync(file);
-    // A link could lead out of the folder.
-    const handle = openSync(file, APPEND | (constants.O_NOFOLLOW ?? 0), MODE);
-    if (!fstatSync(handle).isFile()) {
-      closeSync(handle);
-      throw new ReportError(`${file} is not a regular file.`);
-    }
-    fchmodSync(handle, MODE);
-    ftruncateSync(handle);
-    return (line) => writeAll(handle, `${line}\n`);
-  } catch (error) {
-    if (error instanceof ReportError) throw error;
-    throw new ReportError(`Could not open ${file}.`, { cause: error });
-  }
+  makeRealFolder(path.dirname(file));
+  rmSync(file, { force: true });
+  const handle = openSync(file, NEW_FILE.flag, NEW_FILE.mode);
+  return (line) => appendFileSync(handle, `${line}\n`);
 }
 
 /**
@@ -99,15 +68,10 @@ export function openPrivateLog(file: string): (line: string) => void {
  * Throws the error of the file system.
  */
 export function appendWithoutWaiting(file: string, text: string): void {
-  const handle = openSync(file, APPEND);
+  const handle = openSync(file, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, NEW_FILE.mode);
   try {
-    writeAll(handle, text);
+    appendFileSync(handle, text);
   } finally {
     closeSync(handle);
   }
-}
-
-function writeAll(handle: number, content: string | Buffer): void {
-  const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
-  for (let done = 0; done < bytes.length; ) done += writeSync(handle, bytes, done);
 }

@@ -12,7 +12,7 @@ async function runMergeAction(step: Step): Promise<number> {
   const files = findRunnerFiles(environment);
   const folders = await findFolders(environment);
   const { workspace, temp } = folders;
-  const setup = readMergeSetup(environment, files);
+  const setup = readMergeSetup(files);
   const signingKey = setup.config.signingKey;
   const world: MergeWorld = {
     ...createActionWorld({ step, files, folders, setup, isResolved: true, signingKey }),

@@ -34,10 +34,7 @@ export interface MergeWorld extends EndWorld {
 }
 
 /** Reads the inputs of a merge, which has no working directory and is not a leg itself. */
-export function readMergeSetup(
-  environment: NodeJS.ProcessEnv,
-  files: RunnerFiles,
-): Setup<MergeConfig & StepConfig> {
+export function readMergeSetup(files: RunnerFiles): Setup<MergeConfig & StepConfig> {
   const collected = readInputs(MERGE_NAMES);
   const { config, problems } = parseMergeConfig(collected.raw, { problems: collected.problems });
   const fixed = {
@@ -45,7 +42,7 @@ export function readMergeSetup(
     trustedFiles: 'workspace',
     leg: null,
   } as const;
-  return readStepSetup({ config: { ...config, ...fixed }, problems }, environment, files);
+  return readStepSetup({ config: { ...config, ...fixed }, problems }, files);
 }
 
 /** Runs a merge to its end, even if it fails, and reports it; never rejects. */

@@ -200,7 +200,7 @@ export function formatOutputs(
 
 /** Whether the file ends without a newline, so that the first output name would be appended to an unfinished line. */
 function endsMidLine(file: string): boolean {
-  const opened = openRegular(file, { links: 'follow' });
+  const opened = openRegular(file, 'follow');
   // Missing or unreadable: the append that follows reports which.
   if (!opened.ok) return false;
   try {

@@ -5,7 +5,7 @@ import { type Claim, countGrounding, groundFindings, readClaim } from '../eviden
 import { createReview } from '../evidence/review.ts';
 import { unknownCoverage } from '../evidence/share.ts';
 import type { SourceTexts } from '../evidence/texts.ts';
-import { refuseComponents } from '../files/protected-names.ts';
+import { isClosedPath } from '../files/names.ts';
 import { readBounded } from '../files/read-bounded.ts';
 import { isBelow, realOrNull } from '../reporters/checkouts.ts';
 import { findingRows, locationOfRow } from '../reporters/findings.ts';
@@ -102,19 +102,14 @@ function openSources(claims: readonly Claim[], { root, state }: EvidenceOptions)
   const known = new Set(claims.map((claim) => claim.path));
   for (const file of state.change?.files ?? []) known.add(file.path);
   const home = realOrNull(root.here) ?? root.here;
-  /** A verdict must not tell of what the tools do not read: a model may name any path. */
-  const refuse = (real: string) => {
-    const components = path.relative(home, real).split(path.sep);
-    return isBelow(real, home)
-      ? refuseComponents(components, 'read', true)
-      : 'it is outside of the repository';
-  };
   return {
     text(name) {
       const file = path.resolve(home, name);
       if (!known.has(name)) return null;
-      const read = readBounded(file, { maxBytes: EVIDENCE.sourceFile, links: 'refuse', refuse });
-      return read.ok ? read.bytes.toString('utf8') : null;
+      const read = readBounded(file, { maxBytes: EVIDENCE.sourceFile, links: 'refuse' });
+      // A verdict must not tell of what the tools do not read: a model may name any path.
+      if (!read.ok || !isBelow(read.realPath, home)) return null;
+      return isClosedPath(path.relative(home, read.realPath)) ? null : read.bytes.toString('utf8');
     },
   };
 }

@@ -174,8 +174,6 @@ export const WAIT = {
   retryAfter: 60_000,
   /** The delay before a response that broke off is requested again. */
   beforeRetry: 2_000,
-  /** A proxy's answer to CONNECT. */
-  tunnel: 30_000,
   /** One request to GitHub. */
   githubRequest: 30_000,
   /** All delays that GitHub's rate limits impose on one request. */

@@ -3,14 +3,15 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { requireReadableFolders } from '../../../src/config/paths.ts';
-import { isProtectedPath, KERNEL_FOLDERS, refuseComponents } from '../../../src/files/protected-names.ts';
+import { KERNEL_FOLDERS } from '../../../src/files/names.ts';
 import { rootScript } from '../../../src/sandbox/isolation/unshare.ts';
 import { filterPatch } from '../../../src/sandbox/workspace/patch.ts';
+import { isProtectedPath, refuseComponents } from '../../../src/sandbox/workspace/protected-names.ts';
 import { protectedAtTops } from '../../../src/sandbox/workspace/protected-roots.ts';
 import { createTamperCheck } from '../../../src/sandbox/workspace/tamper.ts';
 import { makeFolder } from '../../support/surroundings.ts';
 
-const NAMES = ['.git', 'git~1', '.github', 'action.yml', 'action.yaml'];
+const NAMES = ['.git', '.github', 'action.yml', 'action.yaml'];
 const folder = makeFolder();
 
 it.each(NAMES.flatMap((name) => [name, name.toUpperCase()]))('%s is protected everywhere', async (name) => {

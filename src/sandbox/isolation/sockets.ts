@@ -7,7 +7,7 @@
 import { readdir, readFile, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SandboxError } from '../../errors.ts';
-import { KERNEL_FOLDERS } from '../../files/protected-names.ts';
+import { KERNEL_FOLDERS } from '../../files/names.ts';
 import { MOUNTS, SEARCH } from '../../text/limits.ts';
 import { quote } from '../../text/messages.ts';
 import { isInside, realOrSame } from '../workspace/path-policy.ts';

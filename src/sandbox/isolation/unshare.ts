@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, SandboxError } from '../../errors.ts';
-import { KERNEL_FOLDERS } from '../../files/protected-names.ts';
+import { KERNEL_FOLDERS } from '../../files/names.ts';
 import { type Holder, startHolder } from '../exec/holder.ts';
 import { dropPrivileges, quote } from '../exec/shell-line.ts';
 import { type BackendOptions, byDepth, type IsolationBackend, type Mount, sorted } from './backend.ts';

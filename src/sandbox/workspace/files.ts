@@ -15,12 +15,11 @@ import {
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../../errors.ts';
-import { readBoundedStart, type StartRead } from '../../files/read-bounded.ts';
 import { SEARCH } from '../../text/limits.ts';
 import type { DirectoryEntry, FileView } from '../sandbox.ts';
 import { deny, type ResolvedPath } from './path-policy.ts';
 
-const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY, O_WRONLY } = constants;
 const NOT_REGULAR = 'it is neither a regular file nor a folder (a pipe, a socket or a device)';
 const CHANGED = 'it changed while it was opened';
 
@@ -39,15 +38,27 @@ export async function readResolved(
   return spoken(asked, async () => {
     if (place.stats?.isDirectory())
       return { kind: 'directory', entries: await list(place.host, asked, maxEntries) };
-    // If the file was replaced since the rules resolved the path, it has another real path or is not a regular file.
-    const real = realPathOf(place);
-    const read = readBoundedStart(place.host, maxBytes, real === place.host ? undefined : real);
-    if (!read.ok) return refuseRead(asked, read);
-    if (read.realPath !== real) deny(asked, CHANGED);
-    // The file may have grown since its size was read.
-    const size = Math.max(read.size, read.bytes.length);
-    return { kind: 'file', bytes: read.bytes, size, truncated: read.bytes.length < size };
+    return readStart(place, asked, maxBytes);
   });
+}
+
+/** If the file was replaced since the rules resolved the path, it has another real path or is not a regular file. */
+async function readStart(place: ResolvedPath, asked: string, maxBytes: number): Promise<FileView> {
+  const handle = await open(place.host, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: unknown) => {
+    throw errorCode(error) === 'ELOOP' ? deny(asked, CHANGED) : error;
+  });
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile()) deny(asked, NOT_REGULAR);
+    const { host } = place;
+    const real = host.startsWith('/proc/') ? readlink(`/proc/self/fd/${handle.fd}`) : realpath(host);
+    if ((await real) !== realPathOf(place)) deny(asked, CHANGED);
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(Math.min(maxBytes, stats.size)));
+    const bytes = buffer.subarray(0, bytesRead);
+    return { kind: 'file', bytes, size: stats.size, truncated: bytesRead < stats.size };
+  } finally {
+    await handle.close();
+  }
 }
 
 /**
@@ -140,13 +151,6 @@ async function list(folder: string, asked: string, max: number): Promise<readonl
     entries.push({ name: entry.name, kind });
   }
   return entries.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
-}
-
-/** Throws the reason why the system or the reader could not read a path. */
-function refuseRead(asked: string, { failure, detail }: Extract<StartRead, { ok: false }>): never {
-  if (failure === 'missing') deny(asked, 'there is nothing at this path any more', true);
-  if (failure === 'special') deny(asked, NOT_REGULAR);
-  return deny(asked, detail === null ? CHANGED : `the system refused it (${detail})`);
 }
 
 /** Turns errors of the system (no permission, a full disk, a name that is too long) into a sentence. */

@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { foldName, isActionFile, isProtectedPath } from '../../files/protected-names.ts';
+import { isProtectedPath } from '../../files/names.ts';
 
 export interface LeftOut {
   /** Quoted as by git. */
@@ -52,7 +52,7 @@ export async function filterPatch(
   const kept = sections.filter((section) => {
     const name = nameOf(section);
     if (name === null) return true;
-    const isRefused = isProtected(name) || isEscapingLink(section, name);
+    const isRefused = isProtectedPath(name) || isEscapingLink(section, name);
     if (isRefused) leftOut.push({ name, why: 'protected' });
     else if (leaking.has(section))
       leftOut.push({ name: search.holdsSecret(decoded(name)) ? '***' : name, why: 'secret' });
@@ -143,13 +143,6 @@ function nameOf(section: string): string | null {
   const names = section.slice(MARK.length, section.indexOf('\n'));
   const second = names.slice((names.length + 1) / 2);
   return second.replace(/^"(.*)"$/u, '$1').replace(/^b\//u, '');
-}
-
-/** Workflows and actions run with the repository's permissions, and `.gitmodules` names what git fetches. */
-function isProtected(name: string): boolean {
-  const parts = name.split('/');
-  const last = parts.at(-1) ?? '';
-  return isProtectedPath(parts) || isActionFile(last) || foldName(last) === '.gitmodules';
 }
 
 /** Whether a file is a link with a target that is absolute or outside the tree that the patch is applied to. */

@@ -4,10 +4,10 @@ import type { Stats } from 'node:fs';
 import { lstat, readdir, readlink, realpath } from 'node:fs/promises';
 import { dirname, join, posix, resolve } from 'node:path';
 import { errorCode } from '../../errors.ts';
-import { GIT_CLOSED, refuseComponents, refuseText } from '../../files/protected-names.ts';
 import { SEARCH } from '../../text/limits.ts';
 import { quote } from '../../text/messages.ts';
 import { DeniedError } from '../sandbox.ts';
+import { GIT_CLOSED, refuseComponents, refuseText } from './protected-names.ts';
 
 /** A tree that the model sees. All paths are absolute. */
 export interface Tree {

@@ -2,7 +2,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { holdsCredentials, isProtectedName } from '../../files/protected-names.ts';
+import { holdsCredentials, isProtectedName } from './protected-names.ts';
 import type { Repository } from './repositories.ts';
 
 /** Returns the root folders of the workspace and of each repository in it. */

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { holdsCredentials, isProtectedName, PROTECTED_NAMES } from '../../files/protected-names.ts';
 import { readBounded } from '../../files/read-bounded.ts';
 import { READ, SEARCH } from '../../text/limits.ts';
 import { isInside, namesIn } from './path-policy.ts';
+import { holdsCredentials, isProtectedName, PROTECTED_NAMES } from './protected-names.ts';
 import { topsOf } from './protected-roots.ts';
 import { findGitLocations, findRepositoriesAndLocations, type GitLocations } from './repositories.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { foldName, refuseComponents, refuseText } from '../../src/files/protected-names.ts';
+import { foldName, refuseComponents, refuseText } from '../../../src/sandbox/workspace/protected-names.ts';
 
 it.each(['.gitignore', '.gitattributes', '.github', 'git', 'x.git'])('foldName leaves %s', (name) => {
   expect(foldName(name)).toBe(name);

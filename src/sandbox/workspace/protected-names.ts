@@ -1,5 +1,5 @@
 /** Decides from the text of a path alone which names the model may use. */
-import { TOOL } from '../text/limits.ts';
+import { TOOL } from '../../text/limits.ts';
 
 /** Characters that some file systems ignore in names, so that `.g<zero width>it` is `.git` there (CVE-2014-9390). */
 const IGNORED = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
@@ -15,8 +15,6 @@ const ACTION_FILES: readonly string[] = ['action.yml', 'action.yaml'];
  * the file tools, the tamper check, the patch, and the check of links in output paths.
  */
 export const PROTECTED_NAMES: readonly string[] = [...PROTECTED_FOLDERS, ...ACTION_FILES];
-/** Kernel file systems: every sandbox has its own, and their contents depend on the process that reads them. */
-export const KERNEL_FOLDERS: readonly string[] = ['/proc', '/dev', '/sys'];
 const CREDENTIALS = new Set(['.git-credentials', '.netrc', '_netrc']);
 
 /**

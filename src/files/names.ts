@@ -1,0 +1,24 @@
+/** Names that are closed to the model or to its changes, told from the text of a path alone. */
+
+/** File systems of the kernel: every sandbox has its own, and their contents depend on the process that reads them. */
+export const KERNEL_FOLDERS: readonly string[] = ['/proc', '/dev', '/sys'];
+
+const CREDENTIALS = /^(?:\.git-credentials|[._]netrc|gha-creds-.*\.json)$/u;
+/** What GitHub runs with the repository's permissions, and what names the code that git fetches. */
+const TRUSTED_FILES = /^(?:action\.ya?ml|\.gitmodules)$/u;
+
+/** Whether a path leads into the folder of git or to credentials that a tool has stored: these are never read. */
+export function isClosedPath(path: string): boolean {
+  return namesIn(path).some((name) => name === '.git' || CREDENTIALS.test(name));
+}
+
+/** Whether a patch must not contain a path, in any folder of the repository. */
+export function isProtectedPath(path: string): boolean {
+  const names = namesIn(path);
+  return names.includes('.git') || names.includes('.github') || TRUSTED_FILES.test(names.at(-1) ?? '');
+}
+
+/** The file systems of macOS and Windows ignore the case of a name. */
+function namesIn(path: string): readonly string[] {
+  return path.toLowerCase().split(/[/\\]/u);
+}
