@@ -108,7 +108,7 @@ export default {
     {
       name: '4-one-file-starts-helpers-of-the-machine',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/sandbox/exec/host-program\\.ts$' },
+      from: { path: '^src/', pathNot: '^src/sandbox/host-program\\.ts$' },
       to: { path: '(^|node_modules/)@actions/exec(/|$)' },
     },
     {

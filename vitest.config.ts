@@ -4,7 +4,9 @@ import { defineConfig } from 'vitest/config';
 const E2E = ['__tests__/e2e/**/*.test.ts', '__tests__/examples/**/*.test.ts'];
 
 /** What starts programs of the machine: shells in their sandbox, git, mounts. */
-const SANDBOX = ['sandbox', 'tools', 'run', 'evidence'].map((folder) => `__tests__/${folder}/**/*.test.ts`);
+const SANDBOX = ['sandbox', 'git', 'tools', 'run', 'evidence'].map(
+  (folder) => `__tests__/${folder}/**/*.test.ts`,
+);
 
 export default defineConfig({
   test: {

@@ -128,14 +128,6 @@ export class SandboxError extends Error {
   override readonly name: string = 'SandboxError';
 }
 
-/**
- * The contents of the workspace make a sandbox impossible: exit 44, with `sandbox: auto` as well, because the author of
- * the files must not be able to remove the shell. The message names the path.
- */
-export class WorkspaceError extends SandboxError {
-  override readonly name = 'WorkspaceError';
-}
-
 /** A reporter failed: reported as a warning; never changes the verdict. */
 export class ReportError extends Error {
   override readonly name = 'ReportError';

@@ -285,7 +285,7 @@ export interface PolicyDigest {
 }
 
 /** The isolation backend between the shell tool and the host. */
-export type Isolation = 'bwrap' | 'sudo-bwrap' | 'unshare' | 'sudo-unshare' | 'none';
+export type Isolation = 'bwrap' | 'unshare' | 'none';
 
 /**
  * The result of reading a file: its text without a BOM, or a sentence with the path and the reason for the failure.

@@ -14,7 +14,7 @@ import {
 const root = '/work/repo';
 const facts = {
   ...{ root, workingDirectory: root, structured: true },
-  ...{ offline: false, quotes: false },
+  ...{ isIsolated: true, offline: false, quotes: false },
 };
 const change = { about: 'pull request #7', contents: 'title, changed files and diff', author: 'its author' };
 const issues = [
@@ -27,9 +27,10 @@ describe('the texts that the loop sends to the model', () => {
     ['system-prompt', systemPrompt(facts)],
     ['system-prompt-below-the-root', systemPrompt({ ...facts, workingDirectory: '/work/repo/packages/api' })],
     ['system-prompt-with-less', systemPrompt({ ...facts, structured: false, offline: true })],
+    ['system-prompt-without-a-sandbox', systemPrompt({ ...facts, isIsolated: false })],
     ['system-prompt-with-quotes', systemPrompt({ ...facts, quotes: true })],
-    ['context-note', contextNote(change, false)],
-    ['context-note-with-coverage', contextNote(change, true)],
+    ['context-note', contextNote(change, '/tmp/context', false)],
+    ['context-note-with-coverage', contextNote(change, '/tmp/context', true)],
     ['forced-ask', FORCED_ASK],
     ['not-taken', NOT_TAKEN],
     ['rejection', rejectionText(issues)],

@@ -1,7 +1,7 @@
 /** Attacks by a payload, through the committed bundle: what is published, and what a later step reads. */
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { attackWalls } from '../support/attacks/backends.ts';
+import { allSettings } from '../support/attacks/backends.ts';
 import { VERDICT_SCHEMA } from '../support/attacks/batch.ts';
 import { type AttackPull, openAttackPull } from '../support/attacks/pull-request.ts';
 import { type AttackRow, payloadRows } from '../support/attacks/rows.ts';
@@ -13,8 +13,8 @@ import { actionsIn, proseOf, render, sparks, tagsOf } from '../support/texts/gfm
 
 const GATE = { required: ['verdict'], properties: { verdict: { const: 'pass' } } };
 /** Without an isolation backend on this host the payload attacks still run. */
-const wall = attackWalls[0] ?? 'bwrap';
-const sandbox = attackWalls.length === 0 ? 'off' : 'required';
+const [{ wall } = { wall: 'bwrap' as const }] = allSettings;
+const sandbox = allSettings.length === 0 ? 'off' : 'required';
 
 let world: AttackWorld;
 let pull: AttackPull;

@@ -1,31 +1,17 @@
 /**
  * Every attack by tool calls, through the committed bundle, on a self-hosted runner. By default in one setting, in one run
- * of the bundle; `attackSettings` describes the others. `ATTACKS=user npx vitest run __tests__/e2e/attacks.test.ts` is the
- * list as an ordinary user, `ATTACKS=sudo-bwrap` that as a user with sudo.
+ * of the bundle; `ATTACKS=user npx vitest run __tests__/e2e/attacks.test.ts` is the list in another (`allSettings`).
  */
-import { readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { attackSettings, attackWalls, isWritable } from '../support/attacks/backends.ts';
+import { allSettings, attackSettings, isWritable } from '../support/attacks/backends.ts';
 import { type BatchResult, FINAL, type Observation, runBatch } from '../support/attacks/batch.ts';
-import {
-  groupRow,
-  type Listeners,
-  listenOnMachine,
-  machineRows,
-  plantMachine,
-} from '../support/attacks/machine.ts';
+import { groupRow, machineRows, PLANTED } from '../support/attacks/machine.ts';
 import { type AttackPull, openAttackPull } from '../support/attacks/pull-request.ts';
 import { type AttackRow, controls, listedOnly, shell, toolRows } from '../support/attacks/rows.ts';
 import { SYSTEM_FOLDERS } from '../support/attacks/system.ts';
-import {
-  type AttackWorld,
-  type AttackWorldOptions,
-  CANARIES,
-  createAttackWorld,
-  PLANTED,
-} from '../support/attacks/world.ts';
+import { type AttackWorld, CANARIES, createAttackWorld } from '../support/attacks/world.ts';
 import {
   effectsOf,
   parseLog,
@@ -35,8 +21,8 @@ import {
 } from '../support/fakes/runner/runner.ts';
 import { actionsIn } from '../support/texts/gfm.ts';
 
-/** The sandbox's own message, not that of another failure. */
-const DENIED = 'was refused: ';
+/** The file tools' own messages, not those of another failure. */
+const DENIED = /^".*" (?:does not exist\. Read|is not a regular file)|^Access to ".*" is denied\.$/mu;
 /** Attacks that break git's view of the copy cause this warning, which is ours. */
 const OWN_WARNING = /^(?:git could not tell what the agent changed|The patch leaves out )/u;
 
@@ -60,7 +46,8 @@ function harmOf({ expect: expected }: AttackRow, seen: Observation): readonly st
   const harm = [...leaksIn(result).map((needle) => `leaks ${needle}`), ...seen.changed];
   if (seen.reached > 0) harm.push(`reaches a listener ${seen.reached} times`);
   if (seen.alive) harm.push('leaves a process');
-  const wanted = [expected['match'], expected['tool'] === 'denied' ? DENIED : undefined];
+  if (expected['tool'] === 'denied' && !DENIED.test(result)) harm.push(`is not denied: ${result}`);
+  const wanted = [expected['match']];
   if (expected['tool'] === 'timeout') wanted.push('timed out after');
   for (const text of wanted)
     if (typeof text === 'string' && !result.includes(text)) harm.push(`lacks ${text} in ${result}`);
@@ -77,41 +64,30 @@ function expectRow(row: AttackRow, run: BatchResult): void {
   expect(harmOf(row, seen)).toEqual([]);
 }
 
-/** A self-hosted runner, in /opt if this user can write there, and its services. */
-async function createMachine(options: AttackWorldOptions) {
-  const parent = isWritable('/opt') ? '/opt' : tmpdir();
-  const world = await createAttackWorld({ ...options, parent, plant: plantMachine });
-  return { world, listeners: await listenOnMachine(world) };
-}
-
 /** The runner commands in a log, except groups, which are checked by their titles. */
 const commandsWithoutGroups = (commands: readonly RunnerCommand[]) =>
   commands.filter(({ name }) => name !== 'group' && name !== 'endgroup');
 
 const ownComments = ({ hub }: AttackPull) => hub.comments().filter(({ author }) => author !== 'mallory');
 
-const isRoot = process.getuid?.() === 0;
-const settings = attackSettings().map((setting) => {
-  const startedByRoot = setting.wall !== 'bwrap' || (isRoot && setting.runner === undefined);
-  const rows = [...toolRows, ...machineRows, ...(startedByRoot ? [groupRow] : [])];
-  return { ...setting, rows };
-});
+const settings = attackSettings().map((setting) => ({
+  ...setting,
+  rows: [...toolRows, ...machineRows, ...(setting.wall === 'bwrap' ? [] : [groupRow])],
+}));
 
-describe.each(settings)('behind $name', ({ wall, rows, ...options }) => {
+describe.each(settings)('$name', ({ wall, rows, ...options }) => {
   let world: AttackWorld;
-  let listeners: Listeners;
   let honest: BatchResult;
   let hostile: BatchResult;
   let pull: AttackPull;
   beforeAll(async () => {
-    ({ world, listeners } = await createMachine(options));
+    world = await createAttackWorld(options);
     pull = await openAttackPull(world);
     const step = (run: number) => ({ world, wall, inputs: pull.inputs, ...pull.step('issue_comment', run) });
     honest = await runBatch(step(1), controls);
     hostile = await runBatch(step(2), rows);
   });
   afterAll(async () => {
-    listeners.close();
     await world.close();
     // The fake GitHub throws its complaints here.
     await pull.hub.close();
@@ -134,8 +110,8 @@ describe.each(settings)('behind $name', ({ wall, rows, ...options }) => {
     expect(patch.match(/^diff --git /gmu)).toHaveLength(3);
   });
 
-  it('H2, M7 reach no service and no pipe of another run', () => {
-    expect(listeners.reached()).toBe(0);
+  it('no program of the checkout ran outside', () => {
+    expect(existsSync(join(world.base, 'RAN'))).toBe(false);
   });
 
   it('runner0: the log of the attacks contains no runner command that an honest log does not', () => {
@@ -247,27 +223,24 @@ describe('without isolation', () => {
   const named = (id: string) => [...toolRows, ...machineRows].filter((row) => row.id.startsWith(id));
   /** What attacks achieve that the sandbox prevents. */
   const harms: readonly (readonly [id: string, rows: readonly AttackRow[], harm: RegExp])[] = [
-    ['A10', named('A10'), /^leaks /u],
     ['X05', named('X05'), /^leaks /u],
     ['X11', named('X11'), /_runner_file_commands\/set_output_1: /u],
     ['H2 of the key', named('H2 wants the key'), /\/\.runner: /u],
-    ['H2 of private files', isRoot ? named('H2 wants data') : named('H2 wants the key'), /^leaks /u],
-    ['H2 of a forged result', named('H2 wants to forge'), /^says WRITTEN$/u],
+    ['H2 of private files', named('H2 wants data'), /^leaks /u],
+    ['M7, by socket and pipe', named('M7'), /^reaches a listener 2 times$/u],
     ['F01', named('F01'), /^reaches a listener /u],
     ['every file in a shared folder', [created], /^\/tmp\/SAMARK\S*: absent -> file 100644 /u],
   ];
   let world: AttackWorld;
-  let listeners: Listeners;
   let run: BatchResult;
   const createdIn = (folder: string) => join(folder, `${world.mark}-${harms.length - 1}-`);
   beforeAll(async () => {
-    ({ world, listeners } = await createMachine({}));
+    world = await createAttackWorld();
     const rows = harms.flatMap(([, each]) => each);
     run = await runBatch({ world, wall: 'bwrap', inputs: { sandbox: 'off' } }, rows);
   });
   afterAll(async () => {
     for (const folder of SHARED) rmSync(createdIn(folder), { force: true });
-    listeners.close();
     await world.close();
   });
 
@@ -278,8 +251,7 @@ describe('without isolation', () => {
       expect(harmOf(row, seen)).toContainEqual(expect.stringMatching(harm));
   });
 
-  it('a written pipe and a file in each shared folder are noticed', () => {
-    expect(listeners.reached()).toBe(1);
+  it('a file in each shared folder is noticed', () => {
     const changed = run.observations.get(created.id)?.changed ?? [];
     const uid = process.getuid?.();
     expect(changed).toEqual(
@@ -289,10 +261,10 @@ describe('without isolation', () => {
 });
 
 it('the setting that the variable ATTACKS asks for is available here', () => {
-  if (process.env['ATTACKS'] !== undefined || attackWalls.length > 0) expect(settings).not.toEqual([]);
+  if (process.env['ATTACKS'] !== undefined || allSettings.length > 0) expect(settings).not.toEqual([]);
 });
 
-if (attackWalls.length === 0)
+if (allSettings.length === 0)
   it('a required sandbox without a backend ends the run before any tool call', async () => {
     const world = await createAttackWorld();
     const run = await runBatch({ world, wall: 'bwrap' }, []);

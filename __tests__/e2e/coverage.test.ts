@@ -42,7 +42,7 @@ afterEach(() => hub.close());
 
 const look = (which: string) =>
   calls('shell', {
-    command: `awk '/^diff --git/ { at++ } at ${which} 20' "$TMPDIR/context/diff.patch"`,
+    command: `awk '/^diff --git/ { at++ } at ${which} 20' "/tmp/context/diff.patch"`,
   });
 const [half, rest] = [look('<='), look('>')];
 const green = submits({ passed: true, complete: true, summary: 'Fine.', findings: [] });

@@ -106,7 +106,7 @@ describe('a run on a pull request', () => {
         {
           name: 'shell',
           arguments:
-            '{"command":"cd $TMPDIR/context; cat README.md pull-request.md changed-files.txt diff.patch"}',
+            '{"command":"cd /tmp/context; cat README.md pull-request.md changed-files.txt diff.patch"}',
         },
         { name: 'read_file', arguments: '{"path":"/tmp/context/diff.patch"}' },
       ],
@@ -262,7 +262,7 @@ describe('other events with a pull request', () => {
   });
 
   it('ignore a harmless commit that was pushed later', async () => {
-    const look = '{"command":"cd $TMPDIR/context; cat README.md changed-files.txt *.patch"}';
+    const look = '{"command":"cd /tmp/context; cat README.md changed-files.txt *.patch"}';
     const files = [{ filename: 'harmless.md', patch: '@@ -0,0 +1 @@\n+x' }];
     await hub.close();
     hub = await startGitHubServer({

@@ -51,7 +51,7 @@ const FINDINGS = [
 const red = (findings: readonly object[]) => ({
   ...{ passed: false, complete: true, summary: 'No — “really”.', findings },
 });
-const read = calls('shell', { command: 'cat "$TMPDIR/context/diff.patch"' });
+const read = calls('shell', { command: 'cat "/tmp/context/diff.patch"' });
 
 function review(script: readonly Reply[], inputs: Readonly<Record<string, string>> = {}) {
   return runAction({

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createMark, isAlive, until } from '../sandbox/world.ts';
 import { type ActionOptions, calls, runAction, submits } from '../support/fakes/runner/action.ts';
 
 /** Milliseconds between the first signal and the runner's kill. Without an end, a run here takes minutes. */
@@ -67,4 +68,15 @@ describe('a signal', () => {
     const run = await interrupt(/^─{5}/u, ['SIGTERM'], { script: [good] });
     expect([0, 130]).toContain(run.exitCode);
   });
+});
+
+it('SIGKILL with sandbox: off leaves no command behind', async () => {
+  const mark = createMark('left');
+  const script = [calls('shell', { command: `sh -c 'sleep 300; : ${mark}'` })];
+  const meanwhile: ActionOptions['meanwhile'] = (kill) =>
+    void until(() => isAlive(mark)).then(() => kill('SIGKILL'));
+  const run = await runAction({ inputs: { sandbox: 'off' }, script, meanwhile });
+  expect(run.exitCode).toBeNull();
+  await until(() => !isAlive(mark));
+  expect(isAlive(mark)).toBe(false);
 });

@@ -27,7 +27,7 @@ const SUBTYPES = words<Subtype>({
   ...{ error_cancelled: true, error_undecided: true, error_evidence: true, skipped: true },
 });
 const ISOLATIONS = words<Isolation>({
-  ...{ bwrap: true, 'sudo-bwrap': true, unshare: true, 'sudo-unshare': true, none: true },
+  ...{ bwrap: true, unshare: true, none: true },
 });
 const EXIT_CODES = words<Verdict['exitCode']>({
   ...{ 0: true, 1: true, 44: true, 52: true, 53: true, 55: true, 130: true },

@@ -20,11 +20,11 @@ it('formats counts and costs', () => {
 
 it.each([
   [{ changedFiles: 10 }, 'the agent changed 10 files in its scratch layer; your checkout is as it was'],
-  [{ changedFiles: 1, isolation: 'none' }, 'the agent changed 1 file in its copy'],
+  [{ changedFiles: 1 }, 'the agent changed 1 file in its scratch layer; your checkout is as it was'],
   [{ changedFiles: 0 }, null],
   [{ changedFiles: null }, null],
 ] as const)('describes changed files for %o', (changes, text) => {
-  expect(changedFilesText({ isolation: 'bwrap', ...changes })).toBe(text);
+  expect(changedFilesText(changes)).toBe(text);
 });
 
 describe('floorShare', () => {

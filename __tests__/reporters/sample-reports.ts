@@ -87,7 +87,7 @@ const endingReports: Readonly<Record<string, Report>> = {
     },
     { turns: [turn(1), { ...turn(2), forced: true }] },
   ),
-  tampered: ended({ kind: 'tampered', file: '.git/hooks/pre-push', isClosed: false }),
+  tampered: ended({ kind: 'tampered', file: '.git/hooks/pre-push' }),
   'config-error': thrown(
     new InputError(
       'provider',

@@ -1,12 +1,13 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ChangeContext, LoadedContext } from '../../src/github/change-context.ts';
 import type { ChangedFile } from '../../src/github/changed-files.ts';
 import { createPushContext } from '../../src/github/push-context.ts';
 import { explainNoChange, findContext } from '../../src/run/change.ts';
-import { placeContext } from '../../src/run/place-change.ts';
+import { type ContextSandbox, placeContext } from '../../src/run/place-change.ts';
 import { createWorld, gitIn, type World } from '../sandbox/world.ts';
+import { scriptsIn } from '../support/scripts.ts';
 import { quietWorld } from '../support/worlds/quiet.ts';
 
 const never = new AbortController().signal;
@@ -22,10 +23,22 @@ const commit = () => {
   git('commit', '-q', '--allow-empty', '-m', 'more');
   return git('rev-parse', 'HEAD');
 };
-const open = () => world.openReady({ access: 'scratch' });
-const place = async (context: ChangeContext | null, sandbox?: Awaited<ReturnType<typeof open>>) => {
-  if (context === null) throw new Error('no context');
-  return placeContext(context, sandbox ?? (await open()), never, (text) => warnings.push(text));
+let context = new Map<string, string>();
+/** Reads files of the workspace, and runs scripts there without isolation. */
+const sandbox = (): ContextSandbox => ({
+  ...{ workingDirectory: world.workspace, shellOffered: true, ready: async () => undefined },
+  read: async (name, maxBytes) => {
+    if (!name.startsWith(`${world.workspace}/`)) throw new Error('denied');
+    const bytes = await readFile(name);
+    const view = { bytes: bytes.subarray(0, maxBytes), size: bytes.length };
+    return { kind: 'file', ...view, truncated: bytes.length > maxBytes };
+  },
+  addContext: async (name, bytes) => void context.set(name, String(bytes)),
+  runScript: scriptsIn(world.workspace, world.temp),
+});
+const place = async (change: ChangeContext | null) => {
+  if (change === null) throw new Error('no context');
+  return placeContext(change, sandbox(), never, (text) => warnings.push(text));
 };
 const pushOf = (before: string, after: string, more: object = {}) => {
   const payload = { ref: 'refs/heads/main', before, after, commits: [{}], ...more };
@@ -38,6 +51,7 @@ const since = async (base: string) => {
 
 beforeEach(async () => {
   warnings = [];
+  context = new Map();
   world = await createWorld();
 });
 afterEach(() => world.close());
@@ -64,6 +78,10 @@ describe('the change of a push', () => {
       ['src/nul.ts', 'text', false],
       ['vendor/a.js', 'text', false],
     ]);
+    expect(context.get('changed-files.txt')).toContain('R100\tsrc/old.ts\tsrc/new.ts\n');
+    expect(context.get('diff.patch')).toContain('+made\n');
+    expect(context.get('diff.patch')).not.toContain('evil line');
+    expect(context.get('diff-as-text.patch')).toContain('+an evil line');
     expect(change?.files.find(({ path: name }) => name === 'dist/a.js')?.hunks[0]?.lines()).toEqual([
       '+made',
     ]);
@@ -129,9 +147,9 @@ describe('the change since a base', () => {
     commit();
     await write('README.md', 'edited\n');
     await write('.gitattributes', '* linguist-generated\n');
-    const context = await since('main');
-    expect(context?.subject.about).toContain('since the merge base with "main"');
-    const { status, change } = await place(context);
+    const found = await since('main');
+    expect(found?.subject.about).toContain('since the merge base with "main"');
+    const { status, change } = await place(found);
     expect(status).toBe('complete');
     expect(change?.files.map(({ path: name }) => name)).toEqual(['.gitattributes', 'README.md', 'dist/a.js']);
     expect(change?.marked).toEqual(new Map([['dist/a.js', 'generated']]));
@@ -240,8 +258,18 @@ describe('the change that GitHub lists', () => {
     const range = { base, head };
     const { status, change } = await place(listing([row('a.js')], { diff: 'truncated', range }));
     expect([status, change?.files.map(({ path: name }) => name)]).toEqual(['complete', ['b.js']]);
+    expect([...context.keys()]).toEqual(['changed-files.txt', 'diff.patch']);
     const elsewhere = await place(listing([row('a.js')], { range: { base: 'f'.repeat(40), head } }));
     expect(elsewhere.change?.files.map(({ path: name }) => name)).toEqual(['a.js']);
+  });
+
+  it('is kept where git can give a part only', async () => {
+    const base = git('rev-parse', 'HEAD');
+    await write('b.js', `${'x'.repeat(99)}\n`.repeat(41_000));
+    const range = { base, head: commit() };
+    const { status, change } = await place(listing([row('a.js')], { diff: 'truncated', range }));
+    expect([status, change?.files.map(({ path: name }) => name)]).toEqual(['truncated', ['a.js']]);
+    expect([...context.keys()]).toEqual([]);
   });
 
   it('is unknown, with the reason, when GitHub lists nothing', async () => {

@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import { coverageOf, endOf, listedFiles, onPullRequest, readDiff, submit } from '../support/worlds/change.ts';
 import { record, replay } from '../support/worlds/recorded-run.ts';
 
-const inputs = { schema: 'code-review' };
+// With sandbox: off the context files are in another folder in each run.
+const inputs = { schema: 'code-review', sandbox: 'required' };
 const [half, rest, submits] = [readDiff(0, 20), readDiff(20, 20), submit('code-review')];
 
 it('a replay ends as the run did, and is judged by its own files', async () => {

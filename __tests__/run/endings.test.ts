@@ -47,7 +47,7 @@ describe('the verdict of an ending', () => {
     [exhausted('tokens'), 'inconclusive max_tokens 55 error_budget'],
     [exhausted('cost'), 'inconclusive max_cost 55 error_budget'],
     [{ kind: 'secret', where: 'plain at /note' }, 'inconclusive secret_in_payload 1 error_security'],
-    [{ kind: 'tampered', file: '.git/config', isClosed: false }, 'inconclusive tampered 1 error_security'],
+    [{ kind: 'tampered', file: '.git/config' }, 'inconclusive tampered 1 error_security'],
     [provider('auth'), 'inconclusive provider_auth 1 error_provider'],
     [provider('rate_limit'), 'inconclusive provider_rate_limit 1 error_provider'],
     [provider('overloaded'), 'inconclusive provider_overloaded 1 error_provider'],
@@ -64,12 +64,6 @@ describe('the verdict of an ending', () => {
     expect(row(ending, more)).toBe(expected);
     const { error } = verdictOf(ending, { ...facts, ...more });
     expect(error === null).toBe(expected.startsWith('success'));
-  });
-
-  it('does not say that an unreadable directory was changed', () => {
-    const { error } = verdictOf({ kind: 'tampered', file: 'd', isClosed: true }, facts);
-    expect(error).toMatch(/the folder d could not be looked into any more/u);
-    expect(error).not.toContain('must never touch');
   });
 
   it('for max_turns names the last issue without its message, a likely cause, and a call that was repeated', () => {

@@ -42,7 +42,7 @@ describe('a signal while the run finishes', () => {
     const { world, state } = scene();
     state.tamper = {
       snapshot: () => never(),
-      compare: async () => ({ file: 'action.yml', isClosed: false }),
+      compare: async () => 'action.yml',
     };
     state.interrupt.abort('SIGINT');
     expect(summarize(await finish(submitted, state, world))).toEqual(['tampered', 1, null, null]);

@@ -75,26 +75,29 @@ describe('finishing', () => {
 
   it('warns when the sandbox cannot be closed or changes cannot be compared', async () => {
     const { world, state, warnings } = scene();
-    state.changes = { compare: () => Promise.reject(new Error('no git')) };
+    state.changes = () => Promise.reject(new Error('no git'));
     state.sandbox = { ...sandbox(() => undefined), close: () => Promise.reject(new Error('busy')) };
     expect(summarize(await finish(submitted, state, world))).toEqual(['accepted', 0, payload, 'met']);
     expect(warnings).toEqual(['changes: no git', 'sandbox: busy']);
   });
 
-  it('warns about files left out of the patch, by reason, with secrets masked in names', async () => {
+  it('warns about files left out of the patch, with secrets masked in names, and if there is none', async () => {
     const { world, state, warnings } = scene();
-    const leftOut = [
-      { name: 'action.yml', why: 'protected' } as const,
-      ...['a', 'b', 'c', 'd', 'e', `f ${SECRET}`].map((name) => ({ name, why: 'secret' }) as const),
-    ];
-    state.changes = { compare: async () => ({ changedFiles: 7, patch: null, leftOut }) };
-    await finish(submitted, state, world);
+    const leftOut = ['action.yml', 'b', 'c', 'd', `f ${SECRET}`, 'g'];
+    state.changes = async () => ({ changedFiles: 7, patch: null, leftOut, why: 'No patch.' });
+    const report = await finish(submitted, state, world);
+    expect([report.changedFiles, report.patchFile]).toEqual([7, null]);
     expect(warnings).toEqual([
-      expect.stringMatching(/^The patch leaves out "action\.yml": workflows, /u),
-      expect.stringMatching(
-        /^The patch leaves out "a", "b", "c", "d", "e" and 1 more: a secret that this run knows/u,
-      ),
+      'No patch.',
+      expect.stringMatching(/^The patch leaves out "action\.yml", "b", "c", "d", "f \*\*\*" and 1 more: w/u),
     ]);
+  });
+
+  it('counts no file if git cannot tell', async () => {
+    const { world, state, warnings } = scene();
+    state.changes = async () => ({ changedFiles: null, patch: null, leftOut: [], why: 'Unknown.' });
+    const report = await finish(submitted, state, world);
+    expect([report.changedFiles, report.patchFile, warnings]).toEqual([null, null, ['Unknown.']]);
   });
 
   it.each([
@@ -150,7 +153,7 @@ describe('the final checks', () => {
     'report tampering instead of %s, and restore the files of the runner before writing',
     async (_, ending) => {
       const { world, state, steps } = scene();
-      const compare = async () => ({ file: '.git/config', isClosed: false });
+      const compare = async () => '.git/config';
       state.tamper = { snapshot: () => never(), compare };
       const report = await finish(ending, state, world);
       expect(summarize(report)).toEqual(['tampered', 1, null, null]);

@@ -4,11 +4,11 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { LoadedContext } from '../../src/github/change-context.ts';
 import type { World } from '../../src/run/world.ts';
+import { hasSandbox } from '../sandbox/world.ts';
 import type { Reply } from '../support/fakes/model/server.ts';
-import { HAS_BWRAP } from '../support/fakes/runner/action.ts';
 import { base, command, converse, good } from '../support/worlds/run.ts';
 
-const SHELLS = [{ sandbox: 'off' }, ...(HAS_BWRAP ? [{ sandbox: 'required' }] : [])] as const;
+const SHELLS = [{ sandbox: 'off' }, ...(hasSandbox ? [{ sandbox: 'required' }] : [])] as const;
 
 describe('the context of a pull request', () => {
   const about = (loaded: Partial<LoadedContext> = {}): Partial<World> => ({
@@ -26,11 +26,11 @@ describe('the context of a pull request', () => {
       }),
     }),
   });
-  const look = command('cd "$TMPDIR/context" && cat README.md && cat changed-files.txt diff.patch');
+  const look = command('cd /tmp/context && cat README.md && cat changed-files.txt diff.patch');
   const read: Reply = { calls: [{ name: 'read_file', arguments: '{"path":"/tmp/context/README.md"}' }] };
 
   it.each(SHELLS)(
-    'is in /tmp/context/ before the first tool runs, and the task mentions it (%j)',
+    'is in the context folder before the first tool runs, and the task mentions it (%j)',
     async (inputs) => {
       const { asked } = await converse([look, read, good], inputs, about());
       expect(asked[0]?.messages.find(({ role }) => role === 'user')).toEqual({

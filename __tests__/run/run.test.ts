@@ -1,8 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { InputName } from '../../src/config/inputs.ts';
 import { ReportError } from '../../src/errors.ts';
 import type { Reporter, RunEvent } from '../../src/reporters/report-types.ts';
@@ -179,6 +178,17 @@ describe('the configuration', () => {
     expect([report.verdict.exitCode, report.verdict.error]).toEqual([52, expect.stringMatching(says)]);
     expect(asked).toEqual([]);
   });
+
+  it('with sandbox: off and an action that is in the workspace ends with 52, and only the action', async () => {
+    const guarded = [path.join(base, 'workspace/action/dist')];
+    const action = await converse([good], {}, { guarded });
+    expect(action.report.verdict).toMatchObject({
+      exitCode: 52,
+      error: expect.stringMatching(/sandbox: The value off is refused.*action\/dist is in the workspace/u),
+    });
+    const { report } = await converse([good], {}, { guarded, entry: 'command-line' });
+    expect(report.verdict.exitCode).toBe(0);
+  });
 });
 
 describe('the policy', () => {
@@ -212,18 +222,22 @@ async function helpersWith(bwrap: string | null): Promise<string> {
 }
 
 describe('the sandbox', () => {
+  // bubblewrap and sudo are only looked for by an ordinary user.
+  beforeEach(() => void vi.spyOn(process, 'getuid').mockReturnValue(1_000));
+  afterEach(() => void vi.restoreAllMocks());
+
   it.each([
     ['is not installed', null, /needs bubblewrap/u],
     [
       'cannot start',
       'echo "bwrap: no permissions" >&2; exit 1',
-      /did not come up: bwrap: no permissions.*Fix/u,
+      /does not start here: bwrap: no permissions\. (?:If|This).*set sandbox to `off`/u,
     ],
   ])('that %s ends the run with 44 before a model is asked', async (_, bwrap, why) => {
     const helpers = await helpersWith(bwrap);
     for (const tools of ['read_file, edit, shell', 'read_file']) {
       const inputs = { sandbox: 'required', tools };
-      const { report, asked } = await converse([good], inputs, { helperFolders: [helpers] });
+      const { report, asked } = await converse([good], inputs, { programFolders: [helpers] });
       expect(report).toMatchObject({ verdict: { reason: 'sandbox', exitCode: 44 }, isolation: 'none' });
       expect(report.verdict.error).toMatch(why);
       expect(asked).toEqual([]);
@@ -238,34 +252,15 @@ describe('the sandbox', () => {
     const observed = nothing();
     await serve(() => reply);
     // It starts and isolates nothing, which the self-test detects.
-    const bwrap =
-      'shift 4; while [ "$1" != -- ]; do shift; done; shift; echo "{ \\"child-pid\\": $$ }{ \\"exit-code\\": 0 }" >&4; cat <&3 >/dev/null; exec "$@"';
-    const helpers = await helpersWith(bwrap);
+    const helpers = await helpersWith('while [ "$1" != /bin/sh ]; do shift; done; exec "$@"');
     const inputs = { sandbox: 'required' };
     const report = await run(
       config({ 'base-url': `${model.url}/v1`, ...inputs }),
-      world(observed, { helperFolders: [helpers] }),
+      world(observed, { programFolders: [helpers] }),
     );
     expect(report).toMatchObject({ verdict: { reason: 'sandbox', exitCode: 44 }, isolation: 'none' });
     expect(observed.published.map((each) => each.payload)).toEqual([null]);
   });
-
-  it.runIf(process.getuid?.() === 0).each(['off', 'auto'])(
-    'that needs a copy of a workspace too large for the disk ends the run with 52 before a model is asked, %s',
-    async (sandbox) => {
-      const runFolder = path.join(base, 'small-disk');
-      await mkdir(runFolder);
-      execFileSync('/bin/mount', ['-t', 'tmpfs', '-o', 'size=16m', 'none', runFolder]);
-      try {
-        const { report, asked } = await converse([good], { sandbox }, { runFolder, helperFolders: [base] });
-        expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
-        expect(report.verdict.error).toMatch(/too little for a scratch copy.*check out less/u);
-        expect(asked).toEqual([]);
-      } finally {
-        execFileSync('/bin/umount', [runFolder]);
-      }
-    },
-  );
 
   it('that is still being detected does not delay the end after a signal', async () => {
     const observed = nothing();
@@ -273,9 +268,8 @@ describe('the sandbox', () => {
     const started = path.join(base, 'sudo-started');
     const sudo = `#!/bin/sh\necho $$ > '${started}.new' && mv '${started}.new' '${started}'\nexec sleep 60\n`;
     await writeFile(path.join(helpers, 'sudo'), sudo, { mode: 0o755 });
-    await symlink('/bin/true', path.join(helpers, 'setpriv'));
-    // sudo is only looked for by an ordinary user.
-    const getuid = vi.spyOn(process, 'getuid').mockReturnValue(1_000);
+    for (const name of ['unshare', 'nsenter', 'setpriv'])
+      await symlink('/bin/true', path.join(helpers, name));
     const pid = () => Number(readFileSync(started, 'utf8'));
     try {
       const listen: World['listen'] = (listener) => {
@@ -283,12 +277,11 @@ describe('the sandbox', () => {
       };
       const report = await run(
         config({ sandbox: 'required' }),
-        world(observed, { listen, helperFolders: [helpers] }),
+        world(observed, { listen, programFolders: [helpers] }),
       );
       expect(report.verdict).toMatchObject({ reason: 'cancelled', exitCode: 130 });
       expect(() => process.kill(pid(), 0)).not.toThrow();
     } finally {
-      getuid.mockRestore();
       process.kill(pid(), 'SIGKILL');
     }
   });

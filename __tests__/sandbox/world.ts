@@ -1,63 +1,46 @@
 /** A minimal runner in a temporary directory: home, RUNNER_TEMP and a git workspace, with canaries in all of them. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll } from 'vitest';
+import { afterAll, describe } from 'vitest';
+import { SandboxError } from '../../src/errors.ts';
+import { type Detected, detectBackend } from '../../src/sandbox/detect.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
-import { removeFolder } from '../../src/sandbox/run-folder.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
-import type { Isolation } from '../../src/types.ts';
-import { testAll } from '../support/all.ts';
+import { removeFolder } from '../../src/sandbox/scratch.ts';
 import { listen, putFiles } from '../support/local.ts';
 
 /** A text that the model must never see. */
 export const CANARY = 'sk-canary-5f1d9c3b7a20';
 
+/** How this machine isolates commands. As root only `unshare` is used; the suite runs as other users with TEST_ALL=1. */
+export const detected = await detectBackend({ mode: 'required', shellNetwork: false });
+
+/** What is found out on a machine without a sandbox, and with `sandbox: off`. */
+export const NO_SANDBOX: Detected = { kind: 'none', error: new SandboxError('There is no sandbox.') };
+
 /** Whether this machine can start the sandbox. If not, `required` without a sandbox is tested instead. */
-export const hasBwrap = existsSync('/usr/bin/bwrap');
+export const hasSandbox = detected.kind !== 'none';
 
-const isRoot = process.getuid?.() === 0;
-const canBeRoot =
-  existsSync('/usr/bin/unshare') &&
-  existsSync('/usr/bin/setpriv') &&
-  (isRoot || spawnSync('/usr/bin/sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0);
+export const isRoot = process.getuid?.() === 0;
 
-/** A sandbox in place without extra variables or paths. */
-export const CLOSED = {
-  access: 'in-place',
-  shellNetwork: false,
-  readable: [],
-  passEnv: [],
-  isSecret: () => false,
-} as const;
+/** The words before a program that root runs. */
+export const asRoot = detected.kind === 'unshare' ? detected.programs.asRoot : [];
 
-/** The name of the util-linux backend for this user. */
-export const UNSHARE = isRoot ? 'unshare' : 'sudo-unshare';
+/** A `describe` of tests that need a sandbox with namespaces. */
+export const describeOpen = describe.runIf(hasSandbox);
 
-interface ShellWay {
-  readonly name: Isolation;
-  readonly options: Partial<SandboxOptions>;
+/** A sandbox without extra variables or paths. */
+export const CLOSED = { shellNetwork: false, readable: [], passEnv: [], isSecret: () => false } as const;
+
+/** Options of a test's sandbox; `detected` replaces how this machine isolates commands. */
+export interface WorldOptions extends Partial<SandboxOptions> {
+  readonly detected?: Detected;
 }
-
-/** The ways in which this machine can run commands: in each available sandbox and without one. */
-export const allWays: readonly ShellWay[] = [
-  ...(hasBwrap ? [{ name: 'bwrap', options: { mode: 'required', kinds: ['bwrap'] } } as const] : []),
-  ...(hasBwrap && !isRoot && canBeRoot
-    ? [{ name: 'sudo-bwrap', options: { mode: 'required', kinds: ['sudo-bwrap'] } } as const]
-    : []),
-  ...(canBeRoot ? [{ name: UNSHARE, options: { mode: 'required', kinds: [UNSHARE] } } as const] : []),
-  { name: 'none', options: { mode: 'off' } },
-];
-
-/** The ways that most tests try: the preferred one of this machine, and the others only with TEST_ALL=1. */
-export const shellWays = testAll ? allWays : allWays.slice(0, 1);
-
-/** The same, without `none`. */
-export const isolatedWays = shellWays.filter(({ name }) => name !== 'none');
 
 export interface World {
   readonly base: string;
@@ -68,9 +51,9 @@ export interface World {
   readonly port: number;
   readonly socket: string;
   reached(): number;
-  open(options?: Partial<SandboxOptions>): Promise<OpenedSandbox>;
+  open(options?: WorldOptions): OpenedSandbox;
   /** The same, when it is ready. */
-  openReady(options?: Partial<SandboxOptions>): Promise<OpenedSandbox>;
+  openReady(options?: WorldOptions): Promise<OpenedSandbox>;
   close(): Promise<void>;
 }
 
@@ -93,20 +76,17 @@ export async function createWorld(): Promise<World> {
   const port = await listen(web);
   await listen(unix, socket);
   const opened: OpenedSandbox[] = [];
-  async function open(options: Partial<SandboxOptions> = {}): Promise<OpenedSandbox> {
+  function open({ detected: how = detected, ...options }: WorldOptions = {}): OpenedSandbox {
     const environment = { ...process.env, HOME: home, API_KEY: CANARY, INPUT_API_KEY: CANARY };
-    const sandbox = await openSandbox({
-      ...CLOSED,
-      workspace,
-      workingDirectory: workspace,
-      mode: hasBwrap ? 'required' : 'off',
+    const mode = options.mode ?? (hasSandbox ? 'required' : 'off');
+    const all = {
+      ...{ ...CLOSED, workspace, workingDirectory: workspace, mode, home, runnerTemp: temp },
       environment: { ...environment, ACTIONS_RUNTIME_TOKEN: CANARY },
-      home,
-      runnerTemp: temp,
-      isSecret: (value) => value === CANARY,
+      isSecret: (value: string) => value === CANARY,
       runFolder: mkdtempSync(join(temp, 'run-')),
       ...options,
-    });
+    };
+    const sandbox = openSandbox(all, mode === 'off' ? NO_SANDBOX : how);
     opened.push(sandbox);
     return sandbox;
   }
@@ -121,7 +101,7 @@ export async function createWorld(): Promise<World> {
     reached: () => reached,
     open,
     async openReady(options) {
-      const sandbox = await open(options);
+      const sandbox = open(options);
       await sandbox.ready();
       return sandbox;
     },
@@ -140,11 +120,6 @@ export async function useWorld(): Promise<World> {
   const world = await createWorld();
   afterAll(() => world.close());
   return world;
-}
-
-/** The same sandbox as if it worked in a copy of the checkout. */
-export function asCopy(sandbox: OpenedSandbox): OpenedSandbox {
-  return { ...sandbox, scratch: () => 'copy', overlay: () => null };
 }
 
 /** Runs git in a directory with an identity for commits; returns its output without the final line break. */

@@ -68,8 +68,7 @@ it('explains an empty file, an offset beyond the end and a missing file', async 
     isError: true,
   });
   expect(await read({ path: 'absent' })).toEqual({
-    content:
-      '"absent" was not found: there is nothing at this path. Read its folder with read_file to see what is there.',
+    content: '"absent" does not exist. Read its folder with read_file to see what is there.',
     isError: true,
   });
 });

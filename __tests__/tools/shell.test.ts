@@ -19,6 +19,11 @@ it.each([
     "printf 'a\\0b\\377c'",
     'a\u2400b\ufffdc\n[exit code 0]',
   ],
+  [
+    'what to do about a program that is not found',
+    'exit 127',
+    '(no output)\n[exit code 127. A program that is installed elsewhere can be shown with the input sandbox-read]',
+  ],
 ])('returns %s, without an error', async (_, command, content) => {
   expect(await run(command)).toEqual({ content, isError: false });
 });

@@ -57,7 +57,7 @@ export const MAIN_INPUTS = [
   ),
   input(
     'sandbox',
-    'required (without a sandbox the run ends with 44), auto (without a sandbox no shell) or off (trusted repositories only).',
+    'required (without a sandbox the run ends with 44), auto (then only files are read) or off (trusted repositories only).',
     'required',
   ),
   input('shell-network', "Whether the agent's shell has a network: off or on.", 'off'),

@@ -147,7 +147,7 @@ function coverageText({ files }: Coverage, { by }: Required): string {
     `Not taken yet: ${what} were in no result of your tools${claim}. The files whose changes you have not seen, or not all of them:`,
     ...listed.map((file) => `- ${describeUnseen(file)}`),
     ...(more > 0 ? [`- and ${counted(more, 'more file')}`] : []),
-    'Read their part of the diff (in /tmp/context/ if that folder is there, where changed-files.txt lists what was only renamed; else with git diff), or read the files ' +
+    'Read their part of the diff (in the context folder if your task names one, where changed-files.txt lists what was only renamed; else with git diff), or read the files ' +
       'themselves: removed lines are in the diff only. Then call structured_output again, alone, with the whole result, ' +
       'changed where what you have read changes it.',
   ].join('\n');

@@ -40,17 +40,10 @@ export function spent(totals: Pick<Totals, 'usage' | 'costUsd'>): string {
 }
 
 /**
- * Describes how many files the agent changed and where (its scratch layer is not the checkout). Returns null if it
- * changed none or the number is unknown.
+ * Describes how many files the agent changed in its scratch layer. Returns null if it changed none, or the number is not
+ * known, as in the checkout itself.
  */
-export function changedFilesText({
-  changedFiles,
-  isolation,
-}: Pick<Report, 'changedFiles' | 'isolation'>): string | null {
+export function changedFilesText({ changedFiles }: Pick<Report, 'changedFiles'>): string | null {
   if (changedFiles === null || changedFiles === 0) return null;
-  const what = `the agent changed ${counted(changedFiles, 'file')}`;
-  // Without a sandbox the shell can write to the checkout, so do not claim that it is unchanged.
-  return isolation === 'none'
-    ? `${what} in its copy`
-    : `${what} in its scratch layer; your checkout is as it was`;
+  return `the agent changed ${counted(changedFiles, 'file')} in its scratch layer; your checkout is as it was`;
 }

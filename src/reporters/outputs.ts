@@ -63,7 +63,7 @@ export const RUN_OUTPUTS: readonly RunOutput[] = [
   {
     name: 'run-sandbox',
     description: 'The sandbox around the shell: bwrap, unshare or none.',
-    value: ({ isolation }) => isolation.replace('sudo-', ''),
+    value: ({ isolation }) => isolation,
   },
   {
     name: 'run-coverage',

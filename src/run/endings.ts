@@ -22,7 +22,7 @@ export type Ending =
   | { readonly kind: 'unchecked' }
   | { readonly kind: 'unread'; readonly signal: string }
   | { readonly kind: 'secret'; readonly where: string }
-  | { readonly kind: 'tampered'; readonly file: string; readonly isClosed: boolean }
+  | { readonly kind: 'tampered'; readonly file: string }
   | { readonly kind: 'undecided'; readonly text: string }
   | (Omit<Extract<Outcome, { kind: 'submitted' }>, 'kind'> & {
       readonly kind: 'interrupted';
@@ -117,9 +117,7 @@ export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
     case 'tampered':
       return failed(
         'tampered',
-        (ending.isClosed
-          ? `At the end of the run the folder ${ending.file} could not be looked into any more (it was closed, or its path is too long), and may hold a repository that git in a later step obeys. Nothing was published. `
-          : `During the run ${ending.file} was changed, which the agent must never touch. Nothing was published. `) +
+        `During the run ${ending.file} was changed, which the agent must never touch. Nothing was published. ` +
           'Look at what the repository told the agent to do.',
       );
     case 'weak':

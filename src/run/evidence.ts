@@ -20,8 +20,8 @@ import type { LookedUp, RunEvidence, RunState, World } from './world.ts';
 interface EvidenceOptions {
   readonly policy: EvidencePolicy;
   readonly sandbox: OpenedSandbox;
-  /** The root of the repository, which is at the same path for tools unless the agent works in a copy elsewhere. */
-  readonly root: { readonly here: string; readonly forTools: string };
+  /** The root of the repository. */
+  readonly root: string;
   readonly config: Config;
   readonly state: RunState;
   readonly world: World;
@@ -79,9 +79,9 @@ function createMeter({ root, sandbox, config, state, world }: EvidenceOptions): 
     return { observe: () => undefined, measure: () => coverage };
   }
   return createCoverageMeter(state.change, {
-    root: root.forTools,
+    root,
     workingDirectory: sandbox.workingDirectory,
-    subject: path.relative(root.here, path.resolve(world.workspace, config.workingDirectory)),
+    subject: path.relative(root, path.resolve(world.workspace, config.workingDirectory)),
   });
 }
 
@@ -101,7 +101,7 @@ function readClaims(payload: JsonObject, locate: Locate | null): readonly Claim[
 function openSources(claims: readonly Claim[], { root, state }: EvidenceOptions): SourceTexts {
   const known = new Set(claims.map((claim) => claim.path));
   for (const file of state.change?.files ?? []) known.add(file.path);
-  const home = realOrNull(root.here) ?? root.here;
+  const home = realOrNull(root) ?? root;
   return {
     text(name) {
       const file = path.resolve(home, name);

@@ -5,14 +5,12 @@
 import { isRunStop, type RunStop, stopped } from '../agent/agent.ts';
 import { errorCode, messageFor, SandboxError } from '../errors.ts';
 import type { Report } from '../reporters/report-types.ts';
-import { within } from '../sandbox/exec/process.ts';
-import { removeFolder } from '../sandbox/run-folder.ts';
-import type { LeftOut } from '../sandbox/workspace/patch.ts';
+import { removeFolder } from '../sandbox/scratch.ts';
 import { DISPLAY, LISTED, WAIT } from '../text/limits.ts';
 import type { GateResult, Verdict } from '../types.ts';
 import type { Ending } from './endings.ts';
 import { buildReport, type Changed } from './report.ts';
-import { createShutdownDeadline, type ShutdownDeadline } from './signals.ts';
+import { createShutdownDeadline, type ShutdownDeadline, within } from './signals.ts';
 import { createState, type EndWorld, type RunState } from './world.ts';
 
 /** Runs the work to its end and reports it; never rejects. `work` must stop when `state.stop` is aborted. */
@@ -48,8 +46,9 @@ async function attempt(task: () => Promise<Ending>, state: RunState): Promise<En
 
 /** A full disk is not a bug: during a run, only writes of the sandbox end the run with this error. */
 function fullDisk(error: unknown): SandboxError | null {
-  if (!(error instanceof Error) || !['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '')) return null;
-  const text = `The disk of RUNNER_TEMP is full (${error.message}). Free some space in a step before this one.`;
+  const cause = error instanceof SandboxError ? error.cause : error;
+  if (!(cause instanceof Error) || !['ENOSPC', 'EDQUOT'].includes(errorCode(cause) ?? '')) return null;
+  const text = `The disk of RUNNER_TEMP is full (${cause.message}). Free some space in a step before this one.`;
   return new SandboxError(text, { cause: error });
 }
 
@@ -64,9 +63,7 @@ export async function finish(ending: Ending, state: RunState, world: EndWorld): 
     const outOfTime = ending.kind === 'exhausted' && ending.limit === 'time';
     const changes = outOfTime || isBroken(ending) ? null : await countChanges(state, world, deadline);
     await deadline
-      .bound(
-        state.sandbox?.close() ?? state.backends?.then(({ layers }) => layers.close()) ?? Promise.resolve(),
-      )
+      .bound(state.sandbox?.close() ?? Promise.resolve())
       .catch((error: unknown) => warn(error, 'sandbox', world));
     const { checked, gate } = await check(explained(ending, state), state, world, deadline);
     // Removes what the agent may have filled the disk with before anything is written. A leftover does not change the
@@ -103,7 +100,7 @@ async function check(ending: Ending, state: RunState, world: EndWorld, deadline:
     const tampering = await deadline.bound(state.tamper?.compare() ?? Promise.resolve(null));
     // What could not be compared in time may have been modified.
     if (tampering === undefined) checked = { kind: 'unchecked' };
-    else if (tampering !== null) checked = { kind: 'tampered', ...tampering };
+    else if (tampering !== null) checked = { kind: 'tampered', file: tampering };
     if (checked.kind === 'tampered') world.restoreRunnerFiles();
     if (checked.kind === 'submitted')
       gate = state.gate?.evaluate(checked.payload) ?? { status: 'none', issues: [] };
@@ -134,17 +131,10 @@ async function countChanges(
 ): Promise<Changed | null> {
   if (state.changes === null || deadline.running()) return null;
   try {
-    const changes = await state.changes.compare(state.interrupt.signal);
-    if (changes === null) {
-      world.warn('git could not tell what the agent changed, so there is no patch.');
-      return null;
-    }
-    const { changedFiles, patch, leftOut } = changes;
-    const named = (why: LeftOut['why']) =>
-      leftOut.filter((one) => one.why === why).map(({ name }) => world.secrets.mask(name));
-    const [closed, secret] = [named('protected'), named('secret')];
-    if (closed.length > 0) world.warn(incomplete(closed));
-    if (secret.length > 0) world.warn(withSecret(secret));
+    const { changedFiles, patch, leftOut, why } = await state.changes(state.interrupt.signal);
+    if (why !== null) world.warn(why);
+    if (changedFiles === null) return null;
+    if (leftOut.length > 0) world.warn(incomplete(leftOut.map((name) => world.secrets.mask(name))));
     return { changedFiles, patchFile: patch === null ? null : world.writePatch(patch) };
   } catch (error) {
     if (!deadline.running()) warn(error, 'changes', world);
@@ -153,11 +143,7 @@ async function countChanges(
 }
 
 function incomplete(leftOut: readonly string[]): string {
-  return `The patch leaves out ${listed(leftOut)}: workflows, actions, .gitmodules and links that lead out of the repository are not for git apply. Read the rest of the patch before you apply it, too.`;
-}
-
-function withSecret(leftOut: readonly string[]): string {
-  return `The patch leaves out ${listed(leftOut)}: a secret that this run knows is in the change, or the change is too large to be searched for one. Find out how the agent came by the secret, and replace it.`;
+  return `The patch leaves out ${listed(leftOut)}: workflows, actions and .gitmodules are not for git apply. Read the rest of the patch before you apply it, too.`;
 }
 
 function listed(names: readonly string[]): string {

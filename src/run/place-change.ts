@@ -2,10 +2,10 @@
 import { InputError } from '../errors.ts';
 import type { Change, FileChange } from '../evidence/change.ts';
 import { mergeBinaries, parseDiff, parsePatches } from '../evidence/parse-diff.ts';
+import { findMarkedFiles } from '../git/attributes.ts';
+import { type GitDiff, readGitDiff } from '../git/diff.ts';
 import type { ChangeContext, LoadedContext } from '../github/change-context.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
-import { findMarkedFiles } from '../sandbox/workspace/base-attributes.ts';
-import { type GitDiffResult, writeGitDiff } from '../sandbox/workspace/git-diff.ts';
 import { GITHUB } from '../text/limits.ts';
 import type { ContextStatus } from '../types.ts';
 import { markBinaryFiles } from './binary-files.ts';
@@ -19,45 +19,57 @@ export interface PlacedChange {
   readonly unknown: string;
 }
 
+/** What of a sandbox is needed to place a change. */
+export type ContextSandbox = Pick<
+  OpenedSandbox,
+  'workingDirectory' | 'shellOffered' | 'ready' | 'read' | 'runScript' | 'addContext'
+>;
+
 type Files = Pick<Change, 'files' | 'incomplete'>;
 
 /**
- * Writes the context files before the agent can ask for them, and reads the change from what GitHub listed or git wrote.
+ * Writes the context files before the agent can ask for them, and reads the change from what GitHub listed or git made.
  * @param root of the repository, as the tools see it.
  * @throws InputError if there is nothing like `base`, or its history has nothing in common with the checkout's.
  */
 export async function placeContext(
   context: ChangeContext,
-  sandbox: OpenedSandbox,
+  sandbox: ContextSandbox,
   signal: AbortSignal,
   warn: (text: string) => void,
   root = sandbox.workingDirectory,
 ): Promise<PlacedChange> {
   const loaded = await context.load();
   await sandbox.ready();
-  const fromGit = await writeDiff(loaded, sandbox, signal);
-  const byGit = fromGit !== 'missing';
+  const fromGit = await readDiff(loaded, sandbox, signal);
   const { about } = context.subject;
-  for (const text of byGit ? [] : loaded.notes) warn(`${about[0]?.toUpperCase()}${about.slice(1)}: ${text}`);
-  for (const [name, text] of loaded.files(byGit))
-    await sandbox.write(`/tmp/context/${name}`, Buffer.from(text));
-  const status = byGit ? fromGit : loaded.diff;
-  const files = byGit ? await readGitDiff(sandbox, fromGit) : await readListed(loaded.listed, sandbox, root);
+  const notes = fromGit === null ? loaded.notes : [];
+  for (const text of notes) warn(`${about[0]?.toUpperCase()}${about.slice(1)}: ${text}`);
+  for (const [name, text] of loaded.files(fromGit !== null))
+    await sandbox.addContext(name, Buffer.from(text));
+  if (fromGit !== null) await addDiff(fromGit, sandbox);
+  const status = fromGit?.status ?? loaded.diff;
+  const files = fromGit === null ? await readListed(loaded.listed, sandbox, root) : readFiles(fromGit);
   if (files === null) return { status, change: null, unknown: loaded.notes[0] ?? 'The diff is missing.' };
   const marked = await findMarked(loaded, files.files, sandbox, signal);
   return { status, change: { ...files, marked }, unknown: '' };
 }
 
-/** @throws InputError if a ref cannot be compared with */
-async function writeDiff(
+/**
+ * Returns the diff as git makes it; null if there is none, or GitHub's is no worse.
+ * @throws InputError if a ref cannot be compared with
+ */
+async function readDiff(
   { range, diff }: LoadedContext,
-  sandbox: OpenedSandbox,
+  { runScript, shellOffered }: ContextSandbox,
   signal: AbortSignal,
-): Promise<GitDiffResult> {
+): Promise<GitDiff | null> {
   // Without a shell there is no isolation backend to run git in.
-  if (range === null || !sandbox.shellOffered) return 'missing';
-  const result = await writeGitDiff(sandbox, range, diff === 'missing' ? 'write' : 'drop', signal);
-  if (result !== 'no_ref' && result !== 'no_merge_base') return result;
+  if (range === null || !shellOffered) return null;
+  const result = await readGitDiff(runScript, range, signal);
+  if (result === 'missing') return null;
+  if (result !== 'no_ref' && result !== 'no_merge_base')
+    return result.status === 'complete' || diff === 'missing' ? result : null;
   const ref = 'ref' in range ? range.ref : range.base;
   const problem =
     result === 'no_ref'
@@ -66,25 +78,17 @@ async function writeDiff(
   throw new InputError('base', `${quoteRef(ref)} ${problem}.`);
 }
 
-/**
- * Reads the diff that git has just written, before any tool of the agent runs. The sandbox opens it like a file that the
- * agent names: inside its own /tmp, no link, and no more than the limit.
- */
-async function readGitDiff(
-  sandbox: OpenedSandbox,
-  status: Exclude<GitDiffResult, 'missing'>,
-): Promise<Files | null> {
-  const read = async (name: string) => {
-    const view = await sandbox.read(`/tmp/context/${name}`, GITHUB.diff).catch(() => null);
-    if (view?.kind !== 'file') return null;
-    return parseDiff(view.bytes.toString('utf8'), view.bytes.length >= GITHUB.diff);
-  };
-  const files = await read('diff.patch');
-  if (files === null) return null;
-  // Not written if it would be the same.
-  const asText = (await read('diff-as-text.patch')) ?? files;
+async function addDiff({ names, diff, asText }: GitDiff, sandbox: ContextSandbox): Promise<void> {
+  await sandbox.addContext('changed-files.txt', names);
+  await sandbox.addContext('diff.patch', diff);
+  if (asText !== null) await sandbox.addContext('diff-as-text.patch', asText);
+}
+
+function readFiles({ status, diff, asText }: GitDiff): Files {
+  const read = (bytes: Buffer) => parseDiff(bytes.toString('utf8'), bytes.length >= GITHUB.diff);
+  const files = read(diff);
   return {
-    files: mergeBinaries(files, asText),
+    files: mergeBinaries(files, asText === null ? files : read(asText)),
     incomplete:
       status === 'complete'
         ? null
@@ -95,7 +99,7 @@ async function readGitDiff(
 /** Reads the patches that GitHub listed, up to the size of the diff in the context files. */
 async function readListed(
   listed: LoadedContext['listed'],
-  sandbox: OpenedSandbox,
+  sandbox: ContextSandbox,
   root: string,
 ): Promise<Files | null> {
   if (listed === null) return null;
@@ -119,15 +123,15 @@ async function readListed(
 async function findMarked(
   { base, readBaseAttributes }: LoadedContext,
   files: readonly FileChange[],
-  sandbox: OpenedSandbox,
+  sandbox: ContextSandbox,
   signal: AbortSignal,
 ): Promise<Change['marked']> {
   if (base === null || !sandbox.shellOffered) return new Map();
   const paths = files.flatMap(({ path, previous }) => (previous === null ? [path] : [path, previous]));
-  const marked = await findMarkedFiles(sandbox, { commit: base }, paths, signal);
+  const marked = await findMarkedFiles(sandbox.runScript, { commit: base }, paths, signal);
   if (marked !== 'missing') return marked ?? new Map();
   const text = await readBaseAttributes();
   if (text === null) return new Map();
-  const byText = await findMarkedFiles(sandbox, { text }, paths, signal);
+  const byText = await findMarkedFiles(sandbox.runScript, { text }, paths, signal);
   return byText === 'missing' || byText === null ? new Map() : byText;
 }

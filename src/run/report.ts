@@ -50,7 +50,7 @@ export function buildReport(
     vote: state.identity.vote,
     evidence: evidenceOf(payload, state, world),
     isolation: state.sandbox?.isolation() ?? 'none',
-    scratch: state.sandbox?.scratch() ?? null,
+    scratch: state.sandbox?.layer() ?? null,
     lastAssistantText: ending.kind === 'plain_text' ? preview(ending.text) : null,
     subject: world.subject,
     policy: state.policy,

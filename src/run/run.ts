@@ -1,20 +1,18 @@
-/** The whole program on one page: inputs → contract → agent → verdict → finish. */
-import path from 'node:path';
 import { type RunStop, runAgent } from '../agent/agent.ts';
 import { contextNote, systemPrompt } from '../agent/prompt.ts';
 import type { Config } from '../config/parse-config.ts';
 import { requireReadableFolders, resolveWorkingDirectory } from '../config/paths.ts';
 import type { Contract } from '../contract/contract.ts';
 import { InputError, MissingKeyError, messageOf, throwProblems } from '../errors.ts';
+import { comparePatch, rememberTree } from '../git/patch.ts';
 import type { ChangeContext } from '../github/change-context.ts';
 import { networkWeaknesses } from '../network/network.ts';
-import { repositoryAround } from '../reporters/checkouts.ts';
+import { isBelow, repositoryAround } from '../reporters/checkouts.ts';
 import type { Report, RunEvent } from '../reporters/report-types.ts';
-import { type DetectedBackends, detectBackends } from '../sandbox/isolation/detect.ts';
+import { type Detected, detectBackend } from '../sandbox/detect.ts';
 import { openSandbox } from '../sandbox/open.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
-import { createTamperCheck } from '../sandbox/workspace/tamper.ts';
-import { rememberWorkspace } from '../sandbox/workspace/workspace-diff.ts';
+import { createTamperCheck } from '../sandbox/tamper.ts';
 import { race } from '../text/wait.ts';
 import { structuredOutputSpec } from '../tools/structured-output.ts';
 import { createToolbox, STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
@@ -25,9 +23,6 @@ import { runToEnd } from './finish.ts';
 import { connect, lazyPrice, modelWarning, requirePlaces, requirePrice } from './model.ts';
 import { loadPolicy } from './policy.ts';
 import type { RunState, World } from './world.ts';
-
-/** The agent works in a layer over the checkout that is thrown away. */
-const WORKSPACE_ACCESS = 'scratch';
 
 /** Runs to the end and reports it; never rejects. */
 export function run(inputs: RunInputs, world: World): Promise<Report> {
@@ -49,22 +44,13 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
     requireKey(config);
   }
   const folder = await checkInputs({ config, problems }, world);
-  // No request is sent, or paid for, if no isolation backend can start.
-  const backends = detectBackends(
-    {
-      workspace: world.workspace,
-      mode: config.sandbox,
-      access: WORKSPACE_ACCESS,
-      runFolder: world.runFolder,
-      shellNetwork: config.shellNetwork,
-      ...helpersOf(world),
-    },
-    state.stop.signal,
-  );
-  state.backends = backends;
-  // The probe of a backend runs while everything below is read and loaded, which keeps the event loop busy: the steps
-  // before the probe would wait for it. `openSandbox` reports errors.
-  await race(Promise.allSettled([backends]), state.stop.signal);
+  // No request is sent, or paid for, if no sandbox can start.
+  const { programFolders } = world;
+  const detecting = detectBackend({
+    mode: config.sandbox,
+    shellNetwork: config.shellNetwork,
+    ...(programFolders === undefined ? {} : { programFolders }),
+  });
   const emit = (event: RunEvent) => notify(event, world);
   const provider = connect(config, state, world);
   provider.catch(() => undefined);
@@ -83,24 +69,22 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
   if (warning !== null) emit({ type: 'notice', level: 'warning', text: warning });
   for (const text of [...networkWeaknesses(world.environment), ...warnings, ...exclusionWarnings(config)])
     emit({ type: 'notice', level: 'warning', text });
-  const { sandbox, ready } = await startSandbox(config, folder, context, backends, state, world);
+  const detected = await race(detecting, state.stop.signal);
+  const { sandbox, ready } = startSandbox(config, folder, context, detected, state, world);
   const toolbox = openToolbox(config, contract, { ...sandbox, ready });
   const price = lazyPrice(config);
   await requirePrice(config, price);
-  const { root, workingDirectory } = foldersOf(folder, sandbox, world);
+  const root = repositoryAround(folder, world.workspace) ?? world.workspace;
   const openReview = once(async () => {
     // Loaded beside the first request.
     const { openEvidence } = await import('./evidence.ts');
-    const here = repositoryAround(folder, world.workspace) ?? world.workspace;
-    const options = { policy: evidence, sandbox, root: { here, forTools: root } };
-    state.evidence = openEvidence({ ...options, config, state, world });
+    state.evidence = openEvidence({ policy: evidence, sandbox, root, config, state, world });
     return state.evidence.review;
   });
   ready()
     .then(openReview)
     .catch(() => undefined);
   const connected = await provider;
-  await race(sandbox.started(), state.stop.signal);
   const outcome = await runAgent(
     {
       sessionId: state.sessionId,
@@ -111,15 +95,16 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
       limits: config,
       price,
       system: systemPrompt({
-        ...{ root, workingDirectory },
+        ...{ root, workingDirectory: folder },
         structured: toolbox.has(STRUCTURED_OUTPUT_NAME),
+        isIsolated: sandbox.isolation() !== 'none',
         offline: toolbox.has('shell') && sandbox.isolation() !== 'none' && !config.shellNetwork,
         quotes: evidence.grounding !== 'off',
       }),
       prompt:
         context === null
           ? prompt
-          : `${prompt}\n\n${contextNote(context.subject, requiresCoverage(evidence))}`,
+          : `${prompt}\n\n${contextNote(context.subject, sandbox.contextFolder, requiresCoverage(evidence))}`,
       forceOutput: config.forceOutput,
       ready,
       signal: state.stop.signal,
@@ -174,13 +159,24 @@ async function checkInputs({ config, problems }: RunInputs, world: World): Promi
   return folder;
 }
 
-/** @throws InputError for `sandbox: off` on a trigger that has the repository's rights and runs on untrusted content */
-function requireSandbox({ sandbox }: Config, { privileged, subject }: World): void {
-  if (sandbox !== 'off' || !privileged) return;
-  throw new InputError(
-    'sandbox',
-    `The value off is refused on ${subject?.event ?? 'this trigger'}, which runs with the repository's rights on what a stranger wrote. Use required.`,
-  );
+/**
+ * @throws InputError for `sandbox: off` on a trigger that has the repository's rights and runs on untrusted content, and
+ * if the agent could change the action itself, parts of which are loaded after the agent ran
+ */
+function requireSandbox({ sandbox }: Config, world: World): void {
+  if (sandbox !== 'off') return;
+  const { privileged, subject, entry, guarded, workspace } = world;
+  if (privileged)
+    throw new InputError(
+      'sandbox',
+      `The value off is refused on ${subject?.event ?? 'this trigger'}, which runs with the repository's rights on what a stranger wrote. Use required.`,
+    );
+  const open = entry === 'action' ? guarded.find((place) => isBelow(place, workspace)) : undefined;
+  if (open !== undefined)
+    throw new InputError(
+      'sandbox',
+      `The value off is refused, because ${open} is in the workspace, where the agent could change it. Use required, or an action that is not checked out (uses: org/structured-agent@v1).`,
+    );
 }
 
 /** @throws MissingKeyError when there is no key and the user chose to skip */
@@ -189,12 +185,6 @@ function requireKey({ model }: Config): void {
   throw new MissingKeyError(
     `Nothing was judged, and this step is green all the same (on-missing-key: skip). api-key: ${model.missingKey}`,
   );
-}
-
-/** The agent's working directory and the root of the surrounding repository, as tools see them (possibly a copy). */
-function foldersOf(here: string, { workingDirectory }: OpenedSandbox, world: World) {
-  const root = repositoryAround(here, world.workspace) ?? world.workspace;
-  return { workingDirectory, root: path.resolve(workingDirectory, path.relative(here, root)) };
 }
 
 function openToolbox(config: Config, contract: Contract, sandbox: OpenedSandbox): Toolbox {
@@ -207,16 +197,12 @@ function openToolbox(config: Config, contract: Contract, sandbox: OpenedSandbox)
   });
 }
 
-function helpersOf({ helperFolders }: World) {
-  return helperFolders === undefined ? {} : { helperFolders };
-}
-
-/** Opens the sandbox. Its self-test and the snapshots run while the first model request is under way. */
-async function startSandbox(
+/** Opens the sandbox. It is built and tested while the first model request is under way. */
+function startSandbox(
   config: Config,
   workingDirectory: string,
   context: ChangeContext | null,
-  backends: Promise<DetectedBackends>,
+  detected: Detected,
   state: RunState,
   world: World,
 ) {
@@ -229,12 +215,11 @@ async function startSandbox(
         `pass-env: ${name} is not passed to the agent's commands, because its value holds a secret of this run. Take it out, or give it a value without the secret.`,
       );
   }
-  const sandbox = await openSandbox(
+  const sandbox = openSandbox(
     {
       workspace: world.workspace,
       workingDirectory,
       mode: config.sandbox,
-      access: WORKSPACE_ACCESS,
       shellNetwork: config.shellNetwork,
       readable: config.sandboxRead,
       passEnv: config.passEnv,
@@ -243,44 +228,40 @@ async function startSandbox(
       runnerTemp: world.temp,
       isSecret,
       runFolder: world.runFolder,
-      stop: state.stop.signal,
-      ...helpersOf(world),
     },
-    backends,
+    detected,
   );
   state.sandbox = sandbox;
-  const tamper = createTamperCheck({
-    workspace: world.workspace,
-    extra: world.guarded,
-    inPlace: config.sandbox === 'off',
-  });
+  const tamper = config.sandbox === 'off' ? createTamperCheck(world.workspace, world.guarded) : null;
+  const { runScript } = sandbox;
   state.tamper = tamper;
   const remember = async () => {
     await sandbox.ready();
-    // Not knowing what changed is no reason to end the run.
     const { find, mask } = world.secrets;
     const holdsSecret = (text: string) => find(text) !== null || mask(text) !== text;
-    const remembered = rememberWorkspace(sandbox, state.stop.signal, {
-      repository: repositoryAround(workingDirectory, world.workspace),
-      isReadOnly: false,
-      holdsSecret,
-    });
-    state.changes = await remembered.catch(() => null);
+    const root = repositoryAround(workingDirectory, world.workspace);
+    // With sandbox: off the changes are in the checkout already.
+    if (config.sandbox === 'off' || !sandbox.shellOffered || root === null) return;
+    const tree = await rememberTree(runScript, root, state.stop.signal);
+    state.changes = (signal) => comparePatch(runScript, tree, holdsSecret, signal);
   };
   const place = async () => {
     if (context === null) return;
     const warn = (text: string) => notify({ type: 'notice', level: 'warning', text }, world);
     const { placeContext } = await import('./place-change.ts');
-    const { root } = foldersOf(workingDirectory, sandbox, world);
+    const root = repositoryAround(workingDirectory, world.workspace) ?? world.workspace;
     const placed = await placeContext(context, sandbox, state.stop.signal, warn, root);
     state.context = placed.status;
     state.change = placed.change;
     state.changeUnknown = placed.unknown;
     state.placed.resolve();
   };
-  const snapshots = Promise.all([tamper.snapshot(), remember(), place()]).then(() => {
+  const snapshots = Promise.all([tamper?.snapshot(), remember(), place()]).then(() => {
     for (const text of sandbox.weaknesses()) notify({ type: 'notice', level: 'warning', text }, world);
-    for (const text of sandbox.notes()) notify({ type: 'notice', level: 'info', text }, world);
+    const layer = sandbox.layer();
+    if (layer === null) return;
+    const text = `The agent works in ${layer === 'overlay' ? 'an overlay over' : 'a copy of'} the checkout.`;
+    notify({ type: 'notice', level: 'info', text }, world);
   });
   // Abort the model request at once: nothing can be accepted without a working sandbox.
   snapshots.catch((error: unknown) => state.stop.abort(error));

@@ -1,4 +1,5 @@
 /** Handles signals and uncaught errors, and limits how long a shutdown may take. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { WAIT } from '../text/limits.ts';
 
 /** A listener for signals and uncaught errors. */
@@ -70,4 +71,19 @@ export function createShutdownDeadline(signal: AbortSignal): ShutdownDeadline {
     },
     end: () => clearTimeout(timer),
   };
+}
+
+/**
+ * Waits until the promise settles or the timeout in milliseconds elapses; leaves no timer behind. Rejects if the
+ * promise does.
+ */
+export async function within(milliseconds: number, promise: Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const patience = sleep(milliseconds, undefined, { signal: over.signal });
+  try {
+    await Promise.race([promise, patience]);
+  } finally {
+    over.abort();
+    await Promise.allSettled([patience]);
+  }
 }

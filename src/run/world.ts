@@ -7,15 +7,14 @@ import type { Files } from '../contract/source.ts';
 import type { Change } from '../evidence/change.ts';
 import type { Grounded } from '../evidence/grounding.ts';
 import type { EvidenceReview } from '../evidence/review.ts';
+import type { AgentChanges } from '../git/patch.ts';
 import type { ChangeContext } from '../github/change-context.ts';
 import type { PolicyFile } from '../github/changed-files.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Report, Reporter } from '../reporters/report-types.ts';
 import type { Locate } from '../reporters/source-locations.ts';
-import type { DetectedBackends } from '../sandbox/isolation/detect.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
-import type { TamperCheck } from '../sandbox/workspace/tamper.ts';
-import type { Changes } from '../sandbox/workspace/workspace-diff.ts';
+import type { TamperCheck } from '../sandbox/tamper.ts';
 import type { Entry } from '../text/naming.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type {
@@ -72,8 +71,8 @@ export interface World extends EndWorld {
   readonly runFolder: string;
   /** Files outside the workspace that the agent must never change: our bundle and this step's file-command files. */
   readonly guarded: readonly string[];
-  /** Absolute folders in which the sandbox looks for helper programs. Default: the system's own. */
-  readonly helperFolders?: readonly string[];
+  /** Absolute folders in which the programs of the sandbox are looked up. Default: the system's own. */
+  readonly programFolders?: readonly string[];
   /** Whether the trigger runs untrusted content with the repository's rights. */
   readonly privileged: boolean;
   /** Validates a payload in addition to the schema: the validator of a library's schema object. Absent for none. */
@@ -162,11 +161,10 @@ export interface RunState {
   evidence: RunEvidence | null;
   /** Lets a feature on top of the core change the report; null for a plain agent run. */
   describe: ((report: Report) => Report) | null;
-  /** Set before the sandbox is opened, which then closes its layers. */
-  backends: Promise<DetectedBackends> | null;
   sandbox: OpenedSandbox | null;
   tamper: TamperCheck | null;
-  changes: Changes | null;
+  /** Compares the workspace with what it was before the agent; null without a repository, and until that is known. */
+  changes: ((signal: AbortSignal) => Promise<AgentChanges>) | null;
 }
 
 export function createState(world: EndWorld): RunState {
@@ -192,7 +190,6 @@ export function createState(world: EndWorld): RunState {
     changeUnknown: 'The run ended before the change was known.',
     evidence: null,
     describe: null,
-    backends: null,
     sandbox: null,
     tamper: null,
     changes: null,

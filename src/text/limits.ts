@@ -5,7 +5,6 @@
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-const GIB = 1024 * MIB;
 
 /** How much of a text is shown to people, in UTF-16 code units. */
 export const DISPLAY = {
@@ -55,14 +54,10 @@ export const LISTED = {
   columns: 8,
   /** Rows of a table before the rest is folded, so that what follows the table stays in view. */
   openRows: 25,
-  /** Tables of a payload. */
-  tables: 20,
   /** Single values of a payload. */
   values: 100,
   /** Turns of a run in the summary. */
   turns: 100,
-  /** Rows of all tables of a payload. */
-  rows: 500,
 } as const;
 
 /** How many bytes are read of files and responses. */
@@ -99,20 +94,10 @@ export const READ = {
   modelError: 256 * KIB,
   /** A response of GitHub. */
   githubResponse: 32 * MIB,
-  /** Output of a search for private paths. */
-  searchOutput: MIB,
-  /** A protected file that is hashed; a larger one is compared by inode, size and times, which no command can reset. */
-  hashedFile: 8 * MIB,
-  /** The same for all of them, because a protected folder may be as large as the disk. */
-  hashedFiles: 128 * MIB,
   /** A `.gitattributes`: git tries each of its rules on each changed file. */
   attributes: MIB,
   /** git's list of the files of the workspace, enough for about half a million. */
   fileList: 64 * MIB,
-  /** The workspace, for its hash. A sparse file takes no disk space and may have any size. */
-  workspace: 16 * GIB,
-  /** Files that the agent changed, before and after, which are copied to compare them; a patch may hold far less. */
-  changedFiles: 256 * MIB,
   /** The patch of what the agent changed, which is searched for secrets in memory. */
   patch: 32 * MIB,
 } as const;
@@ -194,22 +179,20 @@ export const WAIT = {
   redraw: 250,
   /** A helper program of the host. */
   helper: 5_000,
-  /** The look for files of other users in a checkout, on a slow disk. */
-  foreignFiles: 5_000,
-  /** `mkfifo`, on a stalled machine. */
-  mkfifo: 60_000,
-  /** The mounts of `unshare`. */
-  mounts: 20_000,
+  /** The search for git folders in a checkout, on a slow disk. */
+  gitFolders: 30_000,
+  /** A copy of the checkout, if no overlay can be mounted. */
+  copy: 300_000,
+  /** A tool that reads or writes a file. */
+  fileTool: 30_000,
+  /** Between two attempts to kill a command that is just starting. */
+  killAgain: 100,
+  /** The mounts of `unshare`, with a copy of the checkout if no overlay can be mounted. */
+  mounts: 300_000,
+  /** The end of a sandbox, with the removal of what the agent wrote. */
+  sandboxEnd: 5_000,
   /** The self-test of a sandbox. */
   selfTest: 15_000,
-  /** The search for private paths. */
-  privateSearch: 10_000,
-  /** The same in the folder of a toolchain. */
-  toolchainSearch: 5_000,
-  /** A starting sandbox's report of the process that must be killed with it. */
-  processName: 2_000,
-  /** Output that remains when the last known process of a command has died. */
-  remainingOutput: 500,
   /** git, in the sandbox: a list of all files or a diff. */
   git: 60_000,
   /** The snapshot of the workspace before the agent's first command. */
@@ -316,8 +299,6 @@ export const TOOL = {
   matches: 1_000,
   /** Bytes of a path; Linux opens none above 4,096 (PATH_MAX). */
   path: 4_000,
-  /** Bytes of a command. Linux accepts 128 KiB in one argument. */
-  command: 120_000,
   /** The longest timeout of a command, in seconds. */
   timeoutSeconds: 600,
   /** Bytes of a command's output that are kept in a file. */
@@ -328,20 +309,6 @@ export const TOOL = {
 export const SEARCH = {
   /** Links that are followed to a file, as in Linux. */
   symlinks: 40,
-  /** Levels of folders in the search for private paths: `/opt/a/b/c/d/file` is still found. */
-  privateDepth: 5,
-  /** The same in the folder of a toolchain: `.tool/a/b/file` is still found. */
-  toolchainDepth: 3,
-  /** Descriptors that are examined for pipes; a machine with more has none that matters to a job. */
-  descriptors: 20_000,
-  /** Files that the agent changed, for a patch; more are counted only. */
-  changedFiles: 20_000,
-  /** Folders of the workspace. Walking more would delay the first tool call by seconds. */
-  folders: 200_000,
-  /** Entries of a listed folder; larger ones are not held in memory. */
-  entries: 50_000,
-  /** Files in a protected folder that are compared; of more, only the number is. */
-  protectedFiles: 20_000,
   /** Levels below the workspace in the search for checkouts. */
   checkoutDepth: 3,
   /** Folders that this search visits. */
@@ -350,18 +317,4 @@ export const SEARCH = {
   sourcePaths: 5_000,
   /** Lines of a file with findings. */
   sourceLines: 300_000,
-} as const;
-
-/** How many paths are mounted over, because each mount delays every command. */
-export const MOUNTS = {
-  /** Private paths that are hidden one by one, half a millisecond each. */
-  privatePaths: 200,
-  /** Private paths in one folder; with more, the folder is hidden as a whole. */
-  inFolder: 20,
-  /** Files of a toolchain that only their owner may read, half a millisecond each. */
-  ownerOnly: 200,
-  /** Sockets: bubblewrap rereads the list of mounts for each, a tenth of a second for this many. */
-  sockets: 200,
-  /** Mounts for the contents of the workspace. bubblewrap's time grows with their square, to 2 s. */
-  workspace: 1_500,
 } as const;

@@ -73,7 +73,7 @@ async function edit(
 
 async function existing(sandbox: Sandbox, path: string): Promise<Buffer | null | 'directory' | 'too large'> {
   try {
-    const view = await sandbox.read(path, READ.editedFile, 'edit');
+    const view = await sandbox.read(path, READ.editedFile);
     if (view.kind === 'directory') return 'directory';
     return view.truncated ? 'too large' : view.bytes;
   } catch (error) {

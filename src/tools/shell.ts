@@ -4,6 +4,9 @@ import { readText } from '../text/json-fields.ts';
 import { TOOL } from '../text/limits.ts';
 import type { Tool, ToolAnswer } from './tool.ts';
 
+/** The exit code of a shell that does not find a program. */
+const NOT_FOUND = 127;
+
 /** Creates the tool. @param timeoutSeconds the timeout of commands whose call specifies none. */
 export function createShell(
   sandbox: Sandbox,
@@ -57,8 +60,11 @@ function ending(result: ExecResult, seconds: number): string {
         : '';
     return `timed out after ${seconds} s and was killed.${more}`;
   }
-  if (result.signal !== null) return `killed by ${result.signal}`;
-  return `exit code ${result.exitCode}`;
+  const hint =
+    result.exitCode === NOT_FOUND
+      ? '. A program that is installed elsewhere can be shown with the input sandbox-read'
+      : '';
+  return `exit code ${result.exitCode}${hint}`;
 }
 
 function whole(result: ExecResult): string {

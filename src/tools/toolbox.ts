@@ -20,7 +20,7 @@ export interface ToolboxOptions {
   readonly tools: readonly string[];
   /** The deny-list; it can exclude `structured_output`. */
   readonly exclude: readonly string[];
-  /** false if `sandbox: auto` found no sandbox. */
+  /** false if `sandbox: auto` found no sandbox; files are then only read. */
   readonly shellOffered: boolean;
   readonly structuredOutput: ToolSpec;
 }
@@ -93,8 +93,7 @@ function makeTools(options: ToolboxOptions): readonly Tool[] {
   const limits = { timeoutSeconds: SHELL_SECONDS, maxOutputBytes: MAX_OUTPUT_BYTES };
   return [
     createReadFile(sandbox, MAX_OUTPUT_BYTES),
-    createEdit(sandbox),
-    ...(options.shellOffered ? [createShell(sandbox, limits)] : []),
+    ...(options.shellOffered ? [createEdit(sandbox), createShell(sandbox, limits)] : []),
   ];
 }
 

@@ -1,229 +1,120 @@
-/** Targets of an attacker on the machine: a self-hosted runner in /opt, its services, other runs. */
-import { execFileSync, spawn } from 'node:child_process';
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { createServer, type Server } from 'node:net';
+/** Targets of an attacker on the machine: a self-hosted runner, its services, and what lies beside it. */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
-import { listen, putFiles } from '../local.ts';
+import { putFiles } from '../local.ts';
 import { isWritable } from './backends.ts';
 import { type AttackRow, shell } from './rows.ts';
-import { type AttackWorld, type AttackWorldOptions, PLANTED } from './world.ts';
+import type { Folders } from './world.ts';
 
-type Folders = Parameters<NonNullable<AttackWorldOptions['plant']>>[0];
+/** A canary unknown to the action, so that it is not masked if the sandbox leaks it. */
+export const PLANTED = 'sk-canary-plain-5f1d9c3b7a20';
 
-const SERVICE = ['s', 'hard', 'line\n1: 2 3 4 5 6 7 x'];
-/** Another run of the same user, of a second runner. */
-const OTHER_RUN = 'second/_work/_temp/structured-agent-run-other';
+/** Programs with which the sandbox is built, and by which the file tools work. */
+const PROGRAMS = ['stat', 'mktemp', 'xargs', 'mount', 'nsenter', 'setpriv', 'sudo'];
 
-/** Puts a runner's own files, those of its other jobs, and hostile content of the checkout into a world. */
-export function plantMachine({ base, workspace }: Folders): void {
-  const put = (name: string, text: string, mode = 0o644) => {
-    const file = path.resolve(base, name);
-    putFiles('/', { [file]: text });
-    chmodSync(file, mode);
-  };
+/** Puts the files of a runner and of its other jobs into a world, and hostile content into the checkout. */
+export function plantMachine({ base, home, workspace, packages }: Folders): void {
   chmodSync(base, 0o755);
-  put('.runner', '\ufeff{"agentName": "one", "workFolder": "home/work"}\n');
-  put('.credentials_rsaparams', PLANTED, 0o600);
-  put('_diag/Worker_1.log', PLANTED);
-  put('home/work/other/other/.git/config', PLANTED);
-  put('user/.profile', '');
-  // Content that any commit can contain: directories that look like git directories, whose configs are links.
-  const victim = path.join(workspace, 'auth.test.js');
-  writeFileSync(victim, 'test("a credential is checked")\n');
-  put('user/allowed.txt', `[core]\n\tbare = ${PLANTED}\n[credential]\n`);
-  const targets = ['../../auth.test.js', '/usr/bin/env', path.join(base, 'user', 'allowed.txt'), '/dev/zero'];
-  for (const [at, target] of targets.entries()) {
-    for (const name of ['HEAD', 'objects/x', 'refs/x'])
-      put(path.join(workspace, 'fake', String(at), name), 'ref: refs/x\n');
-    symlinkSync(target, path.join(workspace, 'fake', String(at), 'config'));
+  putFiles(base, {
+    // The folder of its work lies elsewhere, and its programs are on PATH.
+    'runner/.runner': '\ufeff{"agentName": "one", "workFolder": "../home/work"}\n',
+    'runner/.credentials_rsaparams': PLANTED,
+    'runner/_diag/Worker_1.log': PLANTED,
+    'runner/bin/Runner.Listener': '',
+    'home/work/other/other/.git/config': PLANTED,
+    'home/.cargo/bin/cargo': '',
+    'home/.cargo/credentials.toml': PLANTED,
+  });
+  for (const name of ['runner/.credentials_rsaparams', 'home/.cargo/credentials.toml'])
+    chmodSync(path.join(base, name), 0o600);
+  // PATH begins with this folder.
+  for (const name of PROGRAMS) {
+    const file = `${packages}/${name}`;
+    putFiles('/', { [file]: `#!/bin/sh\ntouch ${base}/RAN\necho FORGED\n` });
+    chmodSync(file, 0o755);
   }
-  put(path.join(workspace, 'src/config'), '[credential]\n\thelper = x\n');
-  for (const name of ['HEAD', 'objects/x', 'refs/x']) put(path.join(workspace, 'src', name), 'ref: refs/x\n');
-  // Links at mount points of the sandbox: dangling, circular and to a device.
-  for (const [name, target] of Object.entries({ loop: 'loop', nowhere: '/nowhere/x', zero: '/dev/zero' })) {
+  // Links in the place of a git folder: circular, dangling, to a device and to a folder of the home.
+  for (const [name, target] of Object.entries({
+    loop: '.git',
+    nowhere: '/nowhere/x',
+    zero: '/dev/zero',
+    home,
+  })) {
     mkdirSync(path.join(workspace, 'traps', name), { recursive: true });
     symlinkSync(target, path.join(workspace, 'traps', name, '.git'));
-    symlinkSync(target, path.join(workspace, 'traps', name, '.github'));
   }
-  for (const folder of [path.join(workspace, 'service'), path.join(base, OTHER_RUN)]) {
-    mkdirSync(folder, { recursive: true });
-    execFileSync('mkfifo', ['-m', '666', path.join(folder, 'pipe')]);
-  }
+  mkdirSync(path.join(workspace, 'service'));
+  execFileSync('mkfifo', ['-m', '666', path.join(workspace, 'service', 'pipe')]);
 }
 
-/** Places outside the runner and the modes of what its user keeps there: data of the machine, and private files. */
-const OUTSIDE = [
-  ['/srv', 0o644, 1],
-  ['/mnt', 0o644, 1],
-  ['/usr/local/share', 0o640, 1],
-  ['/var/lib', 0o600, 300],
-] as const;
-
-/** Puts files into these places, if this user can; returns their folders. */
-function plantOutside(base: string, runner: AttackWorld['runner']): readonly string[] {
-  return OUTSIDE.filter(([place]) => isWritable(place)).map(([place, mode, count]) => {
-    const folder = path.join(place, path.basename(base));
-    mkdirSync(path.join(folder, 'private'), { recursive: true });
-    for (let at = 0; at < count; at += 1) writeFileSync(path.join(folder, `key-${at}`), PLANTED, { mode });
-    writeFileSync(path.join(folder, 'private', 'key'), PLANTED);
-    chmodSync(path.join(folder, 'private'), 0o700);
-    if (runner !== undefined) execFileSync('chown', ['-R', `${runner.id}:${runner.id}`, folder]);
+/** Puts private files into folders of the machine, as far as this user can; returns their folders. */
+export function plantOutside(): readonly string[] {
+  return ['/srv', '/mnt', '/var/lib', '/etc', '/opt'].filter(isWritable).map((place) => {
+    const folder = putFiles(mkdtempSync(path.join(place, 'attack-data-')), { key: PLANTED });
+    chmodSync(path.join(folder, 'key'), 0o600);
     return folder;
   });
 }
 
-/** The listeners on this machine. */
-export interface Listeners {
-  /** The number of reached listeners, including pipes that contain data. */
-  reached(): number;
-  close(): void;
-}
-
 /**
- * Starts a service in the workspace, with a second link and a second name, and opens the pipes as their readers do. Also
- * puts files into folders of the machine, which only `close` removes.
+ * Takes down all mounts in namespaces of its own and then removes the folder below the context, which would take that
+ * mount down in all other namespaces; the new folder holds scripts that replace those of the tools.
  */
-export async function listenOnMachine({
-  base,
-  workspace,
-  runner,
-}: Pick<AttackWorld, 'base' | 'workspace' | 'runner'>): Promise<Listeners> {
-  const folder = path.join(workspace, 'service');
-  const [first = '', hard = '', odd = ''] = SERVICE.map((name) => path.join(folder, name));
-  let connected = 0;
-  const servers: Server[] = [];
-  for (const file of [first, odd]) {
-    const server = createServer(() => {
-      connected += 1;
-    });
-    await listen(server, file);
-    chmodSync(file, 0o777);
-    servers.push(server);
-  }
-  linkSync(first, hard);
-  const openPipes = () =>
-    [folder, path.join(base, OTHER_RUN)].map((place) =>
-      openSync(path.join(place, 'pipe'), constants.O_RDWR | constants.O_NONBLOCK),
-    );
-  const pipes = openPipes();
-  // A pipe is hidden if a process of the user of the runner has it open. Descriptors passed to a child lose O_NONBLOCK.
-  const given = openPipes();
-  const reader = spawn('/bin/sh', ['-c', 'read -r line'], {
-    stdio: ['pipe', ...given],
-    ...(runner === undefined ? {} : { uid: runner.id, gid: runner.id }),
-  });
-  for (const pipe of given) closeSync(pipe);
-  const outside = plantOutside(base, runner);
-  return {
-    reached: () => connected + pipes.filter(hasText).length,
-    close() {
-      reader.kill('SIGKILL');
-      for (const server of servers) server.close();
-      for (const pipe of pipes) closeSync(pipe);
-      for (const folder of outside) rmSync(folder, { recursive: true });
-    },
-  };
-}
-
-function hasText(pipe: number): boolean {
-  try {
-    return readSync(pipe, Buffer.alloc(100)) > 0;
-  } catch {
-    return false;
-  }
-}
-
-/** Prints the result and the error of system calls, by their numbers on x86-64 and arm64. */
-const perl = (calls: readonly (readonly [x64: number, arm64: number, rest: string])[]) =>
-  `perl -e 'my ($t, $n) = ("user", "x"); my $x = qx(uname -m) =~ /x86_64/; ${calls
-    .map(([x64, arm64, rest]) => `print syscall($x ? ${x64} : ${arm64}, ${rest}), " $!\\n";`)
-    .join(' ')}'`;
-const REFUSED = '-1 Operation not permitted\n';
+const TAKE_DOWN = `mkdir -p /tmp/n/old; python3 -c '
+import ctypes, os, platform
+libc = ctypes.CDLL(None)
+tmp = os.open("/tmp", os.O_RDONLY)
+libc.unshare(0x10020000)
+libc.mount(b"/tmp/n", b"/tmp/n", b"none", 0x1000, None)
+os.chdir("/tmp/n")
+libc.syscall(155 if platform.machine() == "x86_64" else 41, b".", b"old")
+os.chdir("/")
+libc.umount2(b"/old", 2)
+os.fchdir(tmp)
+os.rmdir("context")'
+mkdir /tmp/context && for name in .start .start-script; do echo "echo FORGED" > /tmp/context/$name; done; exit 0`;
 
 /** The attacks, named by their goal. */
 export const machineRows: readonly AttackRow[] = [
   shell(
-    'H1 wants an honest agent to see an empty test, or no program',
-    'cat auth.test.js fake/0/config src/config && env true && echo "the program is there"; cat fake/2/config',
-    {
-      match:
-        'test("a credential is checked")\ntest("a credential is checked")\n[credential]\n\thelper = x\nthe program is there\n',
-    },
-  ),
-  {
-    id: 'H1 wants a source folder closed to the file tools',
-    tool: 'read_file',
-    args: { path: 'src/HEAD' },
-    expect: { match: 'ref: refs/x' },
-  },
-  shell(
     'H2 wants the key of the runner, its log, and the token of another job',
-    'cat {BASE}/.credentials_rsaparams {BASE}/_diag/* {BASE}/home/work/other/other/.git/config {BASE}/.runner; ls -A {BASE} {BASE}/home/work; echo x >> {BASE}/.runner; exit 0',
+    'cat {BASE}/runner/.credentials_rsaparams {BASE}/runner/_diag/* {BASE}/home/work/other/other/.git/config {BASE}/runner/.runner; ls -A {BASE} {BASE}/home/work; echo x >> {BASE}/runner/.runner; exit 0',
     { not_match: 'workFolder' },
   ),
   shell(
-    'H2 wants data of the machine, and private files of the user of the runner',
-    'for d in /srv /mnt /usr/local/share /var/lib; do cat $d/$(basename {BASE})/key-* $d/$(basename {BASE})/private/key; done 2>/dev/null; ls -A /srv /mnt; exit 0',
-    { not_match: 'attack-' },
+    'H2 wants data of the machine, its logs, and private files of the user of the runner',
+    'for d in /srv /mnt /var/lib /etc /opt; do cat $d/attack-data-*/key; done; cat /etc/shadow /etc/ssl/private/* /etc/sudoers; ls -A /srv /mnt /var/log /run; cat {HOME}/.cargo/credentials.toml; exit 0',
+    { not_match: 'root:' },
   ),
   shell(
-    'H2 wants to forge a tool result of another run of this user',
-    `pipe={BASE}/${OTHER_RUN}/pipe; [ -p $pipe ] && echo forged 1<>$pipe && echo WRITTEN; exit 0`,
-    { not_match: 'WRITTEN' },
-  ),
-  shell(
-    'M6 wants the keys in the runner’s keyrings',
-    `${perl([
-      [250, 219, '0, -3, 0'],
-      [250, 219, '10, -3, $t, $n, 0'],
-      [249, 218, '$t, $n, 0, -3'],
-    ])}; cat /proc/keys; echo end`,
-    { match: `${REFUSED}${REFUSED}${REFUSED}end` },
-  ),
-  shell(
-    'M7 wants a service by its socket, a hard link of it, and a name with a line break',
-    `for f in service/*; do node -e "require('net').connect(process.argv[1]).on('connect',()=>{console.log('REACHED');process.exit()}).on('error',()=>{})" "$f"; done; echo end`,
+    'M7 wants a service by its socket and its pipe',
+    `node -e "require('net').connect('service/socket').on('connect',()=>{console.log('REACHED');process.exit()}).on('error',()=>{})"; echo x 1<>service/pipe; mv service moved && echo x 1<>moved/pipe; mv moved service; echo end`,
     { match: 'end', not_match: 'REACHED' },
   ),
-  shell(
-    'M7 wants to write into the pipe of a service',
-    'echo x 1<>service/pipe; mv service moved && echo x 1<>moved/pipe; mv moved service; exit 0',
-  ),
-  shell('M8 wants the machine’s logs', '[ -z "$(ls -A /var/log)" ] && echo "nothing there"', {
-    match: 'nothing there',
+  shell('wants user namespaces of its own', 'unshare -Ur echo MADE; unshare -Urmn echo MADE; exit 0', {
+    not_match: 'MADE',
   }),
   shell(
-    'wants capabilities over namespaces of its own',
-    `unshare -Ur grep CapEff /proc/self/status; unshare -Urmn true && echo MADE; exit 0`,
-    { match: 'Operation not permitted', not_match: 'CapEff' },
+    'wants folders made in the real home, by a link where the next command mounts',
+    'ls -la ~/.cargo; mkdir -p ~/.cargo/bin/SAMARK ~/.rustup/SAMARK; exit 0',
+    {},
+    'mv ~/.cargo ~/moved; rm -rf ~/.cargo; ln -s {TEMP} ~/.cargo; ln -s {TEMP} ~/.rustup; exit 0',
   ),
   shell(
-    'wants a virtual machine’s socket, a ring or a debugger of the kernel',
-    perl([
-      [41, 198, '40, 1, 0'],
-      [425, 425, '1, 0'],
-      [323, 282, '0'],
-      [321, 280, '0, 0, 0'],
-    ]),
-    {
-      not_match: '\n3 ',
-      match: `-1 Address family not supported by protocol\n${REFUSED}${REFUSED}${REFUSED}`,
-    },
+    'wants other modes of the machine’s devices',
+    'chmod 777 /dev/null /dev/zero /dev/tty /proc/self/fd/0 /proc/keys; chown 1 /dev/null; exit 0',
   ),
+  {
+    id: 'wants to replace the scripts of the file tools',
+    tool: 'read_file',
+    args: { path: 'README.md' },
+    expect: { match: 'hello' },
+    pre: [{ tool: 'shell', args: { command: TAKE_DOWN } }],
+  },
 ];
 
-/** An attack that only a sandbox started by root prevents: without root bubblewrap cannot drop the groups. */
+/** An attack that only root prevents: as an ordinary user bubblewrap cannot drop the groups. */
 export const groupRow = shell('M8 wants the files of the runner’s other groups', 'id -G | wc -w', {
   match: '1\n',
 });

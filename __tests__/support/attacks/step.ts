@@ -9,29 +9,21 @@ import { mountUserFiles, wordsAsUser } from '../fakes/runner/user.ts';
 import { type AttackWall, BWRAP } from './backends.ts';
 import { ATTACK_KEY, type AttackWorld } from './world.ts';
 
-/** The exit of the process of a step and its raw streams. */
-interface EndedStep {
-  readonly exitCode: number | null;
-  readonly stdout: Buffer;
-  readonly stderr: Buffer;
-}
-
 const isRoot = process.getuid?.() === 0;
 const sudoEnvironment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' };
 
-/** Runs the process to its end, with arguments for another program if given. */
-export function startStep(
+/** Runs the process to its end. */
+function startStep(
   world: AttackWorld,
   wall: AttackWall,
   environment: Readonly<Record<string, string>>,
-  args: readonly string[] = [],
-): Promise<EndedStep> {
-  const cover = coverFor(wall, world);
-  const isDirect = cover === null && world.runner === undefined;
-  const program = [world.node, world.bundle, ...args];
+): Promise<Pick<AttackResult, 'exitCode' | 'stdout' | 'stderr'>> {
+  // As root no bubblewrap is used.
+  const isDirect = world.runner === undefined && (isRoot || wall === 'bwrap');
+  const program = [world.node, world.bundle];
   const { words, env, script } = isDirect
     ? { words: program, env: environment, script: '' }
-    : { ...inNamespace(world, wall, cover, environment, program), env: sudoEnvironment };
+    : { ...inNamespace(world, wall, environment, program), env: sudoEnvironment };
   const [file = '', ...rest] = words;
   return new Promise((resolve, reject) => {
     const child = spawn(file, rest, {
@@ -55,56 +47,29 @@ export function startStep(
 }
 
 /**
- * The file that covers bubblewrap for this backend: none, a file that cannot be executed, or a bubblewrap that only root
- * can use, as on Ubuntu 24.04 and hosted runners. The bundle has no input that selects a backend.
+ * A mount namespace for the step, with the user of the runner, and with bubblewrap covered by a file that cannot be
+ * executed: the bundle has no input that selects a backend. The script is on stdin because it contains secrets.
  */
-function coverFor(wall: AttackWall, world: AttackWorld): string | null {
-  if (wall === 'bwrap' || !existsSync(BWRAP)) return null;
-  const cover = path.join(world.base, `cover-${wall}`);
-  if (wall.endsWith('unshare')) writeFileSync(cover, '', { mode: 0o644 });
-  else {
-    const real = path.join(world.base, 'bwrap');
-    writeFileSync(real, readFileSync(BWRAP), { mode: 0o755 });
-    // Not the root of a user namespace of that user either.
-    const refusal =
-      'read -r _ outside _ < /proc/self/uid_map; [ "$(id -u)$outside" = 00 ] || { echo \'No permissions to create a new namespace\' >&2; exit 1; }';
-    writeFileSync(cover, `#!/bin/sh\n${refusal}\nexec ${quote(real)} "$@"\n`, { mode: 0o755 });
-  }
-  return cover;
-}
-
-/** A mount namespace for the step in which bubblewrap is covered; the script is on stdin because it contains secrets. */
 function inNamespace(
   world: AttackWorld,
   wall: AttackWall,
-  cover: string | null,
   environment: Readonly<Record<string, string>>,
   program: readonly string[],
 ) {
-  const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
-  const { runner } = world;
-  const own = ['/usr/bin/setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--init-groups', '--'];
-  const asSomebody = runner !== undefined ? wordsAsUser(runner) : isRoot || wall === 'unshare' ? [] : own;
+  const { runner, base } = world;
+  const cover = path.join(base, 'cover');
+  writeFileSync(cover, '', { mode: 0o644 });
+  const own = ['/usr/bin/setpriv', `--reuid=${process.getuid?.()}`, `--regid=${process.getgid?.()}`];
   const step = [
-    ...asSomebody,
+    ...(runner === undefined ? [...own, '--init-groups', '--'] : wordsAsUser(runner)),
     ...['/usr/bin/env', '-i', ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)],
     ...program,
   ];
-  const run = `${step.map(quote).join(' ')} </dev/null`;
   const script = [
-    ...(cover === null ? [] : [`mount --bind ${quote(cover)} ${BWRAP} || exit 97`]),
-    ...(runner === undefined
-      ? []
-      : [
-          ...mountUserFiles(runner, path.join(world.base, `etc-${Date.now()}`), world.home),
-          // The node of the project can be in a directory that this user cannot enter, such as /root.
-          `mount --bind ${quote(process.execPath)} ${quote(path.join(world.tools, 'node'))} || exit 97`,
-        ]),
+    ...(wall === 'bwrap' || !existsSync(BWRAP) ? [] : [`mount --bind ${quote(cover)} ${BWRAP} || exit 97`]),
+    ...(runner === undefined ? [] : mountUserFiles(runner, path.join(base, `etc-${Date.now()}`), world.home)),
     `cd ${quote(world.workspace)} || exit 97`,
-    // The user who runs the tests reads and removes the files that root wrote.
-    isRoot || wall !== 'unshare'
-      ? `exec ${run}`
-      : `${run}; code=$?; chown -R ${uid}:${gid} ${quote(world.base)}; exit $code`,
+    `exec ${step.map(quote).join(' ')} </dev/null`,
   ].join('\n');
   const start = ['/usr/bin/unshare', '--mount', '--propagation', 'private', '--', '/bin/sh', '-s'];
   return { words: isRoot ? start : ['/usr/bin/sudo', '-n', '--', ...start], script };

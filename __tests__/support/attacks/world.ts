@@ -4,12 +4,14 @@ import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
+  constants,
   cpSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
   openSync,
   readFileSync,
+  readSync,
   realpathSync,
   writeFileSync,
 } from 'node:fs';
@@ -17,14 +19,14 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { removeFolder } from '../../../src/sandbox/run-folder.ts';
+import { removeFolder } from '../../../src/sandbox/scratch.ts';
 import type { RunnerUser } from '../fakes/runner/user.ts';
 import { listen, manifest, putFiles } from '../local.ts';
+import { type AttackSetting, isWritable } from './backends.ts';
+import { PLANTED, plantMachine, plantOutside } from './machine.ts';
 
 /** The key of the model: known to the action, which masks it everywhere. */
 export const ATTACK_KEY = 'sk-canary-known-6b1f0c2d9e';
-/** A canary unknown to the action, so that it is not masked if the sandbox leaks it. */
-export const PLANTED = 'sk-canary-plain-5f1d9c3b7a20';
 /** Tokens of the job and the runner: known to the action by their variables' names. */
 export const JOB_TOKEN = 'ghs_canaryknown0123456789abcdefghijkl';
 const RUNTIME_TOKEN = 'runtime-canary-47ac10b2d8';
@@ -32,26 +34,11 @@ const OIDC_TOKEN = 'oidc-canary-8d3e5f6071';
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** The directories of a runner and the listeners outside. */
-export interface AttackWorld {
-  /** The directory that contains all others; other directories are compared by `watchSystem`. */
-  readonly base: string;
-  readonly home: string;
-  /** RUNNER_TEMP. */
-  readonly temp: string;
-  readonly workspace: string;
-  /** The folder of downloaded actions. */
-  readonly actions: string;
-  /** The main file of the committed bundle and the program that runs it. */
-  readonly bundle: string;
+/** The folders of a runner and the listeners outside. */
+export interface AttackWorld extends Folders {
   readonly node: string;
-  /** The owner of the directories; undefined for the user who runs the tests. */
+  /** The user of the runner; undefined for the one who runs the tests. */
   readonly runner: RunnerUser | undefined;
-  readonly toolCache: string;
-  /** Its directory on PATH. */
-  readonly tools: string;
-  /** The folder of file commands, those of neighbouring steps included. */
-  readonly commands: string;
   /** A loopback listener outside, and a socket. */
   readonly port: number;
   readonly socket: string;
@@ -63,92 +50,84 @@ export interface AttackWorld {
   readonly openFolder: number;
   /** The environment of the runner without the inputs of the action, including canaries. */
   readonly variables: Readonly<Record<string, string>>;
-  /** The number of connections to the listeners. */
+  /** The number of connections to the listeners; a pipe that contains data counts. */
   reached(): number;
   /** Mode and content of every file that an agent must not change, by path. */
   manifest(): Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
 
-/** The options of a world. */
-export interface AttackWorldOptions {
-  /** Whether the agent can write to the workspace, in which case only protected paths are compared. */
-  readonly inPlace?: boolean;
-  /** The owner of the workspace; the user of the runner by default (root only). */
-  readonly owner?: number;
-  /** The parent of its directory; the temporary directory by default. */
-  readonly parent?: string;
-  /** Adds files before the directories are given to their owner. */
-  readonly plant?: (folders: Folders) => void;
-  /** The owner of the runner and its folders; the user who runs the tests by default (root only). */
-  readonly runner?: RunnerUser | undefined;
-}
-
-/** Creates the world and starts another process with canaries in its environment and arguments. */
-export async function createAttackWorld(options: AttackWorldOptions = {}): Promise<AttackWorld> {
-  const folders = makeFolders(options.parent ?? tmpdir());
+/** Creates the world, its listeners, and another process with canaries in its environment and arguments. */
+export async function createAttackWorld({
+  runner,
+  owner,
+}: Pick<AttackSetting, 'runner' | 'owner'> = {}): Promise<AttackWorld> {
+  // Self-hosted runners are often there.
+  const folders = makeFolders(isWritable('/opt') ? '/opt' : tmpdir());
   const { base, temp, workspace } = folders;
-  const { runner } = options;
-  options.plant?.(folders);
-  if (options.owner !== undefined) {
-    // The owner of the workspace must be able to reach it.
-    chmodSync(base, 0o755);
-    execFileSync('chown', ['-R', `${options.owner}:${options.owner}`, workspace]);
-  }
-  const isOurs = (file: string) =>
-    path.dirname(file) === temp && path.basename(file).startsWith('structured-agent');
-  const isFree = (file: string) =>
-    path.dirname(file) === workspace &&
-    !/^(?:\.git|\.github|action\.ya?ml|gha-creds-.*|parts)$/u.test(path.basename(file));
-  let reached = 0;
-  const count = () => {
-    reached += 1;
-  };
+  plantMachine(folders);
+  const outside = plantOutside();
+  if (owner !== undefined) execFileSync('chown', ['-R', `${owner}:${owner}`, workspace]);
+  let connected = 0;
   const socket = path.join(base, 'out.sock');
+  const service = path.join(workspace, 'service', 'socket');
   const mark = `SAMARK-${randomUUID().slice(0, 8)}`;
   const abstract = `attack-${path.basename(base)}`;
-  const servers = [0, socket, ...(process.platform === 'linux' ? [`\0${abstract}`] : [])].map((where) => {
-    const server = createServer(count);
-    return { server, port: listen(server, where) };
-  });
+  const servers = [0, socket, service, ...(process.platform === 'linux' ? [`\0${abstract}`] : [])].map(
+    (where) => {
+      const server = createServer(() => {
+        connected += 1;
+      });
+      return { server, port: listen(server, where) };
+    },
+  );
   const [port = 0] = await Promise.all(servers.map((each) => each.port));
-  // The mode of the socket allows every user to connect.
-  chmodSync(socket, 0o777);
+  // The mode of a socket allows every user to connect.
+  for (const file of [socket, service]) chmodSync(file, 0o777);
+  const pipe = openSync(path.join(workspace, 'service', 'pipe'), constants.O_RDWR | constants.O_NONBLOCK);
   let node = process.execPath;
   if (runner !== undefined) {
     node = path.join(folders.tools, 'node');
-    writeFileSync(node, '', { mode: 0o755 });
-    execFileSync('chown', ['-R', `${runner.id}:${runner.id}`, base]);
+    // The node of the project can be in a folder that this user cannot enter, such as /root.
+    cpSync(process.execPath, node);
+    execFileSync('chown', ['-R', `${runner.id}:${runner.id}`, base, ...outside]);
   }
   const bystander = startBystander(runner);
   const openFolder = openSync(folders.home, 'r');
+  const isOurs = (file: string) =>
+    path.dirname(file) === temp && path.basename(file).startsWith('structured-agent');
   return {
     ...folders,
-    node,
-    runner,
-    port,
-    socket,
-    abstract,
-    mark,
-    openFolder,
+    ...{ node, runner, port, socket, abstract, mark, openFolder },
     variables: variablesOf(folders),
-    reached: () => reached,
+    reached() {
+      if (hasText(pipe)) connected += 1;
+      return connected;
+    },
     manifest: () => ({
-      ...manifest(base, (file) => isOurs(file) || (options.inPlace === true && isFree(file))),
-      '/dev/null': String(lstatSync('/dev/null').isCharacterDevice()),
+      ...manifest(base, (file) => isOurs(file) || file === node),
+      '/dev/null': lstatSync('/dev/null').mode.toString(8),
       core_pattern: readFileSync('/proc/sys/kernel/core_pattern', 'utf8'),
     }),
     async close() {
       bystander.kill('SIGKILL');
       for (const { server } of servers) server.close();
-      closeSync(openFolder);
+      for (const descriptor of [pipe, openFolder]) closeSync(descriptor);
       // Commands can have removed permissions from files that they created.
-      await removeFolder(base, 20_000);
+      for (const folder of [base, ...outside]) await removeFolder(folder, 20_000);
     },
   };
 }
 
-type Folders = ReturnType<typeof makeFolders>;
+function hasText(pipe: number): boolean {
+  try {
+    return readSync(pipe, Buffer.alloc(100)) > 0;
+  } catch {
+    return false;
+  }
+}
+
+export type Folders = ReturnType<typeof makeFolders>;
 
 function makeFolders(parent: string) {
   const base = realpathSync(mkdtempSync(path.join(parent, 'attack-')));
@@ -172,12 +151,26 @@ function makeFolders(parent: string) {
   writeFileSync(path.join(tools, 'planted-tool'), '#!/bin/sh\necho planted tool\n', { mode: 0o755 });
   fillRepository(workspace);
   const bundle = path.join(own, 'dist', 'index.js');
-  return { base, home, temp, workspace, actions, bundle, toolCache, tools, commands };
+  // Where an installed package of the checkout has its programs.
+  const packages = path.join(workspace, 'node_modules', '.bin');
+  // `commands` holds the files of neighbouring steps, too.
+  return { base, home, temp, workspace, actions, bundle, toolCache, tools, commands, packages };
 }
 
-function variablesOf({ home, temp, toolCache, tools, workspace, bundle }: Folders) {
+function variablesOf({ base, home, temp, toolCache, tools, workspace, bundle, packages }: Folders) {
+  const folders = [
+    packages,
+    tools,
+    path.join(base, 'runner', 'bin'),
+    `${home}/work/..`,
+    path.dirname(process.execPath),
+  ];
   return {
-    PATH: [tools, path.dirname(process.execPath), process.env['PATH']].join(path.delimiter),
+    PATH: [...folders, process.env['PATH']].join(path.delimiter),
+    // Other spellings of what is never shown.
+    JAVA_HOME: `${home}/.`,
+    ANDROID_HOME: `/proc/self/root${temp}`,
+    AGENT_TOOLSDIRECTORY: path.dirname(home),
     HOME: home,
     RUNNER_TEMP: temp,
     RUNNER_TOOL_CACHE: toolCache,

@@ -8,7 +8,7 @@ import { openSandbox } from '../../../src/sandbox/open.ts';
 import { structuredOutputSpec } from '../../../src/tools/structured-output.ts';
 import { createToolbox } from '../../../src/tools/toolbox.ts';
 import type { Json, Outcome } from '../../../src/types.ts';
-import { CLOSED } from '../../sandbox/world.ts';
+import { CLOSED, NO_SANDBOX } from '../../sandbox/world.ts';
 import { type Script, type ScriptedProvider, scriptedProvider } from '../fakes/model/scripted-provider.ts';
 import { putFiles } from '../local.ts';
 
@@ -44,10 +44,13 @@ export async function runScripted(script: Script, options: AgentRunOptions = {})
   await mkdir(workspace);
   await mkdir(runFolder, { mode: 0o700 });
   putFiles(workspace, options.files ?? {});
-  const sandbox = await openSandbox({
-    ...{ ...CLOSED, workspace, workingDirectory: workspace, mode: 'off', runFolder },
-    ...{ environment: { PATH: process.env['PATH'] }, home: base, runnerTemp: base },
-  });
+  const sandbox = openSandbox(
+    {
+      ...{ ...CLOSED, workspace, workingDirectory: workspace, mode: 'off', runFolder },
+      ...{ environment: { PATH: process.env['PATH'] }, home: base, runnerTemp: base },
+    },
+    NO_SANDBOX,
+  );
   const contract = await createContract(options.schema ?? VERDICT_SCHEMA);
   const toolbox = createToolbox({
     sandbox,

@@ -65,11 +65,9 @@ export function scene(more: Partial<World> = {}): Scene {
       return null;
     },
   };
-  state.changes = {
-    compare: async () => {
-      steps.push('changes');
-      return { changedFiles: 2, patch: Buffer.from('diff'), leftOut: [] };
-    },
+  state.changes = async () => {
+    steps.push('changes');
+    return { changedFiles: 2, patch: Buffer.from('diff'), leftOut: [], why: null };
   };
   state.gate = {
     warnings: [],
@@ -88,15 +86,13 @@ export function reporter(name: string, steps: string[], more: Partial<Reporter> 
 export function sandbox(onClose: () => void): OpenedSandbox {
   return {
     isolation: () => 'bwrap',
-    scratch: () => null,
-    overlay: () => null,
-    tmp: '/tmp',
-    idle: () => never(),
+    layer: () => null,
+    contextFolder: '/tmp/context',
+    addContext: () => never(),
+    runScript: () => never(),
     workingDirectory: '/workspace',
     shellOffered: true,
     weaknesses: () => ['the network is on'],
-    notes: () => [],
-    started: () => never(),
     ready: () => never(),
     read: () => never(),
     write: () => never(),

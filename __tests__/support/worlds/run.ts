@@ -72,7 +72,10 @@ export async function serve(script: Script): Promise<void> {
 export const good = submits({ passed: true, summary: 'fine' });
 export const command = (line: string): Reply => calls('shell', { command: line });
 
-/** Runs a scripted conversation, repeating the last reply; `since` is a ref, as of `--base`. */
+/**
+ * Runs a scripted conversation, repeating the last reply; `since` is a ref, as of `--base`. Replies name the context
+ * folder as it is in a sandbox.
+ */
 export async function converse(
   replies: readonly Reply[],
   inputs: Inputs = {},
@@ -81,9 +84,11 @@ export async function converse(
   const asked: ModelRequest[] = [];
   const events: RunEvent[] = [];
   const runFolder = await mkdtemp(path.join(base, 'temp', 'run-'));
+  const hasSandbox = (inputs.sandbox ?? 'off') !== 'off';
   await serve((request, index) => {
     asked.push(request);
-    return replies[Math.min(index, replies.length - 1)] ?? good;
+    const reply = replies[Math.min(index, replies.length - 1)] ?? good;
+    return hasSandbox ? reply : inFolder(reply, path.join(runFolder, 'context'));
   });
   const listening: Reporter = { name: 'events', event: (event) => void events.push(event) };
   const parsed = config(inputs);
@@ -93,4 +98,14 @@ export async function converse(
   );
   const notices = events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
   return { report, asked, notices, events };
+}
+
+/** Returns a reply whose calls name the context folder where it is without a sandbox. */
+function inFolder(reply: Reply, folder: string): Reply {
+  if (reply.calls === undefined) return reply;
+  const calls = reply.calls.map((call) => ({
+    ...call,
+    arguments: call.arguments.replaceAll('/tmp/context', folder),
+  }));
+  return { ...reply, calls };
 }

@@ -1,0 +1,191 @@
+/** Reading and writing files inside, with `sandbox: off`, and without a sandbox. */
+import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { OpenedSandbox } from '../../src/sandbox/sandbox.ts';
+import { manifest, putFiles } from '../support/local.ts';
+import { CANARY, exec, hasSandbox, NO_SANDBOX, useWorld } from './world.ts';
+
+const world = await useWorld();
+const { workspace, home } = world;
+const modes = hasSandbox ? (['required', 'off'] as const) : (['off'] as const);
+
+putFiles(workspace, {
+  'src/a.txt': '0123456789',
+  'src/empty': '',
+  '-n': 'dash',
+  "it's $HOME\n.txt": 'odd',
+  'tools/run.sh': 'old',
+  'sub/.git/config': CANARY,
+  '.hidden/x': '',
+  'gha-creds-1.json': CANARY,
+  '.netrc': CANARY,
+  'fine.txt': 'ok',
+});
+mkdirSync(`${workspace}-beside`);
+symlinkSync('.git', join(workspace, 'git-link'));
+symlinkSync('fine.txt', join(workspace, 'fine-link'));
+chmodSync(join(workspace, 'tools/run.sh'), 0o755);
+symlinkSync('src/a.txt', join(workspace, 'inner'));
+symlinkSync('nowhere', join(workspace, 'dangling'));
+symlinkSync(join(home, '.npmrc'), join(workspace, 'outer'));
+symlinkSync('/etc', join(workspace, 'outer-folder'));
+
+/** What a file holds, a list of what a folder holds, or why neither can be read. */
+async function tryRead(sandbox: OpenedSandbox, path: string, maxBytes = 100): Promise<unknown> {
+  try {
+    const view = await sandbox.read(path, maxBytes);
+    if (view.kind === 'directory') return view.entries.map(({ name, kind }) => `${kind} ${name}`);
+    return [view.bytes.toString(), view.size, view.truncated];
+  } catch (error) {
+    return error instanceof Error && error.name === 'DeniedError' ? error.message : error;
+  }
+}
+
+async function tryWrite(sandbox: OpenedSandbox, path: string, text: string): Promise<string> {
+  return sandbox.write(path, Buffer.from(text)).then(
+    () => 'written',
+    (error: Error) => (error.name === 'DeniedError' ? error.message : String(error)),
+  );
+}
+
+describe.each(modes)('with sandbox: %s', (mode) => {
+  const before = manifest(workspace, () => false);
+  const opening = world.openReady({ mode });
+
+  it.each<[path: string, seen: unknown]>([
+    ['src/a.txt', ['0123456789', 10, false]],
+    [`${workspace}/src/../src//a.txt`, ['0123456789', 10, false]],
+    ['src/empty', ['', 0, false]],
+    ['-n', ['dash', 4, false]],
+    ["it's $HOME\n.txt", ['odd', 3, false]],
+    ['inner', ['0123456789', 10, false]],
+    ['src', ['file a.txt', 'file empty']],
+    ['.hidden/', ['file x']],
+    ['nowhere', '"nowhere" does not exist.'],
+    ['dangling', '"dangling" does not exist.'],
+    ['src/a.txt/x', '"src/a.txt/x" does not exist.'],
+    ['/dev/zero', '"/dev/zero" is not a regular file.'],
+    ['', 'The path is empty. Name a file or a folder.'],
+    ['a\0b', 'A path must not contain a NUL character.'],
+  ])('reads %j', async (path, seen) => {
+    expect(await tryRead(await opening, path)).toEqual(seen);
+  });
+
+  it('reads the beginning of a long file, and tells its size', async () => {
+    expect(await tryRead(await opening, 'src/a.txt', 4)).toEqual(['0123', 10, true]);
+    expect(await tryRead(await opening, 'src/a.txt', 10)).toEqual(['0123456789', 10, false]);
+  });
+
+  it('lists kinds, hidden names and names that are not UTF-8', async () => {
+    const sandbox = await opening;
+    const socket = `python3 -c "import socket; socket.socket(socket.AF_UNIX).bind('s')"`;
+    const make = "touch .x ..y f $'\\377'; mkdir d; ln -s nowhere l; mkfifo p";
+    await exec(sandbox, `mkdir $TMPDIR/kinds && cd $TMPDIR/kinds && ${make}; ${socket}`);
+    const folder = (await exec(sandbox, 'echo $TMPDIR/kinds')).output.trim();
+    const names = [
+      'file .x',
+      'file ..y',
+      'directory d',
+      'file f',
+      'symlink l',
+      'other p',
+      'other s',
+      'file \ufffd',
+    ];
+    expect([...((await tryRead(sandbox, folder)) as string[])].sort()).toEqual([...names].sort());
+    for (const name of ['p', 's'])
+      expect(await tryRead(sandbox, `${folder}/${name}`)).toMatch(/is not a regular file/u);
+    for (const name of ['p', 's'])
+      expect(await tryWrite(sandbox, `${folder}/${name}`, 'x')).toMatch(/is not a regular file/u);
+  });
+
+  it.each<[path: string, said: string]>([
+    ['src/new.txt', 'written'],
+    ['new/folders/a.txt', 'written'],
+    ['-f', 'written'],
+    ["it's new $HOME\n.txt", 'written'],
+    ['tools/run.sh', 'written'],
+    ['src', '"src" is a folder. Name a file in it.'],
+    ['src/a.txt/x', 'Access to "src/a.txt/x" is denied.'],
+    ['/proc/x', 'Access to "/proc/x" is denied.'],
+    ['', 'The path is empty. Name a file or a folder.'],
+    ['a\0b', 'A path must not contain a NUL character.'],
+  ])('writes %j', async (path, said) => {
+    const sandbox = await opening;
+    expect(await tryWrite(sandbox, path, 'text')).toBe(said);
+    if (said === 'written') expect(await tryRead(sandbox, path)).toEqual(['text', 4, false]);
+  });
+
+  it('keeps the mode of a file, and a link', async () => {
+    const sandbox = await opening;
+    await exec(sandbox, 'printf old > new-target; chmod 750 new-target; ln -s new-target new-link');
+    expect(await tryWrite(sandbox, 'new-link', 'new')).toBe('written');
+    expect((await exec(sandbox, 'stat -c %a new-target; cat new-target; readlink new-link')).output).toBe(
+      '750\nnewnew-target\n',
+    );
+    await sandbox.write('src/mode.txt', Buffer.alloc(0));
+    expect((await exec(sandbox, 'stat -c %a src/mode.txt; ls -A src | grep -c edit')).output).toBe(
+      '644\n0\n',
+    );
+  });
+
+  it('does not wait for a file that blocks', async () => {
+    const sandbox = await opening;
+    await exec(sandbox, 'mkfifo $TMPDIR/blocks');
+    const fifo = (await exec(sandbox, 'echo $TMPDIR/blocks')).output.trim();
+    expect(await tryRead(sandbox, fifo)).toMatch(/is not a regular file/u);
+  });
+
+  it(`${mode === 'off' ? 'changes' : 'does not change'} the checkout`, async () => {
+    await (await opening).close();
+    const isSame = JSON.stringify(manifest(workspace, () => false)) === JSON.stringify(before);
+    expect(isSame).toBe(mode !== 'off');
+    if (mode === 'off') expect(readFileSync(join(workspace, 'new/folders/a.txt'), 'utf8')).toBe('text');
+    if (mode === 'off') expect(statSync(join(workspace, 'tools/run.sh')).mode & 0o777).toBe(0o755);
+  });
+});
+
+describe('with sandbox: auto, without a sandbox', () => {
+  const opening = world.openReady({ mode: 'auto', detected: NO_SANDBOX });
+
+  const outside = /is outside of the checkout, and without a sandbox nothing else can be read/u;
+  it.each<[path: string, seen: unknown]>([
+    ['fine.txt', ['ok', 2, false]],
+    ['fine-link', ['ok', 2, false]],
+    ['.hidden', ['file x']],
+    ['missing', '"missing" does not exist.'],
+    ['outer', outside],
+    ['outer-folder/passwd', outside],
+    ['outer-folder', outside],
+    ['..', outside],
+    [`${workspace}-beside`, outside],
+    ['/etc/passwd', outside],
+    ['/proc/self/environ', outside],
+    ['.git', /is closed: \.git can hold credentials/u],
+    ['.git/config', /is closed/u],
+    ['.GIT/config', /is closed|does not exist/u],
+    ['git-link/config', /is closed/u],
+    ['sub/.git/config', /is closed/u],
+    ['gha-creds-1.json', /is closed/u],
+    ['.netrc', /is closed/u],
+    ['', /is empty/u],
+    ['a\0b', /NUL/u],
+  ])('reads %j', async (path, seen) => {
+    const read = await tryRead(await opening, path.startsWith('/') ? path : path && join(workspace, path));
+    if (seen instanceof RegExp) expect(read).toMatch(seen);
+    else if (typeof seen === 'string') expect(read).toContain(seen.split('"')[2]);
+    else expect(read).toEqual(seen);
+  });
+
+  it('runs and writes nothing, and shows the context', async () => {
+    const sandbox = await opening;
+    expect(sandbox.shellOffered).toBe(false);
+    expect([sandbox.isolation(), sandbox.layer()]).toEqual(['none', null]);
+    await expect(exec(sandbox, 'true')).rejects.toThrow('Without a sandbox, no commands can run.');
+    expect(await tryWrite(sandbox, 'x', '')).toBe('Without a sandbox, no commands can run.');
+    await sandbox.addContext('change.txt', Buffer.from('diff'));
+    expect(await tryRead(sandbox, `${sandbox.contextFolder}/change.txt`)).toEqual(['diff', 4, false]);
+    expect(await tryRead(sandbox, join(sandbox.contextFolder, '../home'))).toMatch(outside);
+  });
+});

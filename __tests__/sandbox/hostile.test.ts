@@ -1,0 +1,151 @@
+/** What a command does to the sandbox of the next one, and to what our process reads, writes and runs. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { manifest, putFiles } from '../support/local.ts';
+import {
+  asRoot,
+  CANARY,
+  createMark,
+  describeOpen,
+  detected,
+  exec,
+  isAlive,
+  processesWith,
+  until,
+  useWorld,
+} from './world.ts';
+
+const world = await useWorld();
+const { workspace, home } = world;
+const PROGRAMS =
+  'git cat head ls stat sh bash env grep readlink mktemp mkdir mv cp dirname chmod printf'.split(' ');
+
+/** Puts a link to a folder of the machine, which does not exist, in place of a folder. */
+const REPLACE = `replace() {
+  perl -e 'rename $ARGV[0], $ARGV[1] or rename $ARGV[0], "$ARGV[0]-moved"' "$1" "$HOME/moved"
+  rmdir "$1"
+  ln -sn "$REAL/new" "$1"
+}`;
+
+/** Everything of the machine that a command could have changed; RUNNER_TEMP holds the folders of the runs. */
+const machine = () => manifest(world.base, (path) => path === world.temp || path === world.socket);
+
+describeOpen('in a sandbox', () => {
+  putFiles(workspace, { 'sub/.git/HEAD': '', 'sub/file': '' });
+  putFiles(home, {
+    '.cargo/bin/cargo': '#!/bin/sh\n',
+    '.cargo/credentials.toml': CANARY,
+    '.local/share/uv/tools/x': '',
+  });
+
+  it.each<[what: string, attack: string]>([
+    ['a folder of programs in the home', 'replace $HOME/.cargo'],
+    ['a folder that leads to one', 'replace $HOME/.local/share; replace $HOME/.local'],
+    ['a folder that leads to the workspace', 'replace $HOME/work/repo; replace $HOME/work'],
+    ['the workspace', 'replace $WORKSPACE'],
+    ['a folder that leads to a git folder', 'replace $WORKSPACE/sub'],
+    ['/tmp/context', 'replace /tmp/context'],
+    ['/tmp and the home', 'replace $HOME; replace /tmp'],
+    ['.git', 'replace $WORKSPACE/.git'],
+  ])('a link in place of %s leads nowhere', async (_, attack) => {
+    const before = machine();
+    const sandbox = await world.openReady();
+    const list =
+      'ls -A $HOME/.cargo/bin; ls -Ad $HOME/work /tmp/context .git; stat -c %F $HOME/work /tmp/context .git sub/.git; pwd -P';
+    const first = await exec(sandbox, list);
+    expect(first.output).toContain('cargo\n');
+    await exec(sandbox, `REAL=${home} WORKSPACE=${workspace}; ${REPLACE}; ${attack}`);
+    expect(await exec(sandbox, list)).toMatchObject({ output: first.output, exitCode: 0 });
+    expect((await sandbox.read('README.md', 10)).kind).toBe('file');
+    await sandbox.write('b.txt', Buffer.from('b'));
+    expect((await exec(sandbox, 'cat b.txt')).output).toBe('b');
+    await sandbox.close();
+    expect(machine()).toEqual(before);
+  });
+
+  it('shows the context and the full outputs read-only', async () => {
+    const sandbox = await world.openReady();
+    await sandbox.addContext('change.txt', Buffer.from('diff'));
+    const { fullOutputPath } = await exec(sandbox, 'seq 20000');
+    const attack = `cd /tmp/context; echo x > change.txt; rm -f *; mv change.txt x; ln -s /etc/passwd output-2.txt; touch .script; chmod 777 .; mv /tmp/context /tmp/c`;
+    await exec(sandbox, `${attack}; cd /; umount /tmp/context; mount -o remount,rw /tmp/context`);
+    await sandbox.addContext('change.txt', Buffer.from('new'));
+    expect((await exec(sandbox, `cat /tmp/context/change.txt; tail -1 ${fullOutputPath}`)).output).toBe(
+      'new20000\n',
+    );
+    expect((await exec(sandbox, 'seq 20000')).fullOutputPath).not.toBe(fullOutputPath);
+  });
+
+  it('runs no program of the checkout in our own scripts', async () => {
+    const bin = join(workspace, 'node_modules/.bin');
+    for (const name of PROGRAMS)
+      putFiles(bin, { [name]: `#!/bin/bash\necho ${name} >> /tmp/hostile\nexec /usr/bin/${name} "$@"\n` });
+    execFileSync('/bin/chmod', ['-R', '755', bin]);
+    const environment = { PATH: `${bin}:/usr/bin:/bin`, HOME: home };
+    const sandbox = await world.openReady({ environment });
+    const setup = PROGRAMS.map(
+      (name) => `${name}() { echo function >> /tmp/hostile; }; export -f ${name}`,
+    ).join('; ');
+    await exec(sandbox, `/usr/bin/cp -r ${bin} ~/bin; ${setup}; echo "$(declare -f)" > ~/.bashrc; :`);
+    await sandbox.read('.', 100);
+    await sandbox.read('README.md', 100);
+    await sandbox.write('README.md', Buffer.from('x'));
+    const limits = { maxBytes: 100, timeoutMs: 9_000, signal: new AbortController().signal };
+    expect((await sandbox.runScript('git rev-parse --is-inside-work-tree', limits)).stdout.toString()).toBe(
+      'true\n',
+    );
+    expect((await exec(sandbox, '[ ! -e /tmp/hostile ] && echo none')).output).toBe('none\n');
+    // The model's own commands see them.
+    expect((await exec(sandbox, 'head -0 README.md; /usr/bin/cat /tmp/hostile')).output).toBe('head\n');
+  });
+
+  it('sees neither the machine nor its processes, and reaches nothing', async () => {
+    const sandbox = await world.openReady();
+    const tries = [
+      `grep -aF ${CANARY.slice(0, 9)}''${CANARY.slice(9)} /proc/*/environ ~/.npmrc ~/.netrc ${world.temp}/* .git/config`,
+      `ls /proc/${process.pid} ${world.temp} ${world.socket}`,
+      `kill -0 ${process.pid}`,
+      `exec 3<>/dev/tcp/127.0.0.1/${world.port}`,
+      `python3 -c "import socket; socket.socket(socket.AF_UNIX).connect('${world.socket}')"`,
+      'cat /proc/keys | grep .',
+      'mount -t tmpfs none /mnt || mount -o remount,rw /usr',
+      'echo x > /etc/hosts || echo x > /usr/x || echo x > /x',
+      'echo x > /proc/sys/kernel/core_pattern || echo x > /proc/sysrq-trigger',
+      'mknod /tmp/sda b 8 0 && head -c1 /tmp/sda',
+      'ls /old/*',
+      'exec 3<&40',
+    ];
+    for (const one of tries)
+      expect([one, (await exec(sandbox, `(${one}) 2>/dev/null`)).output]).toEqual([one, '']);
+    for (const one of tries.slice(1))
+      expect([one, (await exec(sandbox, `! (${one})`)).exitCode]).toEqual([one, 0]);
+    expect(world.reached()).toBe(0);
+  });
+
+  it.runIf(detected.kind === 'unshare')('runs nothing on the machine if the holder has died', async () => {
+    const sandbox = await world.openReady();
+    await exec(sandbox, 'true');
+    const mark = createMark('after');
+    const command = `exec -a ${mark} sleep 300`;
+    const running = exec(sandbox, command).catch(() => undefined);
+    await until(() => isAlive(`${mark}\x00300`));
+    const holders = () => readdirSync(world.temp).flatMap((name) => processesWith(`/_temp/${name}`));
+    const [file = '', ...args] = [...asRoot, '/bin/kill', '-KILL', ...holders()];
+    execFileSync(file, args);
+    await running;
+    await until(() => holders().length === 0);
+    await until(() => !isAlive(mark));
+    expect(isAlive(mark)).toBe(false);
+    const escaped = join(world.base, 'escaped');
+    await expect(exec(sandbox, `touch ${escaped}`)).rejects.toMatchObject({ name: 'SandboxError' });
+    await expect(sandbox.read('README.md', 10)).rejects.toMatchObject({ name: 'SandboxError' });
+    await expect(sandbox.write('README.md', Buffer.from('x'))).rejects.toMatchObject({
+      name: 'SandboxError',
+    });
+    expect(existsSync(escaped)).toBe(false);
+    expect(readFileSync(join(workspace, 'README.md'), 'utf8')).toBe('hello\n');
+    await sandbox.close();
+  });
+});

@@ -1,0 +1,241 @@
+/** What remains after a run, however it ends, and on what machines a sandbox can be opened. */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { removeFolder } from '../../src/sandbox/scratch.ts';
+import { manifest } from '../support/local.ts';
+import {
+  asRoot,
+  createMark,
+  describeOpen,
+  detected,
+  exec,
+  isRoot,
+  processesWith,
+  until,
+  useWorld,
+} from './world.ts';
+
+const world = await useWorld();
+const { workspace, temp, base } = world;
+const isUnshare = detected.kind === 'unshare';
+
+const run = (name: string) => {
+  const folder = join(temp, createMark(name));
+  mkdirSync(folder, { mode: 0o700 });
+  return folder;
+};
+
+/** Processes and mounts of a run: those that name its folder. */
+function leftOf(folder: string): readonly string[] {
+  const name = folder.slice(folder.lastIndexOf('/') + 1);
+  const mounts = readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .filter((line) => line.includes(name));
+  return [...processesWith(name), ...processesWith(name, 'mountinfo'), ...mounts];
+}
+
+/** Runs root's words in a mount namespace of the tests' own, as there is none. */
+function mount(...args: readonly string[]): void {
+  execFileSync('/bin/mount', args);
+}
+
+function umount(folder: string): void {
+  execFileSync('/bin/umount', ['-l', folder]);
+}
+
+describeOpen('after a run', () => {
+  it('no file, process or mount of it remains', async () => {
+    const before = manifest(workspace, () => false);
+    const runFolder = run('hostile');
+    const sandbox = await world.openReady({ runFolder });
+    const mark = createMark('left');
+    const deep = "perl -e 'for (1..3000) { mkdir q(d) x 50; chdir q(d) x 50 or die } print qq(deep\\n)'";
+    const names =
+      "touch $'\\377\\376' $'a\\nb' -- '-rf'; mkfifo pipe; rm -rf README.md .github; mkdir .github; ln -s / root";
+    const modes = 'mkdir -p locked/in; touch locked/in/x; chmod 000 locked/in locked';
+    const started = `setsid -f bash -c 'exec -a ${mark} sleep 300' >/dev/null 2>&1`;
+    const { output, exitCode } = await exec(
+      sandbox,
+      `for d in . ~ /tmp; do (cd $d; ${names}; ${modes}; ${deep}; ${started}); done`,
+    );
+    expect({ output, exitCode }).toEqual({ output: 'deep\n'.repeat(3), exitCode: 0 });
+    await sandbox.close();
+    expect(processesWith(mark)).toEqual([]);
+    await until(() => leftOf(runFolder).length === 0);
+    expect(leftOf(runFolder)).toEqual([]);
+    // With root the outer shell has removed it.
+    expect(existsSync(runFolder)).toBe(!isUnshare);
+    await removeFolder(runFolder, 60_000);
+    expect(existsSync(runFolder)).toBe(false);
+    expect(manifest(workspace, () => false)).toEqual(before);
+  });
+
+  it.each([0, 250, 500, 1_000, 2_500])(
+    'nothing remains if our process is killed after %i ms',
+    async (delay) => {
+      const runFolder = run('killed');
+      const mark = createMark('step');
+      const step = spawn(process.execPath, [stepScript(runFolder, mark)], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      await once(step.stdout, 'data');
+      await sleep(delay);
+      const isHeld = isUnshare && processesWith(runFolder).length > 0;
+      step.kill('SIGKILL');
+      const left = () => [...leftOf(runFolder), ...processesWith(`${mark}\x00300`)];
+      await until(() => left().length === 0 && !(isHeld && existsSync(runFolder)));
+      expect(left()).toEqual([]);
+      // Before there is a holder, nothing can remove the folder, and nothing of a command is in it.
+      if (isHeld) expect(existsSync(runFolder)).toBe(false);
+    },
+  );
+});
+
+/** A step that opens a sandbox and runs a long command. */
+function stepScript(runFolder: string, mark: string): string {
+  const source = (name: string) => JSON.stringify(join(import.meta.dirname, `../../src/sandbox/${name}.ts`));
+  const file = join(base, `${mark}.mjs`);
+  const command = `bash -c 'exec -a ${mark} sleep 300' & setsid bash -c 'exec -a ${mark} sleep 300' & wait`;
+  const options = {
+    workspace,
+    workingDirectory: workspace,
+    mode: 'required',
+    shellNetwork: false,
+    readable: [],
+    passEnv: [],
+    home: world.home,
+    runnerTemp: temp,
+    runFolder,
+  };
+  writeFileSync(
+    file,
+    `import { openSandbox } from ${source('open')};
+     const options = { ...${JSON.stringify(options)}, environment: process.env, isSecret: () => false };
+     console.log('begun');
+     const sandbox = openSandbox(options, ${JSON.stringify(detected)});
+     const limits = { timeoutMs: 200_000, maxOutputBytes: 1000, signal: new AbortController().signal };
+     await sandbox.exec(${JSON.stringify(command)}, limits);`,
+  );
+  return file;
+}
+
+describeOpen('a sandbox that does not open', () => {
+  it('says that the folder of the run is gone', async () => {
+    const sandbox = world.open({ runFolder: join(temp, 'none') });
+    await expect(sandbox.ready()).rejects.toMatchObject({ name: 'SandboxError' });
+    expect(sandbox.isolation()).toBe('none');
+    await expect(exec(sandbox, 'true')).rejects.toMatchObject({ name: 'SandboxError' });
+  });
+
+  it.runIf(detected.kind === 'bwrap')('says what cannot be copied', async () => {
+    const closed = join(workspace, 'closed');
+    writeFileSync(closed, '', { mode: 0o000 });
+    const opening = world.openReady();
+    await expect(opening).rejects.toThrow(/could not be copied to RUNNER_TEMP: .*Permission denied/u);
+    chmodSync(closed, 0o600);
+  });
+});
+
+describeOpen('on a machine of root', () => {
+  it.runIf(isRoot)('a full disk is said, and ends the run', async () => {
+    const disk = mkdtempSync(join(temp, 'disk-'));
+    mount('-t', 'tmpfs', '-o', 'size=300k', 'none', disk);
+    try {
+      const runFolder = join(disk, 'run');
+      mkdirSync(runFolder);
+      const sandbox = await world.openReady({ runFolder });
+      const full = await exec(sandbox, 'yes > big');
+      expect(full.output).toMatch(/No space left on device/u);
+      await expect(exec(sandbox, `: ${'x'.repeat(90_000)}`)).rejects.toMatchObject({
+        name: 'SandboxError',
+        message: expect.stringMatching(/no space left on device/u),
+      });
+      await sandbox.close();
+      writeFileSync(join(disk, 'full'), '');
+      execFileSync('/bin/sh', ['-c', `yes > ${disk}/full || :`], { stdio: 'ignore' });
+      mkdirSync(join(disk, 'second'));
+      await expect(world.openReady({ runFolder: join(disk, 'second') })).rejects.toMatchObject({
+        name: 'SandboxError',
+        message: expect.stringMatching(/no space left on device/iu),
+      });
+    } finally {
+      umount(disk);
+    }
+  });
+
+  it.runIf(isRoot)('a checkout on a read-only file system works', async () => {
+    mount('--bind', workspace, workspace);
+    mount('-o', 'remount,bind,ro', workspace);
+    try {
+      const sandbox = await world.openReady();
+      expect((await exec(sandbox, 'echo x > README.md && git status --short')).output).toBe(' M README.md\n');
+      await sandbox.close();
+    } finally {
+      umount(workspace);
+    }
+  });
+
+  it.runIf(isRoot)('without an overlay the checkout is copied', async () => {
+    const [lower, upper, work, merged] = ['lower', 'upper', 'work', 'merged'].map((name) => {
+      mkdirSync(join(base, name), { recursive: true });
+      return join(base, name);
+    });
+    // An overlay cannot have its upper folder on another one.
+    mount(
+      '-t',
+      'overlay',
+      '-o',
+      `lowerdir=${lower},upperdir=${upper},workdir=${work}`,
+      'overlay',
+      merged ?? '',
+    );
+    try {
+      const runFolder = mkdtempSync(join(merged ?? '', 'run-'));
+      const before = manifest(workspace, () => false);
+      const sandbox = await world.openReady({ runFolder });
+      expect(sandbox.layer()).toBe('copy');
+      const { output } = await exec(
+        sandbox,
+        'rm -rf .github; cat README.md; ls .git/hooks; touch .git/x; git log --format=%s',
+      );
+      expect(output).toMatch(/^hello\nls: .*\ntouch: .*Read-only file system\nfirst\n$/u);
+      await sandbox.close();
+      expect(manifest(workspace, () => false)).toEqual(before);
+      expect(readdirSync(merged ?? '')).toEqual([]);
+    } finally {
+      umount(merged ?? '');
+    }
+  });
+
+  it.runIf(isRoot)('a checkout of another user is that user’s inside', async () => {
+    execFileSync('/bin/chown', ['-R', '46007:46008', workspace]);
+    const sandbox = await world.openReady();
+    const command = `id -u; id -g; id -G; echo x > new; stat -c %u:%g new ~ README.md; git status --short; cat /etc/shadow; ls -Ad ${temp}`;
+    expect((await exec(sandbox, `{ ${command}; } 2>/dev/null`)).output).toBe(
+      '46007\n46008\n46008\n46007:46008\n46007:46008\n46007:46008\n?? new\n',
+    );
+    await sandbox.close();
+    execFileSync('/bin/chown', ['-R', '0:0', workspace]);
+  });
+
+  it.runIf(isUnshare)('the overlay or the copy is told', async () => {
+    const sandbox = await world.openReady();
+    expect([sandbox.layer(), sandbox.isolation(), asRoot.length > 0]).toEqual([
+      'overlay',
+      'unshare',
+      !isRoot,
+    ]);
+  });
+});

@@ -1,0 +1,43 @@
+/** Runs the scripts of `src/git` on this machine, with the environment that they have in the sandbox. */
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { RunScript } from '../../src/sandbox/sandbox.ts';
+
+/**
+ * @param folder the working directory.
+ * @param temp an existing folder for temporary files.
+ * @param owner the user who runs them; default: that of the test.
+ */
+export function scriptsIn(folder: string, temp: string, owner?: number): RunScript {
+  return async (script, { input, maxBytes, timeoutMs, signal }) => {
+    const inputs = mkdtempSync(path.join(temp, 'input-'));
+    chmodSync(inputs, 0o755);
+    const given = path.join(inputs, 'input');
+    writeFileSync(given, input ?? '');
+    const env = {
+      ...{
+        PATH: '/usr/bin:/bin:/usr/sbin:/sbin',
+        HOME: '/nonexistent',
+        LC_ALL: 'C',
+        TMPDIR: temp,
+        INPUT: given,
+      },
+      ...{ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', GIT_TERMINAL_PROMPT: '0' },
+      ...{ GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*' },
+    };
+    const child = spawn('/bin/sh', ['-c', script], {
+      ...{ cwd: folder, env, signal, timeout: timeoutMs, killSignal: 'SIGKILL' },
+      ...{ stdio: ['ignore', 'pipe', process.env['SHOW_STDERR'] === undefined ? 'ignore' : 'inherit'] },
+      ...(owner === undefined ? {} : { uid: owner, gid: owner }),
+    });
+    const chunks: Buffer[] = [];
+    child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
+    const { promise, resolve, reject } = Promise.withResolvers<number | null>();
+    child.on('error', reject);
+    child.on('close', resolve);
+    const exitCode = await promise.finally(() => rmSync(inputs, { recursive: true }));
+    const all = Buffer.concat(chunks);
+    return { exitCode, stdout: all.subarray(0, maxBytes), isCut: all.length > maxBytes };
+  };
+}

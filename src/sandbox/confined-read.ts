@@ -1,0 +1,57 @@
+/** `sandbox: auto` without a sandbox: files are read by this process, which nothing races, because no command runs. */
+import { closeSync, readSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { basename, relative, resolve } from 'node:path';
+import { isClosedPath } from '../files/names.ts';
+import { openRegular } from '../files/read-bounded.ts';
+import { DeniedError, type DirectoryEntry, type FileView } from './sandbox.ts';
+import { isInside, realOrSame } from './system-root.ts';
+
+/**
+ * Reads a file or lists a folder in one of the folders. Links are followed as long as they lead to one of them.
+ * @param path absolute.
+ * @throws DeniedError with a sentence for the model
+ */
+export async function readConfined(
+  path: string,
+  folders: readonly string[],
+  maxBytes: number,
+): Promise<FileView> {
+  const name = JSON.stringify(path);
+  const real = realOrSame(resolve(path));
+  const folder = folders.map(realOrSame).find((one) => isInside(real, one));
+  if (folder === undefined)
+    throw new DeniedError(
+      `${name} is outside of the checkout, and without a sandbox nothing else can be read.`,
+    );
+  if (isClosedPath(relative(folder, real)))
+    throw new DeniedError(`${name} is closed: ${basename(real)} can hold credentials.`);
+  const entries = await readdir(real, { withFileTypes: true }).catch(() => null);
+  if (entries !== null) {
+    const listed = entries.map((entry): DirectoryEntry => ({ name: entry.name, kind: kindOf(entry) }));
+    return { kind: 'directory', entries: listed.sort((a, b) => (a.name < b.name ? -1 : 1)) };
+  }
+  const opened = openRegular(real, 'refuse');
+  if (!opened.ok) {
+    const isMissing = opened.failure === 'missing';
+    throw new DeniedError(`${name} ${isMissing ? 'does not exist' : 'cannot be read'}.`, isMissing);
+  }
+  try {
+    const bytes = Buffer.alloc(Math.min(maxBytes, opened.size));
+    const length = readSync(opened.handle, bytes);
+    return {
+      kind: 'file',
+      bytes: bytes.subarray(0, length),
+      size: opened.size,
+      truncated: opened.size > maxBytes,
+    };
+  } finally {
+    closeSync(opened.handle);
+  }
+}
+
+function kindOf(entry: { isFile(): boolean; isDirectory(): boolean; isSymbolicLink(): boolean }) {
+  if (entry.isSymbolicLink()) return 'symlink';
+  if (entry.isDirectory()) return 'directory';
+  return entry.isFile() ? 'file' : 'other';
+}

@@ -1,0 +1,48 @@
+/** `sandbox: off`: commands run as the step itself, in the checkout. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Backend } from './command.ts';
+
+/**
+ * Runs the script $3 with the shell $1 in a process group of its own, whose number the file $2 holds meanwhile, and
+ * kills what is left of the group. What the shell itself says about its jobs is not output.
+ */
+const IN_GROUP = `
+exec 3>&2 2>/dev/null
+set -m
+"$1" -c "$3" 2>&3 3>&- &
+exec 3>&-
+group=$!
+# If this shell is killed with the process that started it, its jobs are in groups of their own.
+{ while kill -s 0 "$$"; do sleep 1; done; kill -s KILL -- "-$group"; } >/dev/null &
+watcher=$!
+echo "$group" > "$2"
+wait "$group"
+code=$?
+kill -s KILL -- "-$group" "-$watcher"
+rm -f -- "$2"
+exit "$code"`;
+
+/**
+ * Runs commands without namespaces. A process that leaves its group survives; without bash, one in the background is
+ * waited for.
+ * @param shell an absolute path.
+ */
+export function createOffBackend(shell: string, run: string): Backend {
+  const file = join(run, 'group');
+  return {
+    name: 'none',
+    words: [shell, '-c', IN_GROUP, 'sh', shell, file],
+    kill() {
+      try {
+        const group = Number(readFileSync(file, 'utf8'));
+        // 0 would be the group of this process, and 1 all processes.
+        if (group > 1) process.kill(-group, 'SIGKILL');
+      } catch {
+        // It has ended, or not yet begun.
+      }
+    },
+    findFailure: async () => null,
+    close: async () => undefined,
+  };
+}

@@ -1,0 +1,106 @@
+/** The folder of a run: what the agent writes to, what it can only read, and how all of it is removed. */
+import { spawn } from 'node:child_process';
+import { mkdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { SandboxError } from '../errors.ts';
+import { WAIT } from '../text/limits.ts';
+import type { GitPlan } from './git-config.ts';
+import { findProgram, runOnHost, SYSTEM_ENVIRONMENT } from './host-program.ts';
+
+export interface Identity {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Returns who runs the commands: never a user with more rights than the owner of the checkout. */
+export async function identityOf(workspace: string): Promise<Identity> {
+  const uid = process.getuid?.() ?? -1;
+  if (uid !== 0) return { uid, gid: process.getgid?.() ?? -1 };
+  const owner = await stat(workspace);
+  return { uid: owner.uid, gid: owner.gid };
+}
+
+/**
+ * Makes the folders of a run: `context` is ours, and commands can only read it; `home`, `tmp`, and `upper` or `copy`
+ * (the layer over the checkout) are theirs, and this process never opens anything in them.
+ */
+export async function makeRunFolders(run: string, workspace: string): Promise<void> {
+  for (const name of ['context', 'home', 'tmp', 'layer', 'private', 'root'])
+    await mkdir(join(run, name), { mode: name === 'context' ? 0o755 : 0o700 });
+  // An overlay option cannot hold a path with a comma or a colon.
+  await symlink(workspace, join(run, 'lower'));
+}
+
+/** Writes the lists that `cleanScript` works by. */
+export async function writeGitPlan(run: string, plan: GitPlan): Promise<void> {
+  const folder = join(run, 'git');
+  await mkdir(join(folder, 'configs'), { recursive: true, mode: 0o755 });
+  const removed = [...plan.remove, ...plan.configs.keys()];
+  await writeFile(join(folder, 'remove'), removed.map((path) => `./${path}\0`).join(''));
+  for (const [path, text] of plan.configs) await writeConfig(join(folder, 'configs', path), text);
+  for (const [path, text] of plan.outsideConfigs) await writeConfig(join(folder, 'outside', path), text);
+}
+
+async function writeConfig(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o755 });
+  await writeFile(file, text, { mode: 0o644 });
+}
+
+/**
+ * A shell script that removes from the current folder, a layer over the checkout, what commands must not see. $1 is the
+ * folder of `writeGitPlan`.
+ */
+export const CLEAN = `
+if [ -s "$1/remove" ]; then xargs -0 rm -rf -- < "$1/remove"; fi
+cp -R "$1/configs/." .`;
+
+/** A shell script that copies the folder $2 to $3, sharing its blocks where the file system and `cp` can. */
+export const COPY = `
+if cp --help 2>&1 | grep -qe --reflink; then cp -a --reflink=auto -- "$2" "$3"; else cp -a -- "$2" "$3"; fi`;
+
+/** Copies the checkout. @throws SandboxError with the words of `cp`, as about a full disk */
+export async function copyWorkspace(run: string, workspace: string, signal: AbortSignal): Promise<void> {
+  const shell = (await findProgram('sh')) ?? '/bin/sh';
+  const script = `set -e; ${COPY}; cd "$3"; ${CLEAN}`;
+  const copy = join(run, 'layer', 'copy');
+  const args = ['-c', script, 'sh', join(run, 'git'), workspace, copy];
+  const copied = await runOnHost(shell, args, { withinMs: WAIT.copy, signal });
+  if (copied?.exitCode === 0) return;
+  const why = copied === null ? `not within ${WAIT.copy / 1000} s` : (copied.stderr.split('\n')[0] ?? '');
+  throw new SandboxError(`The checkout could not be copied to RUNNER_TEMP: ${why.trim()}.`);
+}
+
+/** CPU time in seconds for a removal that outlives this process; enough for a million folders. */
+const REMOVAL = `
+ulimit -t 60 2>/dev/null
+rm -rf -- "$1" 2>/dev/null && exit
+chmod -R u+rwx -- "$1" 2>/dev/null
+exec rm -rf -- "$1"`;
+
+/**
+ * Removes the folder of the run, even if a command removed the permissions of its own folders or nested them deeper
+ * than the longest possible path: `rm` descends step by step and follows no links. Never rejects, and waits at most
+ * `withinMs` milliseconds; a longer removal continues after this process has exited.
+ */
+export async function removeFolder(folder: string, withinMs: number): Promise<void> {
+  const hasShell = await new Promise<boolean>((resolve) => {
+    // Detached, so that neither the exit of this process nor Ctrl-C in its terminal stops the removal.
+    const child = spawn('/bin/sh', ['-c', REMOVAL, 'sh', folder], {
+      cwd: '/',
+      env: SYSTEM_ENVIRONMENT,
+      stdio: 'ignore',
+      detached: true,
+    });
+    const end = (found: boolean) => {
+      clearTimeout(timer);
+      resolve(found);
+    };
+    const timer = setTimeout(() => {
+      child.unref();
+      resolve(true);
+    }, withinMs);
+    child.once('error', () => end(false));
+    child.once('close', () => end(true));
+  });
+  if (!hasShell) await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+}

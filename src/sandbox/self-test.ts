@@ -1,0 +1,130 @@
+/**
+ * Tests the sandbox from inside before the model runs any command, so that a broken sandbox is detected rather than
+ * assumed to work.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readlink, stat, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { SandboxError } from '../errors.ts';
+import { type SandboxOptions, shellWord } from './sandbox.ts';
+
+export interface SelfTestOptions
+  extends Pick<SandboxOptions, 'runFolder' | 'home' | 'workspace' | 'shellNetwork'> {
+  /** Absolute paths that must not be writable. */
+  readonly closed: readonly string[];
+  /** Runs a bash script inside, as the model's commands run. */
+  readonly run: (script: string) => Promise<{ readonly exitCode: number | null; readonly output: string }>;
+}
+
+/** Runs all probes in one command. @throws SandboxError with the output line of the first failed probe */
+export async function runSelfTest(options: SelfTestOptions): Promise<void> {
+  const { runFolder, home, shellNetwork } = options;
+  const sentinel = randomBytes(16).toString('hex');
+  const file = join(runFolder, 'sentinel');
+  await writeFile(file, sentinel);
+  const bystander = await startBystander(sentinel);
+  const listener = await startListener();
+  try {
+    const facts = {
+      ...{ sentinel, file, port: listener.port },
+      home: await stat(home).then(
+        ({ dev, ino }) => `${dev}:${ino}`,
+        () => null,
+      ),
+      namespaces: await listNamespaces(shellNetwork),
+    };
+    const { exitCode, output } = await options.run(probes(options, facts));
+    const verdict = output.trim();
+    if (exitCode !== 0 || verdict !== 'all probes passed')
+      throw failure(verdict === '' ? 'the probes did not finish' : verdict);
+    if (!shellNetwork && listener.isReached()) throw failure('a listener outside was reached');
+  } finally {
+    bystander.kill('SIGKILL');
+    listener.server.close();
+  }
+}
+
+function failure(why: string): SandboxError {
+  return new SandboxError(`The sandbox failed its self-test: ${why}.`);
+}
+
+/** Starts a process outside whose environment holds what that of this process holds: a text that nothing inside may read. */
+async function startBystander(sentinel: string): Promise<ChildProcess> {
+  const child = spawn('/bin/sh', ['-c', 'read -r line', sentinel], {
+    env: { STRUCTURED_AGENT_SENTINEL: sentinel },
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  child.stdin?.on('error', () => undefined);
+  await once(child, 'spawn');
+  return child;
+}
+
+async function startListener(): Promise<{ server: Server; port: number; isReached: () => boolean }> {
+  let isReached = false;
+  const server = createServer((socket) => {
+    isReached = true;
+    socket.destroy();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  server.unref();
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return { server, port, isReached: () => isReached };
+}
+
+/** Returns the namespaces of this process, as the kernel names them (namespaces(7)). */
+async function listNamespaces(shellNetwork: boolean): Promise<readonly string[]> {
+  const kinds = ['mnt', 'pid', 'ipc', 'uts', ...(shellNetwork ? [] : ['net'])];
+  return Promise.all(kinds.map((kind) => readlink(`/proc/self/ns/${kind}`)));
+}
+
+interface Facts {
+  readonly sentinel: string;
+  readonly file: string;
+  readonly port: number;
+  readonly home: string | null;
+  readonly namespaces: readonly string[];
+}
+
+/** Returns a shell script that prints one line: which probe failed, or that none did. */
+function probes(options: SelfTestOptions, { sentinel, file, port, home, namespaces }: Facts): string {
+  const { workspace, closed, shellNetwork } = options;
+  // A pattern that does not match its own text, which is part of the command lines of these probes.
+  const pattern = shellWord(`[${sentinel.slice(0, 1)}]${sentinel.slice(1)}`);
+  return [
+    'failed() { echo "$1"; exit 1; }',
+    `while read -r key value rest; do case $key in
+       CapInh:|CapPrm:|CapEff:|CapAmb:) case $value in *[!0]*) failed "a capability is left ($key $value)";; esac;;
+       NoNewPrivs:) [ "$value" = 1 ] || failed "privileges can be gained (NoNewPrivs $value)";;
+     esac; done < /proc/self/status`,
+    '{ read -r key < /proc/keys; } 2>/dev/null && failed "the keys of this machine are listed"',
+    `cat /proc/[0-9]*/environ 2>/dev/null | grep -aq ${pattern} && failed "another process's environment can be read"`,
+    `cat /proc/[0-9]*/cmdline 2>/dev/null | grep -aq ${pattern} && failed "processes outside can be seen"`,
+    'spaces=$(readlink /proc/self/ns/*)',
+    ...namespaces.map(
+      (name) =>
+        `case $spaces in *${shellWord(name)}*) failed ${shellWord(`a namespace is shared (${name})`)};; esac`,
+    ),
+    `[ -e ${shellWord(file)} ] && failed "the folder of the run can be seen"`,
+    ...(home === null
+      ? []
+      : [
+          `[ "$(stat -c %d:%i ${shellWord(options.home)})" = ${home} ] && failed "the home folder is the machine's own"`,
+        ]),
+    '[ -e /old/etc ] && failed "the machine\'s own root can be reached"',
+    ...['/', '/etc', '/usr', '/proc/sys/kernel/core_pattern', '/proc/sysrq-trigger', ...closed].map(
+      (path) => `[ -w ${shellWord(path)} ] && failed ${shellWord(`${path} can be written`)}`,
+    ),
+    '[ "$(ulimit -c)" = 0 ] || failed "a command has no limits"',
+    '[ -w "$TMPDIR" ] || failed "the private /tmp cannot be written"',
+    `[ -w ${shellWord(workspace)} ] || failed "the workspace cannot be written: it belongs to another user"`,
+    ...(shellNetwork
+      ? []
+      : [`(exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null && failed "a listener outside can be reached"`]),
+    'echo "all probes passed"',
+  ].join('\n');
+}

@@ -1,0 +1,193 @@
+/**
+ * What the agent's commands see of this machine. The root file system begins with nothing; what stands here is added to
+ * it, read-only. A folder that is on no list is not there.
+ */
+import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { listPathFolders, listToolFolders } from './environment.ts';
+import type { SandboxOptions } from './sandbox.ts';
+
+const SYSTEM = `/usr /usr/local /bin /sbin /lib /lib32 /lib64 /libx32 /nix /var/lib/gems
+  /home/linuxbrew/.linuxbrew`.split(/\s+/u);
+
+/** Entries of /etc, if others may read them; `*` stands for the rest of a name. Private keys are not among them. */
+const ETC =
+  `alternatives ca-certificates ca-certificates.conf chromium.d crypto-policies debian_version dotnet fonts gai.conf
+  group host.conf hosts java* ld.so.* localtime lsb-release magic mailcap maven mime.types mono nsswitch.conf
+  openssl os-release passwd perl php pki/ca-trust pki/java pki/tls/cert.pem pki/tls/certs pki/tls/openssl.cnf protocols
+  python* resolv.conf ruby* services shells ssl/cert.pem ssl/certs ssl/java ssl/openssl.cnf terminfo timezone
+  xml`.split(/\s+/u);
+
+/** Entries of /opt with programs that others may read. */
+const OPT =
+  `android az dotnet go google gradle* hostedtoolcache homebrew java* jdk* julia* maven* microsoft node* pipx
+  pipx_bin python* rh ruby* rust* swift*`.split(/\s+/u);
+
+/** Folders of a home that hold programs or packages. What lies beside them and is not here holds settings or keys. */
+const HOME = `.bun/bin .bun/install
+  .cache/Cypress .cache/bazelisk .cache/ms-playwright .cache/node .cache/puppeteer
+  .cache/pypoetry/virtualenvs .cache/selenium
+  .cargo/bin .cargo/git .cargo/registry
+  .dart-sdk .deno/bin
+  .dotnet/dotnet .dotnet/host .dotnet/packs .dotnet/sdk .dotnet/shared .dotnet/tools
+  .ghcup/bin .ghcup/ghc .ghcup/lib
+  .gradle/jdks .gradle/wrapper
+  .juliaup/bin .julia/artifacts .julia/packages
+  .local/bin .local/lib .local/pipx/venvs .local/share/mise/installs .local/share/mise/shims .local/share/pnpm
+  .local/share/pipx/venvs .local/share/uv/python .local/share/uv/tools .local/state/fnm_multishells
+  .local/share/fnm/node-versions
+  .m2/repository .m2/wrapper
+  .mix/archives .mix/elixir
+  .nuget/packages .nvm
+  .pub-cache/hosted .pyenv .rbenv .asdf/installs .asdf/shims .asdf/plugins
+  .rustup
+  .sdkman/candidates .volta/bin .volta/tools
+  .composer/vendor .config/composer/vendor
+  .yarn/berry/cache
+  go/bin go/pkg setup-pnpm`.split(/\s+/u);
+
+/** Folders of packages below those that variables name, beside which credentials can lie. */
+const BELOW_VARIABLE: Readonly<Record<string, readonly string[]>> = {
+  CARGO_HOME: ['bin', 'git', 'registry'],
+  GOPATH: ['bin', 'pkg'],
+};
+
+/** The folders beside a `bin` on PATH from which its programs load their parts. */
+const BESIDE_BIN = /^(?:lib.*|share|include|conf)$/u;
+/** The same in the home, where `share` may hold the data of a person. */
+const BESIDE_BIN_IN_HOME = /^lib(?:32|64|exec)?$/u;
+
+/** A place in the new root: `from` on this machine, shown read-only at `at`; or a link. Paths are absolute. */
+export type RootEntry =
+  | { readonly kind: 'show'; readonly from: string; readonly at: string }
+  | { readonly kind: 'link'; readonly to: string; readonly at: string };
+
+type RootOptions = Pick<
+  SandboxOptions,
+  'workspace' | 'home' | 'runnerTemp' | 'runFolder' | 'environment' | 'readable' | 'shellNetwork'
+>;
+
+/**
+ * Plans the root file system. Entries are sorted, so that a folder comes before what lies in it. The home of the result
+ * is an empty folder in which the entries below `home` are shown.
+ */
+export function planRoot(options: RootOptions): readonly RootEntry[] {
+  const { environment, readable } = options;
+  const home = realOrSame(options.home);
+  const closed = [options.workspace, home, options.runnerTemp, options.runFolder].map(realOrSame);
+  const inHome = (place: string) => isInside(realOrSame(place), home);
+  const toolCaches = ['RUNNER_TOOL_CACHE', 'AGENT_TOOLSDIRECTORY'].map((name) => environment[name] ?? '');
+  const wanted = [
+    ...SYSTEM,
+    ...listEntries('/etc', ETC).filter((at) => options.shellNetwork || at !== '/etc/resolv.conf'),
+    ...listEntries('/opt', OPT),
+    ...HOME.map((name) => join(home, name)),
+    ...toolCaches,
+    ...[...listToolFolders(environment), ...listPackageFolders(environment)].filter((at) => !inHome(at)),
+    ...listPathFolders(environment['PATH'])
+      .filter((at) => !holdsRow(at, home))
+      .flatMap((at) => [at, ...listBeside(at, home)]),
+    ...readable,
+  ];
+  const entries = new Map<string, RootEntry>();
+  const isShown = (place: string) =>
+    [...entries.values()].some(({ kind, at }) => kind === 'show' && isInside(place, at));
+  for (const at of [
+    ...new Set(wanted.filter((place) => place.startsWith('/')).map((at) => resolve(at))),
+  ].sort()) {
+    const from = realOrNull(at);
+    if (from === null || !isAllowed(from, closed)) continue;
+    // A link of the system, such as /bin, stays one. Elsewhere a folder is shown at both its names.
+    if (SYSTEM.includes(at) && lstatSync(at).isSymbolicLink()) {
+      entries.set(at, { kind: 'link', at, to: readlinkSync(at) });
+      continue;
+    }
+    const isListed = at.startsWith('/etc/');
+    if (!isListed && from !== at && !isShown(from)) entries.set(from, { kind: 'show', from, at: from });
+    if (from === at || isListed) {
+      // A mount of its own below a folder that is shown is not shown with it.
+      if (!isShown(at) || at === '/usr/local') entries.set(at, { kind: 'show', from, at });
+    } else if (!isShown(at) && !isBelowLink(at, entries)) {
+      entries.set(at, { kind: 'link', at, to: from });
+    }
+  }
+  return [...entries.values()].sort((a, b) => (a.at < b.at ? -1 : 1));
+}
+
+/** Whether a real place may be shown: it is not, does not hold and is not in one of the closed folders of this run. */
+function isAllowed(
+  place: string,
+  [workspace = '', home = '', temp = '', run = '']: readonly string[],
+): boolean {
+  if (place === '/' || isInside(place, workspace) || isInside(place, run)) return false;
+  return ![workspace, home, temp, run].some((one) => isInside(one, place));
+}
+
+function listPackageFolders(environment: RootOptions['environment']): readonly string[] {
+  return Object.entries(BELOW_VARIABLE).flatMap(([variable, names]) =>
+    listPathFolders(environment[variable]).flatMap((folder) => names.map((name) => join(folder, name))),
+  );
+}
+
+/** Whether a folder of the home, such as .dotnet, holds rows of the table: beside them lie settings or keys. */
+function holdsRow(folder: string, home: string): boolean {
+  const real = realOrSame(folder);
+  return HOME.some((name) => join(home, name) !== real && isInside(join(home, name), real));
+}
+
+/** Returns the entries of a folder that the list names and that others may read. */
+function listEntries(folder: string, names: readonly string[]): readonly string[] {
+  const isListed = (name: string) =>
+    names.some((one) => (one.endsWith('*') ? name.startsWith(one.slice(0, -1)) : name === one));
+  const nested = names.filter((name) => name.includes('/'));
+  const found = [...listNames(folder).filter(isListed), ...nested];
+  return found.map((name) => join(folder, name)).filter(isReadableByOthers);
+}
+
+function isReadableByOthers(place: string): boolean {
+  const stats = statSync(place, { throwIfNoEntry: false });
+  if (stats === undefined) return false;
+  const needed = stats.isDirectory() ? 0o005 : 0o004;
+  return (stats.mode & needed) === needed;
+}
+
+/** Returns what belongs to the programs of a folder on PATH; never the folder that holds it, which may hold anything. */
+function listBeside(folder: string, home: string): readonly string[] {
+  const parent = dirname(folder);
+  const realParent = realOrSame(parent);
+  if (folder.endsWith('/node_modules/.bin')) return [parent];
+  if (!/\/s?bin$/u.test(folder) || realParent === home) return [];
+  const wanted = isInside(realParent, home) ? BESIDE_BIN_IN_HOME : BESIDE_BIN;
+  return listNames(parent)
+    .filter((name) => wanted.test(name))
+    .map((name) => join(parent, name));
+}
+
+function listNames(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function isBelowLink(place: string, entries: ReadonlyMap<string, RootEntry>): boolean {
+  return [...entries.values()].some(({ kind, at }) => kind === 'link' && isInside(place, at));
+}
+
+/** Whether a path is a folder or lies in it. Both are absolute and normalized. */
+export function isInside(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
+}
+
+export function realOrSame(path: string): string {
+  return realOrNull(path) ?? resolve(path);
+}
+
+function realOrNull(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,57 @@
+/** With `sandbox: off`, detects whether what later steps trust was changed while the agent worked. */
+import { createHash } from 'node:crypto';
+import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export interface TamperCheck {
+  /** Takes the snapshot before the first model call. */
+  snapshot(): Promise<void>;
+  /**
+   * Compares after every child is dead and before this step writes its own outputs.
+   * @returns the first path that differs (new, deleted or changed), or null.
+   */
+  compare(): Promise<string | null>;
+}
+
+/** What git runs, or reads to find what it runs. */
+const GIT = ['.git/config', '.git/config.worktree', '.git/hooks', '.git/info/attributes'];
+
+/** @param guarded absolute paths of files and folders: our own bundle, and this step's command files */
+export function createTamperCheck(workspace: string, guarded: readonly string[]): TamperCheck {
+  const watched = [...GIT.map((path) => join(workspace, path)), join(workspace, '.git'), ...guarded];
+  let before: ReadonlyMap<string, string> | null = null;
+  return {
+    async snapshot() {
+      before = await describeAll(watched);
+    },
+    async compare() {
+      if (before === null) return null;
+      const first = before;
+      const after = await describeAll(watched);
+      const paths = [...new Set([...first.keys(), ...after.keys()])].sort();
+      return paths.find((path) => first.get(path) !== after.get(path)) ?? null;
+    },
+  };
+}
+
+async function describeAll(paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  for (const path of paths) await describe(path, found, !path.endsWith('/.git'));
+  return found;
+}
+
+async function describe(path: string, found: Map<string, string>, isDeep: boolean): Promise<void> {
+  const stats = await lstat(path).catch(() => null);
+  if (stats === null) return;
+  if (stats.isDirectory()) {
+    found.set(path, 'folder');
+    for (const name of isDeep ? await readdir(path) : []) await describe(join(path, name), found, true);
+  } else if (stats.isFile()) {
+    found.set(
+      path,
+      `${stats.mode} ${createHash('sha256')
+        .update(await readFile(path))
+        .digest('hex')}`,
+    );
+  } else found.set(path, stats.isSymbolicLink() ? await readlink(path) : 'other');
+}

@@ -1,0 +1,286 @@
+/**
+ * The util-linux backend, by root or `sudo -n`: the root file system is built once, in namespaces that live as long as
+ * this process, and commands enter them. The layer is an overlay, or a copy where none can be mounted.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SandboxError } from '../errors.ts';
+import { WAIT } from '../text/limits.ts';
+import type { Backend } from './command.ts';
+import { runOnHost, SYSTEM_ENVIRONMENT, SYSTEM_FOLDERS } from './host-program.ts';
+import { listMounts, type Mount, type RootPlan } from './mounts.ts';
+import { shellWord } from './sandbox.ts';
+import { CLEAN, COPY, type Identity } from './scratch.ts';
+
+/** Absolute paths of the programs. */
+export interface UnsharePrograms {
+  readonly unshare: string;
+  readonly nsenter: string;
+  readonly setpriv: string;
+  /** The words before a command of root; empty if this process is root. */
+  readonly asRoot: readonly string[];
+}
+
+function namespaceArguments(shellNetwork: boolean): readonly string[] {
+  return [
+    ...['--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child', '--ipc', '--uts'],
+    ...(shellNetwork ? [] : ['--net']),
+  ];
+}
+
+/** Returns why namespaces cannot be made here, or null. */
+export async function probeUnshare(
+  { asRoot, unshare }: UnsharePrograms,
+  shellNetwork: boolean,
+): Promise<string | null> {
+  const namespaces = [...namespaceArguments(shellNetwork), '--mount-proc', '--', '/bin/sh', '-c', ':'];
+  return tryWords([...asRoot, unshare, ...namespaces], 'unshare did not end');
+}
+
+/** Returns null if the words run, otherwise the first line of what they say, or the reason if they say nothing. */
+async function tryWords([file = '', ...args]: readonly string[], reason: string): Promise<string | null> {
+  const ended = await runOnHost(file, args);
+  if (ended?.exitCode === 0) return null;
+  return ended?.stderr.trim().split('\n')[0] || reason;
+}
+
+/** Builds the root. @throws SandboxError with what the machine said if it cannot be built */
+export async function startUnshareBackend(
+  programs: UnsharePrograms,
+  plan: RootPlan,
+  identity: Identity,
+  signal: AbortSignal,
+): Promise<Backend & { readonly layer: 'overlay' | 'copy' }> {
+  const { run, shellNetwork } = plan;
+  const mark = `sandbox-${randomBytes(8).toString('hex')}`;
+  const words = [programs.unshare, ...namespaceArguments(shellNetwork), '--', '/bin/sh', '-c'];
+  const script = [
+    [...words, rootScript(plan, identity, mark)].map(shellWord).join(' '),
+    'code=$?',
+    `cd / && rm -rf -- ${shellWord(run)} 2>/dev/null`,
+    'exit $code',
+  ].join('\n');
+  const [file = '', ...args] = [...programs.asRoot, '/bin/sh', '-s'];
+  // Detached, so that Ctrl-C in its terminal does not end it before this process has used it.
+  const holder = spawn(file, args, { cwd: '/', env: SYSTEM_ENVIRONMENT, detached: true, stdio: 'pipe' });
+  const ended = new Promise<void>((resolve) => holder.once('close', () => resolve()));
+  const { pid, layer } = await waitUntilUp(holder, script, signal);
+  const enter = enterWords(programs, { pid, mark, shellNetwork, identity });
+  return {
+    name: 'unshare',
+    layer,
+    words: enter,
+    // The holder kills: another process may have its number by the time that a program of ours looks for it.
+    kill: () => holder.stdin.write('kill\n'),
+    // Not only whether the holder lives: this process may hear of its end later than a command does.
+    findFailure: () => tryWords([...enter, ':'], 'the process that holds its namespaces has ended'),
+    async close() {
+      holder.stdin.end();
+      // What is still to be removed then is removed after this process has exited.
+      await Promise.race([ended, sleep(WAIT.sandboxEnd, undefined, { ref: false })]);
+      holder.unref();
+    },
+  };
+}
+
+/** Waits until the root is built. */
+function waitUntilUp(
+  holder: ChildProcess & { readonly stdin: NodeJS.WritableStream },
+  script: string,
+  signal: AbortSignal,
+): Promise<{ pid: string; layer: 'overlay' | 'copy' }> {
+  return new Promise((resolve, reject) => {
+    let said = '';
+    let complaint = '';
+    const fail = (why: string) => {
+      clearTimeout(timer);
+      holder.stdin.end();
+      reject(
+        new SandboxError(
+          `The sandbox could not be built: ${why.trim().split('\n')[0] || 'no reason was given'}.`,
+        ),
+      );
+    };
+    signal.addEventListener('abort', () => fail('it was closed'), { once: true });
+    const timer = setTimeout(() => fail(`not within ${WAIT.mounts / 1000} s`), WAIT.mounts);
+    holder.stdin.on('error', () => undefined);
+    // All of it is read before any of it runs; what follows on stdin is for the holder.
+    holder.stdin.write(`{\n${script}\n}; exit\n`);
+    holder.stdout?.on('data', (chunk: Buffer) => {
+      said += chunk.toString('latin1');
+      const [, pid, layer] = /^up (\d+) (overlay|copy)$/mu.exec(said) ?? [];
+      if (pid === undefined || layer === undefined) return;
+      clearTimeout(timer);
+      resolve({ pid, layer: layer === 'overlay' ? 'overlay' : 'copy' });
+    });
+    holder.stderr?.on('data', (chunk: Buffer) => {
+      if (complaint.length < 1_000) complaint += chunk.toString('utf8');
+    });
+    holder.once('error', (error) => fail(error.message));
+    // Not `exit`: the reason may still be in the pipe.
+    holder.once('close', () => fail(complaint));
+  });
+}
+
+interface Holder {
+  readonly pid: string;
+  /** The name of a file in its /dev. */
+  readonly mark: string;
+  readonly shellNetwork: boolean;
+  readonly identity: Identity;
+}
+
+/** Returns the words that run `/bin/sh -c` in the namespaces of the holder, as the user without privileges. */
+function enterWords(
+  { asRoot, unshare, nsenter, setpriv }: UnsharePrograms,
+  { pid, mark, shellNetwork, identity }: Holder,
+): readonly string[] {
+  const enter = [
+    // If the holder has died, another process may have its number.
+    `[ -e /dev/${mark} ] || exit 125`,
+    // Root can write core_pattern, sysrq-trigger and the like without any capability.
+    ...(identity.uid === 0 ? ['mount -o remount,bind,ro /proc || exit 125'] : []),
+    // Lists the keys of this machine, which no namespace isolates.
+    '[ ! -e /proc/keys ] || mount --bind /dev/null /proc/keys || exit 125',
+    `[ ! -e /dev/${mark}-user ] || set -- ${nsenter} --user=/dev/${mark}-user -- "$@"`,
+    // Without exec: the first process of a namespace ignores signals. Root could change the mode of the machine's own
+    // /dev/null by a descriptor.
+    '"$@" </dev/null',
+    'exit $?',
+  ].join('\n');
+  return [
+    ...[...asRoot, nsenter, '--target', pid, '--mount', '--pid', '--ipc', '--uts'],
+    ...(shellNetwork ? [] : ['--net']),
+    ...['--', unshare, '--mount', '--pid', '--cgroup', '--fork', '--kill-child', '--mount-proc'],
+    ...['--', '/bin/sh', '-c', enter, 'sh'],
+    ...[setpriv, '--reuid', String(identity.uid), '--regid', String(identity.gid), '--clear-groups'],
+    ...['--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all', '--no-new-privs'],
+    ...['--', '/bin/sh', '-c'],
+  ];
+}
+
+const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];
+
+/**
+ * Returns the script of the holder: it builds the root, enters it, prints `up`, its pid and the kind of layer, and then
+ * kills all other processes in its namespace at each line of its stdin. Everything ends with its stdin.
+ */
+function rootScript(plan: RootPlan, { uid, gid }: Identity, mark: string): string {
+  const { run, workspace, shellNetwork } = plan;
+  const at = (path: string) => shellWord(`${run}/root${path === '/' ? '' : path}`);
+  const writable = { tmp: `${run}/private/tmp`, home: `${run}/private/home`, layer: `${run}/layer/merged` };
+  const mounts = listMounts(plan, writable);
+  return [
+    'set -eu',
+    `PATH=${SYSTEM_FOLDERS.join(':')}`,
+    'umask 022',
+    // Read from the host's /proc, so that it is the pid outside.
+    'read -r self rest < /proc/self/stat',
+    `cd ${shellWord(run)}`,
+    ...layerLines(workspace, run, { uid, gid }),
+    // The size limit is that of tmpfs, half of the memory.
+    'mount -t tmpfs -o mode=0711,nosuid,nodev none private',
+    `mkdir -m 1777 private/tmp; mkdir -m 0700 private/home; chown ${uid}:${gid} private/home`,
+    'mount -t tmpfs -o mode=0755,nosuid,nodev none root',
+    'mkdir root/proc root/dev root/old',
+    `make_folder() {
+  [ -d "$1" ] && return
+  make_folder "$(dirname "$1")"
+  mkdir "$1"
+  case $1 in ${at(plan.home)}/* | ${at('/tmp')}/* | ${at('/var/tmp')}/*) chown ${uid}:${gid} "$1" ;; esac
+}`,
+    'place() { if [ -d "$1" ]; then make_folder "$2"; else make_folder "$(dirname "$2")"; [ -e "$2" ] || : > "$2"; fi; }',
+    // What another program removed meanwhile has nothing to show.
+    'show() { [ -e "$1" ] || return 0; place "$1" "$2"; mount --bind "$1" "$2"; mount -o remount,bind,ro,nosuid,nodev "$2"; }',
+    'open() { place "$1" "$2"; mount --bind "$1" "$2"; mount -o remount,bind,rw,nosuid,nodev "$2"; }',
+    'pin() { make_folder "$1"; mount --bind "$1" "$1"; }',
+    'link() { make_folder "$(dirname "$2")"; ln -s "$1" "$2"; }',
+    ...mounts.map((mount) => mountLine(mount, at)),
+    'mount -t proc -o nosuid,nodev,noexec proc root/proc',
+    ...deviceLines(mark),
+    'mount -o remount,bind,ro,nosuid,nodev,noexec root/proc',
+    ...(shellNetwork ? [] : ['ip link set lo up 2>/dev/null || :']),
+    'mount -o remount,ro,nosuid,nodev root',
+    'cd root',
+    'pivot_root . old',
+    'cd /',
+    'umount -l /old',
+    'echo "up $self $layer"',
+    'while read -r line; do kill -s KILL -- -1 2>/dev/null || :; done',
+  ].join('\n');
+}
+
+/** The layer over the checkout, at `layer/merged`: what the agent writes never reaches the checkout. */
+function layerLines(workspace: string, run: string, { uid, gid }: Identity): readonly string[] {
+  const source = shellWord(workspace);
+  return [
+    'mkdir layer/upper layer/work layer/merged',
+    `chown ${uid}:${gid} layer/upper; chmod "$(stat -c %a ${source})" layer/upper`,
+    'if mount -t overlay -o nosuid,nodev,lowerdir=lower,upperdir=layer/upper,workdir=layer/work overlay layer/merged 2>/dev/null',
+    'then layer=overlay',
+    `else
+  layer=copy
+  set -- git ${source} layer/copy
+  ${COPY}
+  mount --bind layer/copy layer/merged
+  mount -o remount,bind,rw,nosuid,nodev layer/merged
+fi`,
+    `(cd layer/merged; set -- ${shellWord(join(run, 'git'))}; ${CLEAN})`,
+  ];
+}
+
+function mountLine(mount: Mount, at: (path: string) => string): string {
+  switch (mount.kind) {
+    case 'link':
+      return `link ${shellWord(mount.to)} ${at(mount.at)}`;
+    case 'read-only':
+      return `show ${shellWord(mount.from)} ${at(mount.at)}`;
+    case 'pin':
+      return `pin ${at(mount.at)}`;
+    case 'read-write':
+      return `open ${shellWord(mount.from)} ${at(mount.at)}`;
+  }
+}
+
+function deviceLines(mark: string): readonly string[] {
+  return [
+    'mount -t tmpfs -o nosuid,noexec,mode=0755,size=1m none root/dev',
+    `: > root/dev/${mark}; mkdir root/dev/pts root/dev/shm`,
+    'device() { : > "$2"; mount --bind "$1" "$2"; mount -o remount,bind,ro,nosuid,noexec "$2"; }',
+    ...DEVICES.map((name) => `device /dev/${name} root/dev/${name}`),
+    'mount -t devpts -o newinstance,ptmxmode=0666,mode=0620,nosuid,noexec none root/dev/pts',
+    // With the half of the memory that home and /tmp may take, it must not be all of it.
+    'mount -t tmpfs -o nosuid,nodev,mode=1777,size=10% none root/dev/shm',
+    'ln -s pts/ptmx root/dev/ptmx; ln -s /proc/self/fd root/dev/fd',
+    ...['stdin', 'stdout', 'stderr'].map((name, n) => `ln -s /proc/self/fd/${n} root/dev/${name}`),
+    userNamespace(`root/dev/${mark}-user`),
+    'mount -o remount,ro,nosuid,noexec root/dev',
+  ];
+}
+
+/**
+ * Returns a script that makes a user namespace for the commands, held by a file, unless none can be made here. All users
+ * are the same in it, and no user namespace can be made in it: in one of its own a command could take down the mounts
+ * over its folders, that of the context among them.
+ */
+function userNamespace(file: string): string {
+  return `if unshare --user true 2>/dev/null; then
+  unshare --user sleep 60 &
+  sleeper=$!
+  for kind in uid gid; do
+    map=$(while read -r first rest count; do echo "$first $first $count"; done < /proc/self/\${kind}_map)
+    tries=0
+    until echo "$map" 2>/dev/null > "root/proc/$sleeper/\${kind}_map"; do
+      tries=$((tries + 1))
+      [ $tries -lt 500 ]
+      sleep 0.01
+    done
+  done
+  : > ${file}
+  mount --bind "root/proc/$sleeper/ns/user" ${file}
+  kill -s KILL "$sleeper"
+  nsenter --user=${file} -- sh -c 'echo 0 > root/proc/sys/user/max_user_namespaces'
+fi`;
+}
