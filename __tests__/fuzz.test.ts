@@ -59,7 +59,7 @@ const harmless = fc.oneof(
   fc.constantFrom(
     { name: 'read_file', arguments: '{"path":"a.txt"}' },
     { name: 'read_file', arguments: '{"path":"/etc/passwd"}' },
-    { name: 'shell', arguments: '{"command":"(setsid sleep 30 >/dev/null 2>&1 &); cat a.txt; exit 4"}' },
+    { name: 'shell', arguments: '{"command":"(sleep 30 >/dev/null 2>&1 &); cat a.txt; exit 4"}' },
     { name: 'edit', arguments: '{"path":"a.txt","old_string":"nothing like it","new_string":""}' },
     { name: 'web_search', arguments: '{}' },
   ),

@@ -9,7 +9,7 @@ import { type AttackResult, runAttackStep } from '../support/attacks/step.ts';
 import { ATTACK_KEY, type AttackWorld, createAttackWorld } from '../support/attacks/world.ts';
 import { type Reply, submits } from '../support/fakes/model/server.ts';
 import { effectsOf, parseLog, withoutStopCommands } from '../support/fakes/runner/runner.ts';
-import { actionsIn, proseOf, render, sparks, tagsOf } from '../support/texts/gfm.ts';
+import { actionsIn, render, tagsOf } from '../support/texts/gfm.ts';
 
 const GATE = { required: ['verdict'], properties: { verdict: { const: 'pass' } } };
 /** Without an isolation backend on this host the payload attacks still run. */
@@ -30,20 +30,14 @@ afterAll(async () => {
 });
 
 /** The turns of a row. Every later request is answered by prose. */
-function turnsOf(row: AttackRow): readonly Reply[] {
-  const { tool, args } = row;
-  if (tool === 'structured_output_raw') return [submits(String(args['raw']))];
-  if (tool !== 'script') {
-    const text = JSON.stringify(args).replace(/\$\{KEY_B64\}/gu, Buffer.from(ATTACK_KEY).toString('base64'));
-    return [submits(text)];
-  }
+function turnsOf({ tool, args }: AttackRow): readonly Reply[] {
+  if (tool === 'structured_output_raw') return [submits(args['raw'])];
   const { calls } = args;
-  return (Array.isArray(calls) ? calls : []).map(([kind, value]) =>
-    kind === 'text' ? { text: String(value) } : submits(value),
-  );
+  if (Array.isArray(calls)) return calls.map(([, text]) => ({ text }));
+  return [submits(JSON.stringify(args).replaceAll('${KEY_B64}', Buffer.from(ATTACK_KEY).toString('base64')))];
 }
 
-function run(row: AttackRow, inputs: Readonly<Record<string, string>> = {}): Promise<AttackResult> {
+function run(row: AttackRow): Promise<AttackResult> {
   const turns = turnsOf(row);
   runs += 1;
   return runAttackStep({
@@ -56,10 +50,17 @@ function run(row: AttackRow, inputs: Readonly<Record<string, string>> = {}): Pro
       gate: JSON.stringify(GATE),
       sandbox,
       ...pull.inputs,
-      ...inputs,
     },
   });
 }
+
+/** A submission of this summary. */
+const passWith = (summary: string): AttackRow => ({
+  id: '',
+  tool: 'structured_output',
+  args: { verdict: 'pass', summary },
+  expect: {},
+});
 
 /** No output of the payload, and nothing that a later step could read as a pass. */
 function expectNothingPublished(result: AttackResult): void {
@@ -82,24 +83,18 @@ function expectExactOutputs(row: AttackRow, result: AttackResult): void {
   expect(JSON.parse(whole)).toEqual({ verdict, summary });
 }
 
-/** As rendered by GitHub, the page has no element except ours, no mention, no reference and no link. */
-function expectInertSummary(result: AttackResult): void {
-  expect(result.summary).not.toBe('');
-  const html = render(result.summary);
-  const shape = tagsOf(html).filter((tag) =>
-    /^(?:h\d|details|summary|a|img|script|!--|iframe|form)$/u.test(tag),
-  );
+/** As rendered by GitHub, the page has no heading, fold or link except ours. */
+function expectOwnShape(result: AttackResult): void {
+  const shape = tagsOf(render(result.summary)).filter((tag) => /^(?:h\d|details|summary|a)$/u.test(tag));
   expect(shape).toEqual(['h2', 'details', 'summary', 'details', 'summary']);
-  expect(sparks(proseOf(html))).toEqual([]);
-  expect(result.summary).not.toContain('<!--');
 }
 
 /** The reports of this run on GitHub: one inert comment, and a status that fits the verdict. */
 function expectInertComment(result: AttackResult): void {
-  const { hub, head } = pull;
-  const comments = hub.comments().filter(({ author }) => author !== 'mallory');
-  expect(comments).toHaveLength(1);
-  const [marker = '', ...lines] = (comments[0]?.body ?? '').split('\n');
+  const { hub, head, strangers } = pull;
+  const { own, theirs } = pull.comments();
+  expect([own.length, theirs]).toEqual([1, strangers]);
+  const [marker = '', ...lines] = (own[0] ?? '').split('\n');
   expect(marker).toMatch(new RegExp(`^<!-- structured-agent:[0-9a-f]{32} commit=${head} run=${runs} `, 'u'));
   const page = lines.join('\n');
   for (const text of [page, result.summary]) {
@@ -112,9 +107,6 @@ function expectInertComment(result: AttackResult): void {
   expect(status).toMatchObject({ sha: head, state: state ?? 'error' });
   expect(status?.description).not.toMatch(/[^\P{C}]|[<@#]/u);
   expect(`${page}${status?.description}`).not.toContain(ATTACK_KEY);
-  expect(hub.comments().flatMap(({ author, body }) => (author === 'mallory' ? [body] : []))).toEqual(
-    pull.strangers,
-  );
 }
 
 /** The output in single quotes in a script runs nothing, and keeps its value. */
@@ -131,16 +123,15 @@ function expectShellSafe(row: AttackRow, result: AttackResult): void {
 describe('a hostile payload', () => {
   it.each(payloadRows)('$id', async (row) => {
     const result = await run(row);
-    const { expect: expected } = row;
-    if (expected['gate'] !== undefined) expectNothingPublished(result);
-    if (typeof expected['reason'] === 'string')
-      expect(result.outputs.get('run-reason')).toBe(expected['reason']);
-    if (expected['gate'] === 'invalid' || expected['gate'] === 'reject-duplicate-keys')
+    const { gate, outputs_exact: exact, md_inert: inert, json_shell_safe: shellSafe } = row.expect;
+    const reason = gate === 'fail-closed' ? 'plain_text' : row.expect['reason'];
+    if (gate !== undefined) expectNothingPublished(result);
+    if (reason !== undefined) expect(result.outputs.get('run-reason')).toBe(reason);
+    if (gate === 'invalid' || gate === 'reject-duplicate-keys')
       expect(JSON.parse(result.envelope).rejections).not.toBe(0);
-    if (expected['gate'] === 'fail-closed') expect(result.outputs.get('run-reason')).toBe('plain_text');
-    if (expected['outputs_exact'] === 1) expectExactOutputs(row, result);
-    if (expected['md_inert'] === 1) expectInertSummary(result);
-    if (expected['json_shell_safe'] === 1) expectShellSafe(row, result);
+    if (exact === 1) expectExactOutputs(row, result);
+    if (inert === 1) expectOwnShape(result);
+    if (shellSafe === 1) expectShellSafe(row, result);
     expect(result.outputs.get('run-exit-code')).toBe(String(result.exitCode));
     const log = result.stdout.toString();
     const commands = parseLog(log);
@@ -148,14 +139,13 @@ describe('a hostile payload', () => {
     expect(effectsOf(commands)).toMatchObject({ outputs: new Map(), state: new Map(), failures: [] });
     expect([result.stderr.toString(), result.commandFiles]).toEqual(['', '']);
     expectInertComment(result);
-    expect(result.stdout.toString().replace(/^::add-mask::.*$/gmu, '')).not.toContain(ATTACK_KEY);
+    expect(log.replace(/^::add-mask::.*$/gmu, '')).not.toContain(ATTACK_KEY);
   });
 
   it('A12 detects the key in other encodings, and publishes none of them', async () => {
     const forms = [[...ATTACK_KEY].toReversed().join(''), Buffer.from(ATTACK_KEY).toString('hex')];
     for (const form of forms) {
-      const args = { verdict: 'pass', summary: `see ${form}.` };
-      const result = await run({ id: '', tool: 'structured_output', args, expect: {} });
+      const result = await run(passWith(`see ${form}.`));
       expectNothingPublished(result);
       expect(result.outputs.get('run-reason')).toBe('secret_in_payload');
       const left = [result.outputText, result.summary, result.envelope, result.transcript].join('\n');
@@ -164,13 +154,13 @@ describe('a hostile payload', () => {
   });
 
   it('outputs_bounded: outputs fit the limits of later steps, and the result file has the whole payload', async () => {
-    const args = { verdict: 'pass', summary: 'A'.repeat(200_000) };
-    const result = await run({ id: '', tool: 'structured_output', args, expect: {} });
+    const row = passWith('A'.repeat(200_000));
+    const result = await run(row);
     expect(result.exitCode).toBe(0);
     for (const [name, value] of result.outputs)
       expect(Buffer.byteLength(value)).toBeLessThan(name === 'structured_output' ? 1_048_577 : 131_072);
     expect(Buffer.byteLength(result.outputText)).toBeLessThan(2 * 1_048_576);
     expect(Buffer.byteLength(result.summary)).toBeLessThan(1_048_576);
-    expect(JSON.parse(result.envelope)).toMatchObject({ structured_output: args });
+    expect(JSON.parse(result.envelope)).toMatchObject({ structured_output: row.args });
   });
 });

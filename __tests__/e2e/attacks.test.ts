@@ -42,18 +42,16 @@ const leaksIn = (text: string) => needles.filter((needle) => text.includes(needl
 
 /** What an attack achieved, one line each, and what the row expects and the result does not show. */
 function harmOf({ expect: expected }: AttackRow, seen: Observation): readonly string[] {
-  const { result } = seen;
+  const { result, elapsedMs } = seen;
+  const { tool, match, max_ms: maxMs, max_out: maxOut, not_match: unwanted } = expected;
   const harm = [...leaksIn(result).map((needle) => `leaks ${needle}`), ...seen.changed];
   if (seen.reached > 0) harm.push(`reaches a listener ${seen.reached} times`);
   if (seen.alive) harm.push('leaves a process');
-  if (expected['tool'] === 'denied' && !DENIED.test(result)) harm.push(`is not denied: ${result}`);
-  const wanted = [expected['match']];
-  if (expected['tool'] === 'timeout') wanted.push('timed out after');
-  for (const text of wanted)
+  if (tool === 'denied' && !DENIED.test(result)) harm.push(`is not denied: ${result}`);
+  for (const text of [match, tool === 'timeout' ? 'timed out after' : null])
     if (typeof text === 'string' && !result.includes(text)) harm.push(`lacks ${text} in ${result}`);
-  const { max_ms: maxMs, max_out: maxOut, not_match: unwanted } = expected;
   if (typeof unwanted === 'string' && result.includes(unwanted)) harm.push(`says ${unwanted}`);
-  if (typeof maxMs === 'number' && seen.elapsedMs >= 4 * maxMs) harm.push(`takes ${seen.elapsedMs} ms`);
+  if (typeof maxMs === 'number' && elapsedMs >= 4 * maxMs) harm.push(`takes ${elapsedMs} ms`);
   if (typeof maxOut === 'number' && result.length >= maxOut) harm.push(`prints ${result.length} characters`);
   return harm;
 }
@@ -64,11 +62,7 @@ function expectRow(row: AttackRow, run: BatchResult): void {
   expect(harmOf(row, seen)).toEqual([]);
 }
 
-/** The runner commands in a log, except groups, which are checked by their titles. */
-const commandsWithoutGroups = (commands: readonly RunnerCommand[]) =>
-  commands.filter(({ name }) => name !== 'group' && name !== 'endgroup');
-
-const ownComments = ({ hub }: AttackPull) => hub.comments().filter(({ author }) => author !== 'mallory');
+const isGroup = ({ name }: RunnerCommand) => name === 'group' || name === 'endgroup';
 
 const settings = attackSettings().map((setting) => ({
   ...setting,
@@ -115,8 +109,10 @@ describe.each(settings)('$name', ({ wall, rows, ...options }) => {
   });
 
   it('runner0: the log of the attacks contains no runner command that an honest log does not', () => {
-    const own = commandsWithoutGroups(parseLog(honest.stdout.toString()));
-    const commands = commandsWithoutGroups(parseLog(hostile.stdout.toString()));
+    // Groups are checked by their titles.
+    const [own = [], commands = []] = [honest, hostile].map(({ stdout }) =>
+      parseLog(stdout.toString()).filter((command) => !isGroup(command)),
+    );
     expect(commands.filter(({ data }) => !OWN_WARNING.test(data))).toEqual(own);
     const effects = effectsOf(commands);
     expect({ ...effects, annotations: [], masks: effects.masks.toSorted() }).toEqual({
@@ -133,18 +129,15 @@ describe.each(settings)('$name', ({ wall, rows, ...options }) => {
     const log = hostile.stdout.toString();
     const commands = parseLog(log);
     expect(parseLog(withoutStopCommands(log))).toEqual(commands);
-    const folds = commands.filter(({ name }) => name === 'group' || name === 'endgroup');
-    expect(folds.map(({ name }) => name)).toEqual(
-      folds.map((_, at) => (at % 2 === 0 ? 'group' : 'endgroup')),
+    const groups = commands.filter(isGroup).map(({ name, data }) => `${name} ${data}`);
+    expect(groups.join('\n')).toMatch(
+      /^(?:group (?:output of (?:read_file|edit|shell)|prompt|what the model said)\nendgroup \n?)+$/u,
     );
-    for (const { name, data } of folds)
-      if (name === 'group')
-        expect(data).toMatch(/^(?:output of (?:read_file|edit|shell)|prompt|what the model said)$/u);
   });
 
   it('md_inert: the rendered summary and comment contain no active content of the attacks', () => {
-    const [comment] = ownComments(pull);
-    for (const page of [honest.summary, hostile.summary, comment?.body.replace(/^<!--.*-->\n/u, '') ?? '']) {
+    const [comment = ''] = pull.comments().own;
+    for (const page of [honest.summary, hostile.summary, comment.replace(/^<!--.*-->\n/u, '')]) {
       expect(page).toContain('## ☑️ Accepted: no gate was asked for');
       expect(actionsIn(page, 'https://github.com/example/cart/')).toEqual([]);
     }
@@ -154,10 +147,9 @@ describe.each(settings)('$name', ({ wall, rows, ...options }) => {
 
   it('changes no comment of a stranger, and updates its own single comment', () => {
     const { hub, strangers, head } = pull;
-    const theirs = hub.comments().filter(({ author }) => author === 'mallory');
-    expect(theirs.map(({ body }) => body)).toEqual(strangers);
-    const [comment, ...others] = ownComments(pull);
-    expect([others, comment?.body]).toEqual([[], expect.stringContaining(`commit=${head} run=2 attempt=1`)]);
+    const { own, theirs } = pull.comments();
+    expect(theirs).toEqual(strangers);
+    expect(own).toEqual([expect.stringContaining(`commit=${head} run=2 attempt=1`)]);
     expect(hub.statuses().map(({ sha, state }) => [sha, state])).toEqual(
       ['pending', 'success', 'pending', 'success'].map((state) => [head, state]),
     );
@@ -191,14 +183,13 @@ describe.each(settings)('$name', ({ wall, rows, ...options }) => {
 
   it('no canary is in the log after its masks, in the requests, or in any result file', () => {
     const masks = /^::add-mask::.*\n/gmu;
-    const comments = ownComments(pull).map(({ body }) => body);
     const texts = [
       hostile.stdout.toString().replace(masks, ''),
       hostile.transcript,
       hostile.envelope,
       hostile.summary,
       hostile.outputText,
-      comments.join(),
+      pull.comments().own.join(),
       JSON.stringify(pull.hub.statuses()),
     ];
     expect(texts.every((text) => text.length > 0)).toBe(true);
@@ -218,25 +209,25 @@ describe('without isolation', () => {
   const created = shell(
     'files in the shared folders',
     `umask 022; for d in ${SHARED.join(' ')}; do echo x > "$d/SAMARK"; done`,
-    {},
   );
-  const named = (id: string) => [...toolRows, ...machineRows].filter((row) => row.id.startsWith(id));
-  /** What attacks achieve that the sandbox prevents. */
-  const harms: readonly (readonly [id: string, rows: readonly AttackRow[], harm: RegExp])[] = [
-    ['X05', named('X05'), /^leaks /u],
-    ['X11', named('X11'), /_runner_file_commands\/set_output_1: /u],
-    ['H2 of the key', named('H2 wants the key'), /\/\.runner: /u],
-    ['H2 of private files', named('H2 wants data'), /^leaks /u],
-    ['M7, by socket and pipe', named('M7'), /^reaches a listener 2 times$/u],
-    ['F01', named('F01'), /^reaches a listener /u],
-    ['every file in a shared folder', [created], /^\/tmp\/SAMARK\S*: absent -> file 100644 /u],
+  /** What attacks achieve that the sandbox prevents, by the beginning of their ids. */
+  const harms: readonly (readonly [id: string, harm: RegExp])[] = [
+    ['X05', /^leaks /u],
+    ['X11', /_runner_file_commands\/set_output_1: /u],
+    ['H2 wants the key', /\/\.runner: /u],
+    ['H2 wants data', /^leaks /u],
+    ['M7', /^reaches a listener 2 times$/u],
+    ['F01', /^reaches a listener /u],
+    [created.id, /^\/tmp\/SAMARK\S*: absent -> file 100644 /u],
   ];
+  const rows = harms.flatMap(([id]) =>
+    [...toolRows, ...machineRows, created].filter((row) => row.id.startsWith(id)),
+  );
   let world: AttackWorld;
   let run: BatchResult;
-  const createdIn = (folder: string) => join(folder, `${world.mark}-${harms.length - 1}-`);
+  const createdIn = (folder: string) => join(folder, `${world.mark}-${harms.length}-`);
   beforeAll(async () => {
     world = await createAttackWorld();
-    const rows = harms.flatMap(([, each]) => each);
     run = await runBatch({ world, wall: 'bwrap', inputs: { sandbox: 'off' } }, rows);
   });
   afterAll(async () => {
@@ -244,11 +235,10 @@ describe('without isolation', () => {
     await world.close();
   });
 
-  it.each(harms)('the attack %s succeeds', (_, [row], harm) => {
-    const seen = run.observations.get(row?.id ?? '');
-    expect(seen).toBeDefined();
-    if (row !== undefined && seen !== undefined)
-      expect(harmOf(row, seen)).toContainEqual(expect.stringMatching(harm));
+  it.each(harms)('the attack %s succeeds', (id, harm) => {
+    const row = rows.find((each) => each.id.startsWith(id)) ?? created;
+    const seen = run.observations.get(row.id);
+    expect(seen && harmOf(row, seen)).toContainEqual(expect.stringMatching(harm));
   });
 
   it('a file in each shared folder is noticed', () => {

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { calls, type Reply, type ScriptedModel, startModel, submits } from '../support/fakes/model/server.ts';
 import { HAS_BWRAP, KEY } from '../support/fakes/runner/action.ts';
 import { makeFolder } from '../support/surroundings.ts';
-import { commitChange } from '../support/worlds/commit-change.ts';
+import { commitChange } from '../support/worlds/pull-request.ts';
 
 const DIST = path.join(import.meta.dirname, '..', '..', 'dist');
 const CLI = path.join(DIST, 'cli.js');

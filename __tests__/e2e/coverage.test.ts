@@ -6,8 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { GitHubServer } from '../support/fakes/github/server.ts';
 import type { Reply } from '../support/fakes/model/server.ts';
 import { calls, runAction, submits } from '../support/fakes/runner/action.ts';
-import { commitChange } from '../support/worlds/commit-change.ts';
-import { pullRequestEvent, servePullRequest } from '../support/worlds/pull-request.ts';
+import { commitChange, pullRequestEvent, servePullRequest } from '../support/worlds/pull-request.ts';
 
 const COUNT = 40;
 const NAMES = Array.from({ length: COUNT }, (_, at) => `file${String(at).padStart(3, '0')}`);

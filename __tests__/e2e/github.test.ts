@@ -6,8 +6,7 @@ import type { JournalEntry, Reply } from '../support/fakes/model/server.ts';
 import { type ActionOptions, runAction, submits } from '../support/fakes/runner/action.ts';
 import { makeFolder } from '../support/surroundings.ts';
 import { COMMITS, checkOut } from '../support/worlds/checkout.ts';
-import { commitChange } from '../support/worlds/commit-change.ts';
-import { pullRequestEvent } from '../support/worlds/pull-request.ts';
+import { commitChange, pullRequestEvent } from '../support/worlds/pull-request.ts';
 
 const HEAD = COMMITS.head;
 const BASE = COMMITS.base;

@@ -7,8 +7,7 @@ import type { GitHubServer } from '../support/fakes/github/server.ts';
 import type { Reply } from '../support/fakes/model/server.ts';
 import { type ActionRun, calls, runAction, submits } from '../support/fakes/runner/action.ts';
 import { parseLog } from '../support/fakes/runner/runner.ts';
-import { commitChange } from '../support/worlds/commit-change.ts';
-import { pullRequestEvent, servePullRequest } from '../support/worlds/pull-request.ts';
+import { commitChange, pullRequestEvent, servePullRequest } from '../support/worlds/pull-request.ts';
 
 const FIRST = 'const timeout = computeTimeout(42);';
 const MOVED = 'const settings = readConfiguration("b");';

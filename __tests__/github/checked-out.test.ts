@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readCheckedOut } from '../../src/github/checked-out.ts';
+import { gitIn } from '../sandbox/world.ts';
 import { makeFolder } from '../support/surroundings.ts';
-import { gitIn } from '../support/worlds/checkout.ts';
 
 const SHA = 'a'.repeat(40);
 const folders = makeFolder();
@@ -17,7 +17,7 @@ beforeEach(() => {
 function makeRepository(format: 'sha1' | 'sha256' = 'sha1') {
   const root = path.join(folder, 'repo');
   mkdirSync(root);
-  const git = gitIn(root);
+  const git = (...args: readonly string[]) => gitIn(root, ...args);
   git('init', '-q', '-b', 'main', `--object-format=${format}`);
   git('commit', '-q', '--allow-empty', '-m', 'first');
   return { root, git, expected: git('rev-parse', 'HEAD') };
@@ -40,10 +40,9 @@ describe('readCheckedOut finds the commit', () => {
     const { root, git, expected } = makeRepository();
     git('worktree', 'add', '-q', '-b', 'other', '../worktree');
     expect(readCheckedOut(path.join(folder, 'worktree'))).toBe(expected);
-    gitIn(folder)('clone', '-q', '--separate-git-dir', 'elsewhere', root, 'separate');
+    gitIn(folder, 'clone', '-q', '--separate-git-dir', 'elsewhere', root, 'separate');
     expect(readCheckedOut(path.join(folder, 'separate'))).toBe(expected);
-    const outer = gitIn(path.join(folder, 'separate'));
-    outer('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', root, 'sub');
+    gitIn(path.join(folder, 'separate'), 'submodule', '--quiet', 'add', root, 'sub');
     expect(readCheckedOut(path.join(folder, 'separate', 'sub'))).toBe(expected);
     rmSync(path.join(folder, 'separate', '.git'));
     symlinkSync('../elsewhere', path.join(folder, 'separate', '.git'));

@@ -6,7 +6,6 @@ import type { Reply } from '../support/fakes/model/server.ts';
 import {
   coverageOf,
   endOf,
-  judge,
   listedFile,
   listedFiles,
   onPullRequest,
@@ -14,8 +13,8 @@ import {
   readFile,
   submit,
 } from '../support/worlds/change.ts';
-import { commitChange } from '../support/worlds/commit-change.ts';
-import { base, command } from '../support/worlds/run.ts';
+import { commitChange } from '../support/worlds/pull-request.ts';
+import { base, command, converse } from '../support/worlds/run.ts';
 
 const workspace = () => path.join(base, 'workspace');
 const DOCUMENTATION = readFileSync(path.join(import.meta.dirname, '../../docs/evidence.md'), 'utf8');
@@ -30,14 +29,14 @@ describe('a payload that is sent back', () => {
     ['the only turn', [submits], 0, '1'],
     ['a turn after it without another payload', [submits, readDiff(0, 40)], 1, '2'],
   ])('ends the run as unsupported after %s', async (_, replies, rejections, turns = '30') => {
-    const judged = await judge(replies, { ...review, 'max-turns': turns }, onPullRequest(listedFiles(40)));
+    const judged = await converse(replies, { ...review, 'max-turns': turns }, onPullRequest(listedFiles(40)));
     expect([endOf(judged), judged.report.rejections]).toEqual(['inconclusive unsupported 1', rejections]);
     expect(judged.report.payload).toBeNull();
     expect(judged.report.verdict.subtype).toBe('error_evidence');
   });
 
   it('names 20 files of 250, the report 200, and both count all', async () => {
-    const judged = await judge([submits], review, onPullRequest(listedFiles(250)));
+    const judged = await converse([submits], review, onPullRequest(listedFiles(250)));
     const files = judged.report.evidence?.coverage?.files;
     expect([files?.required, files?.shown, files?.unseen.length]).toEqual([250, 0, 200]);
     expect(judged.rejections[0]).toContain('Not taken yet: 250 of the 250 changed files were in no result');
@@ -47,7 +46,7 @@ describe('a payload that is sent back', () => {
 
   it('beside other calls runs none of them, and they do not count', async () => {
     const beside: Reply = { calls: [...(readDiff(0, 40).calls ?? []), ...(submits.calls ?? [])] };
-    const judged = await judge([beside, submits], review, onPullRequest(listedFiles(40)));
+    const judged = await converse([beside, submits], review, onPullRequest(listedFiles(40)));
     expect(judged.asked[1]?.toolResults.map(({ text }) => text.split(':')[0])).toEqual([
       'Skipped',
       'Not taken yet',
@@ -74,7 +73,7 @@ describe('what the model received counts', () => {
     ['but not what was dropped before', [half, tooLong, rest, submits], '30', part],
     ['but not what the last turn read, which the model never answered', [half, rest], '2', cut],
   ])('%s', async (_, replies, turns, ends) => {
-    const judged = await judge(replies, { ...review, 'max-turns': turns }, world);
+    const judged = await converse(replies, { ...review, 'max-turns': turns }, world);
     expect([endOf(judged), coverageOf(judged)]).toEqual(ends);
   });
 });
@@ -86,7 +85,7 @@ describe('a file without a patch', () => {
   ])('%s, and the model is told so', async (_, more, told) => {
     const files = [listedFile(0), listedFile(1, { patch: null, ...more })];
     const script = [readDiff(0, 1), readFile('src/file001.ts'), submits];
-    const judged = await judge(script, review, onPullRequest(files));
+    const judged = await converse(script, review, onPullRequest(files));
     expect([endOf(judged), coverageOf(judged)]).toEqual([
       'inconclusive unsupported 1',
       'measured, 1 of 2 files',
@@ -101,7 +100,7 @@ describe('a file without a patch', () => {
     const more = { patch: null, additions: 0, deletions: 0, status: 'renamed', previous: 'src/before.ts' };
     const world = onPullRequest([listedFile(0), listedFile(1, more)]);
     const row = readFile('/tmp/context/changed-files.txt');
-    const judged = await judge([readDiff(0, 1), submits, row, submits], review, world);
+    const judged = await converse([readDiff(0, 1), submits, row, submits], review, world);
     expect([endOf(judged), coverageOf(judged)]).toEqual(['success accepted 0', 'measured, 2 of 2 files']);
     expect(judged.rejections).toEqual([expect.stringContaining('- "src/file001.ts"\n')]);
   });
@@ -114,11 +113,11 @@ it('a line of 4 MB is shown by its start, and one that is longer is not known', 
     ['git diff main', 1],
     ['head -c 500 a.js', 0],
   ] as const) {
-    const judged = await judge([command(look), submit('verdict')], {}, { since: 'main' });
+    const judged = await converse([command(look), submit('verdict')], {}, { since: 'main' });
     expect(coverageOf(judged)).toBe(`measured, ${shown} of 1 files`);
   }
   writeFileSync(path.join(workspace(), 'a.js'), line(4_800_000));
-  const judged = await judge([command('git diff main'), submits], review, { since: 'main' });
+  const judged = await converse([command('git diff main'), submits], review, { since: 'main' });
   expect([judged.report.evidence?.coverage?.status, endOf(judged)]).toEqual([
     'partial',
     'success accepted 0',
@@ -179,7 +178,7 @@ describe('a change that is read by', () => {
   it.each(ways)('%s', async (name, replies, files) => {
     expect(DOCUMENTATION).toContain(`| ${name} | ${files} of 2 |\n`);
     commitChange(workspace(), before, after);
-    const judged = await judge([...replies, submit('verdict')], {}, { since: 'main' });
+    const judged = await converse([...replies, submit('verdict')], {}, { since: 'main' });
     expect(coverageOf(judged)).toBe(`measured, ${files} of 2 files`);
   });
 });

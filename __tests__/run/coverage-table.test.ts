@@ -7,13 +7,13 @@ import type { Reply } from '../support/fakes/model/server.ts';
 import {
   coverageOf,
   endOf,
-  judge,
   listedFiles,
   onPullRequest,
   type PresetName,
   readDiff,
   submit,
 } from '../support/worlds/change.ts';
+import { converse } from '../support/worlds/run.ts';
 
 const TABLE = `
 | \`min-coverage\` | \`schema\` | all 40 | 20, and 20 when told | 20 | none | unknown change | partly known change |
@@ -32,7 +32,7 @@ const known = onPullRequest(FILES);
 interface Situation {
   /** What the model reads before it submits, and when the payload is sent back. */
   readonly reads: readonly (Reply | 'submit')[];
-  readonly world: Parameters<typeof judge>[2];
+  readonly world: Parameters<typeof converse>[2];
   /** The coverage of a run that is not told to read on, and of one that is. */
   readonly coverage: readonly [string, string];
 }
@@ -100,7 +100,7 @@ describe('what each setting does', () => {
   it.each(cases)('min-coverage: %s with %s', async (setting, preset, ends) => {
     const inputs = { schema: preset, 'min-coverage': setting };
     for (const [at, situation] of SITUATIONS.entries()) {
-      const judged = await judge(scriptOf(situation, preset), inputs, situation.world);
+      const judged = await converse(scriptOf(situation, preset), inputs, situation.world);
       const end = ends[at] === 'accepted' ? 'success accepted 0' : 'inconclusive unsupported 1';
       expect([at, endOf(judged)]).toEqual([at, end]);
       const { report, rejections } = judged;
@@ -118,7 +118,7 @@ describe('what each setting does', () => {
   it.each(PRESETS)('a payload that does not meet its gate is taken at once: %s', async (preset) => {
     const inputs = { schema: preset, 'min-coverage': '1' };
     for (const situation of SITUATIONS.slice(3, 5)) {
-      const judged = await judge(scriptOf(situation, preset, RED[preset]), inputs, situation.world);
+      const judged = await converse(scriptOf(situation, preset, RED[preset]), inputs, situation.world);
       expect(endOf(judged)).toBe('failure gate_not_met 1');
       expect([judged.report.rejections, judged.report.payload?.['passed']]).toEqual([0, false]);
     }

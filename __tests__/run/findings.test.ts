@@ -7,9 +7,9 @@ import type { World } from '../../src/run/world.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { submits } from '../support/fakes/model/server.ts';
 import { HAS_BWRAP } from '../support/fakes/runner/action.ts';
-import { endOf, judge, submit } from '../support/worlds/change.ts';
-import { commitChange } from '../support/worlds/commit-change.ts';
-import { base, command } from '../support/worlds/run.ts';
+import { endOf, submit } from '../support/worlds/change.ts';
+import { commitChange } from '../support/worlds/pull-request.ts';
+import { base, command, converse } from '../support/worlds/run.ts';
 
 const workspace = () => path.join(base, 'workspace');
 const locator = () => createLocator({ workspace: workspace(), workingDirectory: '.', repositories: [] });
@@ -48,7 +48,7 @@ describe('after a bad quote', () => {
     commitChange(workspace(), {}, { 'a.ts': 'export const a = 1;\n' });
     const replies = [submits(payload(...first)), submits(payload(...last))];
     const inputs = { schema: SCHEMA, gate, grounding: 'require' };
-    const { report, rejections } = await judge(replies, inputs, { locate: locator() });
+    const { report, rejections } = await converse(replies, inputs, { locate: locator() });
     expect(rejections).toHaveLength(1);
     const { findings = [] }: { findings?: readonly JsonObject[] } = report.payload ?? {};
     expect([report.payload?.['passed'], findings.length]).toEqual(kept === 'first' ? first : last);
@@ -57,7 +57,9 @@ describe('after a bad quote', () => {
   it('the run ends as red as it was if no turn is left', async () => {
     commitChange(workspace(), {}, { 'a.ts': 'export const a = 1;\n' });
     const inputs = { schema: SCHEMA, gate: 'passed', grounding: 'require', 'max-turns': '2' };
-    const judged = await judge([submits(payload(false, 1)), command('true')], inputs, { locate: locator() });
+    const judged = await converse([submits(payload(false, 1)), command('true')], inputs, {
+      locate: locator(),
+    });
     expect(endOf(judged)).toBe('failure gate_not_met 1');
   });
 });
@@ -87,7 +89,7 @@ it.each<[string, (workspace: string) => string]>([
   ];
   const anything: World['locate'] = (written) => ({ ...written, source: null });
   for (const locate of [locator(), anything]) {
-    const judged = await judge([submit('verdict', { findings })], { grounding: 'mark' }, { locate });
+    const judged = await converse([submit('verdict', { findings })], { grounding: 'mark' }, { locate });
     expect(judged.report.evidence?.findings.map(({ grounding }) => grounding)).toEqual(['unproven', 'exact']);
   }
 });
@@ -101,7 +103,7 @@ it('a changed file that is now behind a link is not looked into', async () => {
   symlinkSync('..', path.join(workspace(), 'link'));
   writeFileSync(path.join(workspace(), '../outside.txt'), `${SECRET}\n`);
   const findings = [{ ...about, path: 'a.ts', quote: SECRET }];
-  const judged = await judge(
+  const judged = await converse(
     [submit('verdict', { findings })],
     { grounding: 'mark' },
     { locate: locator(), since: 'main' },
@@ -132,7 +134,7 @@ describe.runIf(HAS_BWRAP)('what the agent writes proves nothing', () => {
       { ...about, path: name, quote },
       { ...about, path: 'left.ts', quote: LEFT },
     ];
-    const { report } = await judge(
+    const { report } = await converse(
       [command(line), submit('verdict', { findings })],
       { sandbox: 'required', grounding: 'mark' },
       { locate: locator() },

@@ -2,27 +2,17 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createRecordingFile } from '../../src/replay/recording-file.ts';
-import type { Script } from '../support/fakes/model/server.ts';
+import { type Script, submits } from '../support/fakes/model/server.ts';
 import { putFiles } from '../support/local.ts';
-import {
-  base,
-  edit,
-  ending,
-  file,
-  green,
-  type Inputs,
-  record,
-  replay,
-  shell,
-  submit,
-} from '../support/worlds/recorded-run.ts';
+import { edit, ending, file, record, replay } from '../support/worlds/recorded-run.ts';
+import { base, command, good, type Inputs } from '../support/worlds/run.ts';
 
 describe('a replay', () => {
   it('runs the same tools and ends with the same payload, gate and exit code, at no cost', async () => {
     const first = await record([
-      { text: 'I look.', ...shell('echo real > made.txt') },
-      submit({ passed: 'yes' }),
-      green,
+      { text: 'I look.', ...command('echo real > made.txt') },
+      submits({ passed: 'yes' }),
+      good,
     ]);
     expect(first.report).toMatchObject({ turnCount: 3, rejections: 1, verdict: { exitCode: 0 } });
     const second = await replay();
@@ -30,25 +20,25 @@ describe('a replay', () => {
   });
 
   it('evaluates its own gate', async () => {
-    await record([submit({ passed: false, summary: 'no' })], { gate: 'off' });
+    await record([submits({ passed: false, summary: 'no' })], { gate: 'off' });
     const { report } = await replay({ gate: 'passed' });
     expect(report.verdict).toMatchObject({ reason: 'gate_not_met', exitCode: 1, published: true });
   });
 
   it.each<[string, Script, Inputs, string]>([
-    ['an unmet gate', [submit({ passed: false, summary: 'no' })], {}, 'gate_not_met'],
+    ['an unmet gate', [submits({ passed: false, summary: 'no' })], {}, 'gate_not_met'],
     ['plain text', [{ text: 'I will not.' }], {}, 'plain_text'],
-    ['a forced tool call', [{ text: 'Well.' }, green], {}, 'accepted'],
+    ['a forced tool call', [{ text: 'Well.' }, good], {}, 'accepted'],
     [
       'a forced tool choice that the API rejects',
       (_, at) =>
-        [{ text: 'Well.' }, { error: { message: 'tool_choice is not supported' }, status: 400 }][at] ?? green,
+        [{ text: 'Well.' }, { error: { message: 'tool_choice is not supported' }, status: 400 }][at] ?? good,
       {},
       'accepted',
     ],
     ['a refusal', [{ text: '', finishReason: 'content_filter' }], {}, 'refusal'],
-    ['too many turns', [shell('true')], { 'max-turns': '2' }, 'max_turns'],
-    ['too many tokens', [shell('true')], { 'max-total-tokens': '150' }, 'max_tokens'],
+    ['too many turns', [command('true')], { 'max-turns': '2' }, 'max_turns'],
+    ['too many tokens', [command('true')], { 'max-total-tokens': '150' }, 'max_tokens'],
     ['a rejected key', [{ error: { message: 'no' }, status: 401 }], {}, 'provider_auth'],
   ])('ends with %s as the recorded run did', async (_, script, inputs, reason) => {
     const first = await record(script, inputs);
@@ -60,7 +50,7 @@ describe('a replay', () => {
     const elsewhere = path.join(base, 'elsewhere');
     putFiles(base, { 'workspace/a.txt': 'workspace', 'elsewhere/a.txt': 'elsewhere' });
     await record((request, at) => {
-      if (at > 0) return green;
+      if (at > 0) return good;
       const match = /checkout at (\S+)\. /u.exec(
         request.messages[0]?.role === 'system' ? request.messages[0].text : '',
       );
@@ -73,7 +63,7 @@ describe('a replay', () => {
   });
 
   it('accepts no payload that the recorded run rejected', async () => {
-    await record([submit({ passed: 'maybe' }), green]);
+    await record([submits({ passed: 'maybe' }), good]);
     await edit((line) =>
       JSON.parse(JSON.stringify(line).replace('\\"maybe\\"}', 'true,\\"summary\\":\\"x\\"}')),
     );
@@ -89,14 +79,14 @@ describe('a replay', () => {
   });
 
   it('needs no model, key, header or URL, and its cost limit compares with zero', async () => {
-    await record([green]);
+    await record([good]);
     const inputs: Inputs = { provider: 'openai', headers: 'X-Key:', 'max-cost-usd': '0.01' };
     expect((await replay(inputs)).report.verdict.exitCode).toBe(0);
     expect((await replay({ provider: 'azure-openai' })).report.verdict.exitCode).toBe(0);
   });
 
   it('checks whether the pull request changes the recording', async () => {
-    await record([green]);
+    await record([good]);
     const asked: unknown[] = [];
     const findPolicyChanges = async (files: readonly unknown[]) => {
       asked.push(...files);
@@ -109,7 +99,7 @@ describe('a replay', () => {
 
 describe('a recorded run', () => {
   it('reports the path of the recording and makes it private to the owner', async () => {
-    const { report, notices } = await record([green]);
+    const { report, notices } = await record([good]);
     expect(report.verdict.exitCode).toBe(0);
     expect(notices).toContainEqual(
       expect.stringMatching(
@@ -123,14 +113,14 @@ describe('a recorded run', () => {
 
   it('keeps an older recording when it ends before the model is asked', async () => {
     await writeFile(file(), 'older');
-    const { report } = await record([green], { schema: '{"type":"string"}' });
+    const { report } = await record([good], { schema: '{"type":"string"}' });
     expect(report.verdict.exitCode).toBe(52);
     expect(await readFile(file(), 'utf8')).toBe('older');
   });
 
   it('ends as usual with a warning when the recording cannot be written', async () => {
     const recording = createRecordingFile(path.join(base, 'workspace'));
-    const { report, warnings } = await record([green], {}, { recording });
+    const { report, warnings } = await record([good], {}, { recording });
     expect(report.verdict.exitCode).toBe(0);
     expect(warnings).toEqual([expect.stringContaining('record: The recording is not whole')]);
   });

@@ -1,5 +1,5 @@
 /** Commands of the model and scripts of ours: output, exit codes, and how they end. */
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createOutput } from '../../src/sandbox/command.ts';
@@ -20,12 +20,7 @@ describe.each(modes)('with sandbox: %s', (mode) => {
   it.each<[what: string, command: string, exitCode: number, output: string]>([
     ['an exit code', 'exit 7', 7, ''],
     ['a program that does not exist', 'no-such-program 2>/dev/null', 127, ''],
-    [
-      'both streams in their order',
-      'for i in 1 2 3; do echo o$i; echo e$i >&2; done',
-      0,
-      'o1\ne1\no2\ne2\no3\ne3\n',
-    ],
+    ['both streams in order', 'for i in 1 2; do echo o$i; echo e$i >&2; done', 0, 'o1\ne1\no2\ne2\n'],
     ['a stream that is opened again', 'echo a; echo b > /dev/stderr; echo c > /dev/stdout', 0, 'a\nb\nc\n'],
     ['the failure of a pipe', 'false | cat', 1, ''],
     ['an end of stdin', 'cat; read x || echo no', 0, 'no\n'],
@@ -83,11 +78,8 @@ describe.each(modes)('with sandbox: %s', (mode) => {
   it('does not wait for a background process, which ends with its command', async () => {
     const mark = createMark('background');
     const daemon = mode === 'off' ? '' : `setsid -f bash -c 'exec -a ${mark} sleep 300' >/dev/null 2>&1;`;
-    const result = await exec(
-      await opening,
-      `${daemon} (exec -a ${mark} sleep 300) >/dev/null 2>&1 & echo on`,
-    );
-    expect(result.output).toBe('on\n');
+    const command = `${daemon} (exec -a ${mark} sleep 300) >/dev/null 2>&1 & echo on`;
+    expect((await exec(await opening, command)).output).toBe('on\n');
     await expectDead(mark);
   });
 
@@ -96,10 +88,8 @@ describe.each(modes)('with sandbox: %s', (mode) => {
     mkdirSync(folder, { recursive: true });
     const sandbox = await world.openReady({ mode, workingDirectory: folder });
     await exec(sandbox, 'rmdir ../gone');
-    expect(await exec(sandbox, 'pwd')).toMatchObject({
-      exitCode: 126,
-      output: `The working directory is gone: ${folder}\n`,
-    });
+    const output = `The working directory is gone: ${folder}\n`;
+    expect(await exec(sandbox, 'pwd')).toMatchObject({ exitCode: 126, output });
   });
 
   it('refuses a NUL character', async () => {
@@ -157,16 +147,12 @@ describe('createOutput', () => {
 describe('a program of the machine', () => {
   const folder = mkdtempSync(join(world.base, 'a "folder" of programs-'));
   const make = (name: string, script: string) => {
-    writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`);
-    chmodSync(join(folder, name), 0o755);
+    writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     return join(folder, name);
   };
 
   it('receives its arguments, and nothing of our environment', async () => {
-    const file = make(
-      'say',
-      'echo "$# $1"; env | grep -v "^\\(PWD\\|SHLVL\\|_\\|OLDPWD\\)=" | sort >&2; exit 3',
-    );
+    const file = make('say', 'echo "$# $1"; env | grep -vE "^(PWD|SHLVL|_|OLDPWD)=" | sort >&2; exit 3');
     expect(await runOnHost(file, ['a "b" \\ $c'])).toEqual({
       exitCode: 3,
       stdout: '1 a "b" \\ $c\n',

@@ -23,61 +23,38 @@ const always = {
 const world = await useWorld();
 
 it('passes only the allow-list', () => {
-  const environment = {
-    PATH: '/usr/bin::relative:/bin',
+  const passed = {
     LANG: 'de_DE.UTF-8',
     LC_ALL: 'C',
     CI: 'true',
     GITHUB_SHA: 'abc',
     JAVA_HOME_17_X64: '/jdk',
-    HOME: '/home/runner',
-    INPUT_API_KEY: 'x',
-    ACTIONS_RUNTIME_TOKEN: 'x',
-    GITHUB_TOKEN: 'x',
-    GITHUB_OUTPUT: '/x',
-    GITHUB_ENV: '/x',
-    OPENAI_API_KEY: 'x',
-    HTTPS_PROXY: 'http://proxy',
-    NODE_OPTIONS: '--inspect',
-    LD_PRELOAD: '/evil.so',
-    BASH_ENV: '/evil',
-    ENV: '/evil',
   };
-  expect(buildEnvironment({ ...base, environment })).toEqual({
-    ...always,
-    PATH: '/usr/bin:/bin',
-    TERM: 'dumb',
-    LANG: 'de_DE.UTF-8',
-    LC_ALL: 'C',
-    CI: 'true',
-    GITHUB_SHA: 'abc',
-    JAVA_HOME_17_X64: '/jdk',
-  });
+  const left = `HOME INPUT_API_KEY ACTIONS_RUNTIME_TOKEN GITHUB_TOKEN GITHUB_OUTPUT GITHUB_ENV OPENAI_API_KEY
+    HTTPS_PROXY NODE_OPTIONS LD_PRELOAD BASH_ENV ENV`.split(/\s+/u);
+  const others = Object.fromEntries(left.map((name) => [name, '/x']));
+  const environment = { ...others, ...passed, PATH: '/usr/bin::relative:/bin' };
+  const expected = { ...always, ...passed, PATH: '/usr/bin:/bin', TERM: 'dumb' };
+  expect(buildEnvironment({ ...base, environment })).toEqual(expected);
 });
 
 it('adds variables of pass-env, but never a secret', () => {
   const environment = { MINE: 'yes', KEY: 's3cret-value', HOME: '/h' };
   const passEnv = ['MINE', 'KEY', 'HOME', 'ABSENT'];
-  expect(buildEnvironment({ ...base, environment, passEnv })).toEqual({
-    ...always,
-    PATH: '/usr/local/bin:/usr/bin:/bin',
-    LANG: 'C.UTF-8',
-    TERM: 'dumb',
-    MINE: 'yes',
-  });
+  const defaults = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8', TERM: 'dumb' };
+  const expected = { ...always, ...defaults, MINE: 'yes' };
+  expect(buildEnvironment({ ...base, environment, passEnv })).toEqual(expected);
 });
 
 it('names a proxy with a password and passes it only with the network', () => {
-  const environment = {
+  const proxies = {
     HTTPS_PROXY: 'http://u:p@proxy:3128',
     http_proxy: 'u:p@proxy',
     ALL_PROXY: 'http://proxy',
-    NO_PROXY: 'a@b',
-    NODE_EXTRA_CA_CERTS: '/ca.pem',
-    OTHER: 'http://u:p@x',
   };
+  const passed = { ...proxies, NO_PROXY: 'a@b', NODE_EXTRA_CA_CERTS: '/ca.pem' };
+  const environment = { ...passed, OTHER: 'http://u:p@x' };
   expect(findProxyPasswords(environment)).toEqual(['HTTPS_PROXY', 'http_proxy']);
-  const { OTHER: _, ...passed } = environment;
   expect(buildEnvironment({ ...base, environment, shellNetwork: true })).toMatchObject(passed);
   expect(buildEnvironment({ ...base, environment })).not.toHaveProperty('HTTPS_PROXY');
 });
@@ -102,21 +79,17 @@ it('listPathFolders returns the absolute folders of PATH', () => {
 });
 
 describeOpen('in a sandbox', () => {
+  const limits = { maxBytes: 1_000, timeoutMs: 9_000, signal: new AbortController().signal };
+
   it('gives pass-env to the commands of the model, and nothing of the user to our scripts', async () => {
-    const environment = {
-      PATH: '/usr/bin:/bin',
-      MINE: "a 'b' $c\nd",
-      BASH_ENV: '/evil',
-      OTHER: 'x',
-      CI: '1',
-    };
+    const given = { MINE: "a 'b' $c\nd", BASH_ENV: '/evil', OTHER: 'x', CI: '1' };
+    const environment = { PATH: '/usr/bin:/bin', ...given };
     const sandbox = await world.openReady({ environment, passEnv: ['MINE'] });
     const shown = await exec(sandbox, 'printf "%s|%s|%s" "$MINE" "$BASH_ENV$OTHER" "$CI"');
     expect(shown.output).toBe("a 'b' $c\nd||1");
-    const limits = { maxBytes: 1_000, timeoutMs: 9_000, signal: new AbortController().signal };
-    const { stdout } = await sandbox.runScript('env | sort', limits);
-    expect(stdout.toString()).not.toMatch(/MINE|OTHER|CI=|API_KEY|HOME=\/(?!nonexistent)/u);
-    expect(stdout.toString()).toContain('PATH=/usr/bin:/bin:/usr/sbin:/sbin\n');
+    const text = String((await sandbox.runScript('env | sort', limits)).stdout);
+    expect(text).not.toMatch(/MINE|OTHER|CI=|API_KEY|HOME=\/(?!nonexistent)/u);
+    expect(text).toContain('PATH=/usr/bin:/bin:/usr/sbin:/sbin\n');
   });
 
   it('runs no file that BASH_ENV or ENV of pass-env names in our scripts', async () => {
@@ -124,7 +97,6 @@ describeOpen('in a sandbox', () => {
     const sandbox = await world.openReady({ environment, passEnv: ['BASH_ENV', 'ENV'] });
     await exec(sandbox, "echo 'echo pwned' > /tmp/evil");
     expect((await exec(sandbox, ':')).output).toBe('pwned\n');
-    const limits = { maxBytes: 1_000, timeoutMs: 9_000, signal: new AbortController().signal };
-    expect((await sandbox.runScript('bash -c :', limits)).stdout.toString()).toBe('');
+    expect(String((await sandbox.runScript('bash -c :', limits)).stdout)).toBe('');
   });
 });

@@ -10,18 +10,9 @@ const world = await useWorld();
 const { workspace, home } = world;
 const modes = hasSandbox ? (['required', 'off'] as const) : (['off'] as const);
 
-putFiles(workspace, {
-  'src/a.txt': '0123456789',
-  'src/empty': '',
-  '-n': 'dash',
-  "it's $HOME\n.txt": 'odd',
-  'tools/run.sh': 'old',
-  'sub/.git/config': CANARY,
-  '.hidden/x': '',
-  'gha-creds-1.json': CANARY,
-  '.netrc': CANARY,
-  'fine.txt': 'ok',
-});
+putFiles(workspace, { 'src/a.txt': '0123456789', 'src/empty': '', '-n': 'dash', "it's $HOME\n.txt": 'odd' });
+putFiles(workspace, { 'tools/run.sh': 'old', '.hidden/x': '', 'fine.txt': 'ok' });
+putFiles(workspace, { 'sub/.git/config': CANARY, 'gha-creds-1.json': CANARY, '.netrc': CANARY });
 mkdirSync(`${workspace}-beside`);
 symlinkSync('.git', join(workspace, 'git-link'));
 symlinkSync('fine.txt', join(workspace, 'fine-link'));
@@ -31,23 +22,21 @@ symlinkSync('nowhere', join(workspace, 'dangling'));
 symlinkSync(join(home, '.npmrc'), join(workspace, 'outer'));
 symlinkSync('/etc', join(workspace, 'outer-folder'));
 
-/** What a file holds, a list of what a folder holds, or why neither can be read. */
-async function tryRead(sandbox: OpenedSandbox, path: string, maxBytes = 100): Promise<unknown> {
-  try {
-    const view = await sandbox.read(path, maxBytes);
-    if (view.kind === 'directory') return view.entries.map(({ name, kind }) => `${kind} ${name}`);
-    return [view.bytes.toString(), view.size, view.truncated];
-  } catch (error) {
-    return error instanceof Error && error.name === 'DeniedError' ? error.message : error;
-  }
+/** The sentence for the model if access is denied. */
+async function orDenied<T>(result: Promise<T>): Promise<T | string> {
+  return result.catch((error: Error) => (error.name === 'DeniedError' ? error.message : String(error)));
 }
 
-async function tryWrite(sandbox: OpenedSandbox, path: string, text: string): Promise<string> {
-  return sandbox.write(path, Buffer.from(text)).then(
-    () => 'written',
-    (error: Error) => (error.name === 'DeniedError' ? error.message : String(error)),
-  );
+/** What a file holds, a list of what a folder holds, or why neither can be read. */
+async function tryRead(sandbox: OpenedSandbox, path: string, maxBytes = 100): Promise<unknown> {
+  const view = await orDenied(sandbox.read(path, maxBytes));
+  if (typeof view === 'string') return view;
+  if (view.kind === 'directory') return view.entries.map(({ name, kind }) => `${kind} ${name}`);
+  return [view.bytes.toString(), view.size, view.truncated];
 }
+
+const tryWrite = (sandbox: OpenedSandbox, path: string, text: string) =>
+  orDenied(sandbox.write(path, Buffer.from(text)).then(() => 'written'));
 
 describe.each(modes)('with sandbox: %s', (mode) => {
   const before = manifest(workspace, () => false);
@@ -83,21 +72,13 @@ describe.each(modes)('with sandbox: %s', (mode) => {
     const make = "touch .x ..y f $'\\377'; mkdir d; ln -s nowhere l; mkfifo p";
     await exec(sandbox, `mkdir $TMPDIR/kinds && cd $TMPDIR/kinds && ${make}; ${socket}`);
     const folder = (await exec(sandbox, 'echo $TMPDIR/kinds')).output.trim();
-    const names = [
-      'file .x',
-      'file ..y',
-      'directory d',
-      'file f',
-      'symlink l',
-      'other p',
-      'other s',
-      'file \ufffd',
-    ];
-    expect([...((await tryRead(sandbox, folder)) as string[])].sort()).toEqual([...names].sort());
-    for (const name of ['p', 's'])
+    const files = ['file .x', 'file ..y', 'file f', 'file \ufffd'];
+    const others = ['directory d', 'symlink l', 'other p', 'other s'];
+    expect([...((await tryRead(sandbox, folder)) as string[])].sort()).toEqual([...files, ...others].sort());
+    for (const name of ['p', 's']) {
       expect(await tryRead(sandbox, `${folder}/${name}`)).toMatch(/is not a regular file/u);
-    for (const name of ['p', 's'])
       expect(await tryWrite(sandbox, `${folder}/${name}`, 'x')).toMatch(/is not a regular file/u);
+    }
   });
 
   it.each<[path: string, said: string]>([
@@ -121,28 +102,18 @@ describe.each(modes)('with sandbox: %s', (mode) => {
     const sandbox = await opening;
     await exec(sandbox, 'printf old > new-target; chmod 750 new-target; ln -s new-target new-link');
     expect(await tryWrite(sandbox, 'new-link', 'new')).toBe('written');
-    expect((await exec(sandbox, 'stat -c %a new-target; cat new-target; readlink new-link')).output).toBe(
-      '750\nnewnew-target\n',
-    );
+    const look = 'stat -c %a new-target; cat new-target; readlink new-link';
+    expect((await exec(sandbox, look)).output).toBe('750\nnewnew-target\n');
     await sandbox.write('src/mode.txt', Buffer.alloc(0));
-    expect((await exec(sandbox, 'stat -c %a src/mode.txt; ls -A src | grep -c edit')).output).toBe(
-      '644\n0\n',
-    );
-  });
-
-  it('does not wait for a file that blocks', async () => {
-    const sandbox = await opening;
-    await exec(sandbox, 'mkfifo $TMPDIR/blocks');
-    const fifo = (await exec(sandbox, 'echo $TMPDIR/blocks')).output.trim();
-    expect(await tryRead(sandbox, fifo)).toMatch(/is not a regular file/u);
+    const list = 'stat -c %a src/mode.txt; ls -A src | grep -c edit';
+    expect((await exec(sandbox, list)).output).toBe('644\n0\n');
   });
 
   it(`${mode === 'off' ? 'changes' : 'does not change'} the checkout`, async () => {
     await (await opening).close();
-    const isSame = JSON.stringify(manifest(workspace, () => false)) === JSON.stringify(before);
-    expect(isSame).toBe(mode !== 'off');
-    if (mode === 'off') expect(readFileSync(join(workspace, 'new/folders/a.txt'), 'utf8')).toBe('text');
-    if (mode === 'off') expect(statSync(join(workspace, 'tools/run.sh')).mode & 0o777).toBe(0o755);
+    if (mode !== 'off') return expect(manifest(workspace, () => false)).toEqual(before);
+    expect(readFileSync(join(workspace, 'new/folders/a.txt'), 'utf8')).toBe('text');
+    expect(statSync(join(workspace, 'tools/run.sh')).mode & 0o777).toBe(0o755);
   });
 });
 
@@ -154,7 +125,7 @@ describe('with sandbox: auto, without a sandbox', () => {
     ['fine.txt', ['ok', 2, false]],
     ['fine-link', ['ok', 2, false]],
     ['.hidden', ['file x']],
-    ['missing', '"missing" does not exist.'],
+    ['missing', /does not exist\.$/u],
     ['outer', outside],
     ['outer-folder/passwd', outside],
     ['outer-folder', outside],
@@ -172,9 +143,9 @@ describe('with sandbox: auto, without a sandbox', () => {
     ['', /is empty/u],
     ['a\0b', /NUL/u],
   ])('reads %j', async (path, seen) => {
-    const read = await tryRead(await opening, path.startsWith('/') ? path : path && join(workspace, path));
+    const absolute = path.startsWith('/') ? path : path && join(workspace, path);
+    const read = await tryRead(await opening, absolute);
     if (seen instanceof RegExp) expect(read).toMatch(seen);
-    else if (typeof seen === 'string') expect(read).toContain(seen.split('"')[2]);
     else expect(read).toEqual(seen);
   });
 

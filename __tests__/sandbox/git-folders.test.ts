@@ -1,6 +1,5 @@
 /** What commands see of git's folders and of files with credentials, in checkouts of many kinds. */
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { manifest, putFiles } from '../support/local.ts';
@@ -20,6 +19,7 @@ interface Kind {
   readonly at?: string;
   readonly look?: string;
   readonly output?: string;
+  /** Default: true. */
   readonly hasCredentials?: boolean;
 }
 
@@ -30,16 +30,24 @@ function makeRepository(folder: string): void {
   gitIn(folder, 'commit', '-qm', 'first');
 }
 
-function addLogin(file: string): void {
-  execFileSync('/bin/sh', ['-c', 'cat >> "$1"', 'sh', file], { input: LOGIN });
+/** Makes a repository with a credential in its config. */
+function makeLoggedIn(folder: string): void {
+  makeRepository(folder);
+  appendFileSync(join(folder, '.git/config'), LOGIN);
+}
+
+/** Moves the git folder of a checkout to `.bare` in it. */
+function moveGit(checkout: string): void {
+  makeLoggedIn(checkout);
+  renameSync(join(checkout, '.git'), join(checkout, '.bare'));
+  writeFileSync(join(checkout, '.bare/info/exclude'), '.bare\n');
 }
 
 const KINDS: readonly Kind[] = [
   {
     name: 'a repository with keys of all kinds',
     make(checkout) {
-      makeRepository(checkout);
-      addLogin(join(checkout, '.git/config'));
+      makeLoggedIn(checkout);
       const keys = {
         'remote.origin.url': `https://x:${CANARY}@github.com/o/r.git`,
         'remote.odd "name.url': 'ssh://git@host/a"b\\c',
@@ -59,40 +67,37 @@ const KINDS: readonly Kind[] = [
     look: `${LOOK} && ls -A .git && git config --local -l | grep -v ^core | sed 's/A  B.*/A B/;/^.d$/d' && git config user.name`,
     output:
       'first\nHEAD\nconfig\nindex\ninfo\nobjects\nrefs\nremote.origin.url=https://github.com/o/r.git\nremote.odd "name.url=ssh://host/a"b\\c\nuser.name=A B\nbranch.main.remote=origin\nA  B; "c"\n\\d\n',
-    hasCredentials: true,
   },
   {
     name: 'a repository without credentials',
     make: makeRepository,
+    hasCredentials: false,
   },
   {
     name: 'no repository',
     make: (checkout) => putFiles(checkout, { a: '' }),
     look: 'ls -A',
     output: 'a\n',
+    hasCredentials: false,
   },
   {
     name: 'checkouts in subfolders',
     make(checkout) {
-      makeRepository(join(checkout, 'one'));
-      addLogin(join(checkout, 'one/.git/config'));
-      makeRepository(join(checkout, 'two/deep'));
-      addLogin(join(checkout, 'two/deep/.git/config'));
+      makeLoggedIn(join(checkout, 'one'));
+      makeLoggedIn(join(checkout, 'two/deep'));
     },
     look: `(cd one; ${LOOK}) && (cd two/deep; ${LOOK}) && ! touch one/.git/x two/deep/.git/x 2>/dev/null`,
     output: 'first\nfirst\n',
-    hasCredentials: true,
   },
   {
     name: 'files with credentials',
     make(checkout) {
       makeRepository(checkout);
-      const names = ['.netrc', '.git-credentials', 'gha-creds-12ab.json', 'sub/fine.txt'];
-      for (const name of names) putFiles(checkout, { [name]: name.startsWith('sub') ? 'x' : CANARY });
+      putFiles(checkout, { '.netrc': CANARY, '.git-credentials': CANARY, 'gha-creds-12ab.json': CANARY });
+      putFiles(checkout, { 'sub/fine.txt': 'x' });
     },
     look: `ls -A && git log --format=%s && ! grep -rlaF ${CANARY} .`,
     output: '.git\na.txt\nsub\nfirst\n',
-    hasCredentials: true,
   },
   {
     name: 'a committed folder named .netrc and a link named .git-credentials',
@@ -103,27 +108,23 @@ const KINDS: readonly Kind[] = [
     },
     look: `ls -A && ! grep -rlaF ${CANARY} . --exclude-dir=objects`,
     output: '.git\na.txt\n',
-    hasCredentials: true,
   },
   {
     name: 'config.worktree with a credential',
     make(checkout) {
       makeRepository(checkout);
       gitIn(checkout, 'config', 'extensions.worktreeConfig', 'true');
-      addLogin(join(checkout, '.git/config.worktree'));
+      appendFileSync(join(checkout, '.git/config.worktree'), LOGIN);
     },
-    hasCredentials: true,
   },
   {
     name: 'a config that is a link',
     make(checkout) {
-      makeRepository(checkout);
-      addLogin(join(checkout, '.git/config'));
+      makeLoggedIn(checkout);
       renameSync(join(checkout, '.git/config'), join(checkout, '.git/real'));
       symlinkSync('real', join(checkout, '.git/config'));
     },
     look: `${LOOK} && test ! -L .git/config && test ! -e .git/real`,
-    hasCredentials: true,
   },
   {
     name: 'a config that git cannot read, and links in place of what is kept',
@@ -136,6 +137,7 @@ const KINDS: readonly Kind[] = [
     },
     look: `ls -A .git | grep -e modules -e hooks; cat .git/config; ! grep -rlaF ${CANARY} .`,
     output: '',
+    hasCredentials: false,
   },
   {
     name: 'a submodule with a slash in its name',
@@ -144,12 +146,11 @@ const KINDS: readonly Kind[] = [
       makeRepository(checkout);
       gitIn(checkout, 'submodule', 'add', '-q', '--name', 'a/b', `${checkout}-library`, 'lib');
       gitIn(checkout, 'commit', '-qm', 'second');
-      addLogin(join(checkout, '.git/modules/a/b/config'));
+      appendFileSync(join(checkout, '.git/modules/a/b/config'), LOGIN);
       putFiles(checkout, { '.git/modules/a/b/hooks/post-checkout': CANARY });
     },
     look: `${LOOK} && (cd lib; ${LOOK}) && test ! -e .git/modules/a/b/hooks && ! touch .git/modules/a/b/x 2>/dev/null`,
     output: 'second\nfirst\nfirst\n',
-    hasCredentials: true,
   },
   {
     name: 'a worktree in the checkout of its repository',
@@ -157,23 +158,20 @@ const KINDS: readonly Kind[] = [
       makeRepository(checkout);
       gitIn(checkout, 'worktree', 'add', '-q', 'tree');
       gitIn(checkout, 'config', 'extensions.worktreeConfig', 'true');
-      addLogin(join(checkout, '.git/worktrees/tree/config.worktree'));
+      appendFileSync(join(checkout, '.git/worktrees/tree/config.worktree'), LOGIN);
     },
     look: `(cd tree; ${LOOK}) && ${LOOK}`,
     output: 'first\n?? tree/\nfirst\n',
-    hasCredentials: true,
   },
   {
     name: 'a worktree whose repository lies elsewhere',
     make(checkout) {
-      makeRepository(`${checkout}-main`);
+      makeLoggedIn(`${checkout}-main`);
       gitIn(`${checkout}-main`, 'worktree', 'add', '-q', checkout);
-      addLogin(join(`${checkout}-main`, '.git/config'));
       putFiles(`${checkout}-main`, { '.git/hooks/x': CANARY, '.git/lfs/x': CANARY, 'private.txt': CANARY });
     },
     look: `${LOOK} && main=$(git rev-parse --git-common-dir) && ls -A $main/.. $main && ! grep -rlaF ${CANARY} $main && ! touch $main/x $main/HEAD 2>/dev/null`,
     output: '',
-    hasCredentials: true,
   },
   {
     name: 'a submodule as the checkout',
@@ -181,62 +179,48 @@ const KINDS: readonly Kind[] = [
       makeRepository(`${checkout}-library`);
       makeRepository(checkout);
       gitIn(checkout, 'submodule', 'add', '-q', `${checkout}-library`, 'lib');
-      addLogin(join(checkout, '.git/modules/lib/config'));
+      appendFileSync(join(checkout, '.git/modules/lib/config'), LOGIN);
     },
     at: 'lib',
     look: `${LOOK} && ! cat "$(git rev-parse --git-dir)/config" | grep ${CANARY}`,
-    hasCredentials: true,
   },
   {
     name: 'a .git file that leads to a folder in the checkout',
     make(checkout) {
-      makeRepository(checkout);
-      addLogin(join(checkout, '.git/config'));
-      renameSync(join(checkout, '.git'), join(checkout, '.bare'));
+      moveGit(checkout);
       writeFileSync(join(checkout, '.git'), 'gitdir: ./.bare\n');
-      writeFileSync(join(checkout, '.bare/info/exclude'), '.bare\n');
     },
     look: `${LOOK} && ! touch .bare/x 2>/dev/null`,
-    hasCredentials: true,
   },
   {
     name: 'a .git that is a link to a folder in the checkout',
     make(checkout) {
-      makeRepository(checkout);
-      addLogin(join(checkout, '.git/config'));
-      renameSync(join(checkout, '.git'), join(checkout, '.bare'));
+      moveGit(checkout);
       symlinkSync('.bare', join(checkout, '.git'));
-      writeFileSync(join(checkout, '.bare/info/exclude'), '.bare\n');
     },
     look: `${LOOK} && ! touch .bare/x 2>/dev/null`,
-    hasCredentials: true,
   },
 ];
 
 describeOpen('in a sandbox', () => {
-  it.each(KINDS)(
-    '$name',
-    async ({ make, at = '.', look = LOOK, output = 'first\n', hasCredentials = false }) => {
-      const checkout = join(world.home, 'work/kind/kind');
-      rmSync(join(world.home, 'work/kind'), { recursive: true, force: true });
-      mkdirSync(join(world.home, 'work/kind'));
-      make(checkout);
-      const workspace = join(checkout, at);
-      const before = manifest(workspace, () => false);
-      const sandbox = await world.openReady({ workspace, workingDirectory: workspace });
-      const result = await exec(sandbox, look);
-      if (output !== '') expect(result.output).toBe(output);
-      expect(result.output).not.toContain(CANARY);
-      expect(result.exitCode).toBe(0);
-      const written = await exec(
-        sandbox,
-        '[ ! -d .git ] || ! touch .git/x .git/config .git/HEAD 2>/dev/null',
-      );
-      expect(written.exitCode).toBe(0);
-      await exec(sandbox, 'mv .git .other; rm -rf .git; echo x > b.txt');
-      expect(sandbox.weaknesses().some((one) => one.includes('holds credentials'))).toBe(hasCredentials);
-      await sandbox.close();
-      expect(manifest(workspace, () => false)).toEqual(before);
-    },
-  );
+  it.each(KINDS)('$name', async (kind) => {
+    const { make, at = '.', look = LOOK, output = 'first\n', hasCredentials = true } = kind;
+    const checkout = join(world.home, 'work/kind/kind');
+    rmSync(join(world.home, 'work/kind'), { recursive: true, force: true });
+    mkdirSync(join(world.home, 'work/kind'));
+    make(checkout);
+    const workspace = join(checkout, at);
+    const before = manifest(workspace, () => false);
+    const sandbox = await world.openReady({ workspace, workingDirectory: workspace });
+    const result = await exec(sandbox, look);
+    if (output !== '') expect(result.output).toBe(output);
+    expect(result.output).not.toContain(CANARY);
+    expect(result.exitCode).toBe(0);
+    const write = '[ ! -d .git ] || ! touch .git/x .git/config .git/HEAD 2>/dev/null';
+    expect((await exec(sandbox, write)).exitCode).toBe(0);
+    await exec(sandbox, 'mv .git .other; rm -rf .git; echo x > b.txt');
+    expect(sandbox.weaknesses().some((one) => one.includes('holds credentials'))).toBe(hasCredentials);
+    await sandbox.close();
+    expect(manifest(workspace, () => false)).toEqual(before);
+  });
 });

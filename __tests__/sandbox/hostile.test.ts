@@ -1,8 +1,9 @@
 /** What a command does to the sandbox of the next one, and to what our process reads, writes and runs. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { SandboxError } from '../../src/errors.ts';
 import { manifest, putFiles } from '../support/local.ts';
 import {
   asRoot,
@@ -34,11 +35,8 @@ const machine = () => manifest(world.base, (path) => path === world.temp || path
 
 describeOpen('in a sandbox', () => {
   putFiles(workspace, { 'sub/.git/HEAD': '', 'sub/file': '' });
-  putFiles(home, {
-    '.cargo/bin/cargo': '#!/bin/sh\n',
-    '.cargo/credentials.toml': CANARY,
-    '.local/share/uv/tools/x': '',
-  });
+  putFiles(home, { '.cargo/bin/cargo': '#!/bin/sh\n', '.cargo/credentials.toml': CANARY });
+  putFiles(home, { '.local/share/uv/tools/x': '' });
 
   it.each<[what: string, attack: string]>([
     ['a folder of programs in the home', 'replace $HOME/.cargo'],
@@ -72,30 +70,28 @@ describeOpen('in a sandbox', () => {
     const attack = `cd /tmp/context; echo x > change.txt; rm -f *; mv change.txt x; ln -s /etc/passwd output-2.txt; touch .script; chmod 777 .; mv /tmp/context /tmp/c`;
     await exec(sandbox, `${attack}; cd /; umount /tmp/context; mount -o remount,rw /tmp/context`);
     await sandbox.addContext('change.txt', Buffer.from('new'));
-    expect((await exec(sandbox, `cat /tmp/context/change.txt; tail -1 ${fullOutputPath}`)).output).toBe(
-      'new20000\n',
-    );
+    const shown = await exec(sandbox, `cat /tmp/context/change.txt; tail -1 ${fullOutputPath}`);
+    expect(shown.output).toBe('new20000\n');
     expect((await exec(sandbox, 'seq 20000')).fullOutputPath).not.toBe(fullOutputPath);
   });
 
   it('runs no program of the checkout in our own scripts', async () => {
     const bin = join(workspace, 'node_modules/.bin');
-    for (const name of PROGRAMS)
-      putFiles(bin, { [name]: `#!/bin/bash\necho ${name} >> /tmp/hostile\nexec /usr/bin/${name} "$@"\n` });
-    execFileSync('/bin/chmod', ['-R', '755', bin]);
+    mkdirSync(bin, { recursive: true });
+    const script = (name: string) =>
+      `#!/bin/bash\necho ${name} >> /tmp/hostile\nexec /usr/bin/${name} "$@"\n`;
+    for (const name of PROGRAMS) writeFileSync(join(bin, name), script(name), { mode: 0o755 });
     const environment = { PATH: `${bin}:/usr/bin:/bin`, HOME: home };
     const sandbox = await world.openReady({ environment });
-    const setup = PROGRAMS.map(
-      (name) => `${name}() { echo function >> /tmp/hostile; }; export -f ${name}`,
-    ).join('; ');
+    const define = (name: string) => `${name}() { echo function >> /tmp/hostile; }; export -f ${name}`;
+    const setup = PROGRAMS.map(define).join('; ');
     await exec(sandbox, `/usr/bin/cp -r ${bin} ~/bin; ${setup}; echo "$(declare -f)" > ~/.bashrc; :`);
     await sandbox.read('.', 100);
     await sandbox.read('README.md', 100);
     await sandbox.write('README.md', Buffer.from('x'));
     const limits = { maxBytes: 100, timeoutMs: 9_000, signal: new AbortController().signal };
-    expect((await sandbox.runScript('git rev-parse --is-inside-work-tree', limits)).stdout.toString()).toBe(
-      'true\n',
-    );
+    const { stdout } = await sandbox.runScript('git rev-parse --is-inside-work-tree', limits);
+    expect(String(stdout)).toBe('true\n');
     expect((await exec(sandbox, '[ ! -e /tmp/hostile ] && echo none')).output).toBe('none\n');
     // The model's own commands see them.
     expect((await exec(sandbox, 'head -0 README.md; /usr/bin/cat /tmp/hostile')).output).toBe('head\n');
@@ -117,10 +113,10 @@ describeOpen('in a sandbox', () => {
       'ls /old/*',
       'exec 3<&40',
     ];
-    for (const one of tries)
-      expect([one, (await exec(sandbox, `(${one}) 2>/dev/null`)).output]).toEqual([one, '']);
-    for (const one of tries.slice(1))
-      expect([one, (await exec(sandbox, `! (${one})`)).exitCode]).toEqual([one, 0]);
+    for (const one of tries) {
+      const { output, exitCode } = await exec(sandbox, `(${one}) 2>/dev/null`);
+      expect([one, output, exitCode === 0]).toEqual([one, '', false]);
+    }
     expect(world.reached()).toBe(0);
   });
 
@@ -139,11 +135,9 @@ describeOpen('in a sandbox', () => {
     await until(() => !isAlive(mark));
     expect(isAlive(mark)).toBe(false);
     const escaped = join(world.base, 'escaped');
-    await expect(exec(sandbox, `touch ${escaped}`)).rejects.toMatchObject({ name: 'SandboxError' });
-    await expect(sandbox.read('README.md', 10)).rejects.toMatchObject({ name: 'SandboxError' });
-    await expect(sandbox.write('README.md', Buffer.from('x'))).rejects.toMatchObject({
-      name: 'SandboxError',
-    });
+    await expect(exec(sandbox, `touch ${escaped}`)).rejects.toThrow(SandboxError);
+    await expect(sandbox.read('README.md', 10)).rejects.toThrow(SandboxError);
+    await expect(sandbox.write('README.md', Buffer.from('x'))).rejects.toThrow(SandboxError);
     expect(existsSync(escaped)).toBe(false);
     expect(readFileSync(join(workspace, 'README.md'), 'utf8')).toBe('hello\n');
     await sandbox.close();

@@ -12,15 +12,16 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { removeFolder } from '../../src/sandbox/scratch.ts';
-import { manifest } from '../support/local.ts';
+import { manifest, putFiles } from '../support/local.ts';
 import {
-  asRoot,
+  CLOSED,
   createMark,
   describeOpen,
   detected,
   exec,
+  hasSandbox,
   isRoot,
   processesWith,
   until,
@@ -46,13 +47,11 @@ function leftOf(folder: string): readonly string[] {
   return [...processesWith(name), ...processesWith(name, 'mountinfo'), ...mounts];
 }
 
-/** Runs root's words in a mount namespace of the tests' own, as there is none. */
-function mount(...args: readonly string[]): void {
+/** Runs a test with a mount, whose last word is the folder. */
+async function withMount(args: readonly string[], test: (folder: string) => Promise<void>): Promise<void> {
+  const folder = args.at(-1) ?? '';
   execFileSync('/bin/mount', args);
-}
-
-function umount(folder: string): void {
-  execFileSync('/bin/umount', ['-l', folder]);
+  await test(folder).finally(() => execFileSync('/bin/umount', ['-l', folder]));
 }
 
 describeOpen('after a run', () => {
@@ -60,17 +59,15 @@ describeOpen('after a run', () => {
     const before = manifest(workspace, () => false);
     const runFolder = run('hostile');
     const sandbox = await world.openReady({ runFolder });
+    if (isUnshare) expect([sandbox.layer(), sandbox.isolation()]).toEqual(['overlay', 'unshare']);
     const mark = createMark('left');
     const deep = "perl -e 'for (1..3000) { mkdir q(d) x 50; chdir q(d) x 50 or die } print qq(deep\\n)'";
     const names =
       "touch $'\\377\\376' $'a\\nb' -- '-rf'; mkfifo pipe; rm -rf README.md .github; mkdir .github; ln -s / root";
     const modes = 'mkdir -p locked/in; touch locked/in/x; chmod 000 locked/in locked';
     const started = `setsid -f bash -c 'exec -a ${mark} sleep 300' >/dev/null 2>&1`;
-    const { output, exitCode } = await exec(
-      sandbox,
-      `for d in . ~ /tmp; do (cd $d; ${names}; ${modes}; ${deep}; ${started}); done`,
-    );
-    expect({ output, exitCode }).toEqual({ output: 'deep\n'.repeat(3), exitCode: 0 });
+    const command = `for d in . ~ /tmp; do (cd $d; ${names}; ${modes}; ${deep}; ${started}); done`;
+    expect(await exec(sandbox, command)).toMatchObject({ output: 'deep\n'.repeat(3), exitCode: 0 });
     await sandbox.close();
     expect(processesWith(mark)).toEqual([]);
     await until(() => leftOf(runFolder).length === 0);
@@ -82,25 +79,22 @@ describeOpen('after a run', () => {
     expect(manifest(workspace, () => false)).toEqual(before);
   });
 
-  it.each([0, 250, 500, 1_000, 2_500])(
-    'nothing remains if our process is killed after %i ms',
-    async (delay) => {
-      const runFolder = run('killed');
-      const mark = createMark('step');
-      const step = spawn(process.execPath, [stepScript(runFolder, mark)], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      await once(step.stdout, 'data');
-      await sleep(delay);
-      const isHeld = isUnshare && processesWith(runFolder).length > 0;
-      step.kill('SIGKILL');
-      const left = () => [...leftOf(runFolder), ...processesWith(`${mark}\x00300`)];
-      await until(() => left().length === 0 && !(isHeld && existsSync(runFolder)));
-      expect(left()).toEqual([]);
-      // Before there is a holder, nothing can remove the folder, and nothing of a command is in it.
-      if (isHeld) expect(existsSync(runFolder)).toBe(false);
-    },
-  );
+  const DELAYS = [0, 250, 500, 1_000, 2_500];
+  it.each(DELAYS)('nothing remains if our process is killed after %i ms', async (delay) => {
+    const runFolder = run('killed');
+    const mark = createMark('step');
+    const script = stepScript(runFolder, mark);
+    const step = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(step.stdout, 'data');
+    await sleep(delay);
+    const isHeld = isUnshare && processesWith(runFolder).length > 0;
+    step.kill('SIGKILL');
+    const left = () => [...leftOf(runFolder), ...processesWith(`${mark}\x00300`)];
+    await until(() => left().length === 0 && !(isHeld && existsSync(runFolder)));
+    expect(left()).toEqual([]);
+    // Before there is a holder, nothing can remove the folder, and nothing of a command is in it.
+    if (isHeld) expect(existsSync(runFolder)).toBe(false);
+  });
 });
 
 /** A step that opens a sandbox and runs a long command. */
@@ -108,21 +102,13 @@ function stepScript(runFolder: string, mark: string): string {
   const source = (name: string) => JSON.stringify(join(import.meta.dirname, `../../src/sandbox/${name}.ts`));
   const file = join(base, `${mark}.mjs`);
   const command = `bash -c 'exec -a ${mark} sleep 300' & setsid bash -c 'exec -a ${mark} sleep 300' & wait`;
-  const options = {
-    workspace,
-    workingDirectory: workspace,
-    mode: 'required',
-    shellNetwork: false,
-    readable: [],
-    passEnv: [],
-    home: world.home,
-    runnerTemp: temp,
-    runFolder,
-  };
+  const places = { workspace, workingDirectory: workspace, home: world.home, runnerTemp: temp, runFolder };
+  // JSON leaves out the function of CLOSED.
+  const options = JSON.stringify({ ...CLOSED, ...places, mode: 'required' });
   writeFileSync(
     file,
     `import { openSandbox } from ${source('open')};
-     const options = { ...${JSON.stringify(options)}, environment: process.env, isSecret: () => false };
+     const options = { ...${options}, environment: process.env, isSecret: () => false };
      console.log('begun');
      const sandbox = openSandbox(options, ${JSON.stringify(detected)});
      const limits = { timeoutMs: 200_000, maxOutputBytes: 1000, signal: new AbortController().signal };
@@ -148,94 +134,59 @@ describeOpen('a sandbox that does not open', () => {
   });
 });
 
-describeOpen('on a machine of root', () => {
-  it.runIf(isRoot)('a full disk is said, and ends the run', async () => {
-    const disk = mkdtempSync(join(temp, 'disk-'));
-    mount('-t', 'tmpfs', '-o', 'size=300k', 'none', disk);
-    try {
-      const runFolder = join(disk, 'run');
-      mkdirSync(runFolder);
-      const sandbox = await world.openReady({ runFolder });
-      const full = await exec(sandbox, 'yes > big');
-      expect(full.output).toMatch(/No space left on device/u);
-      await expect(exec(sandbox, `: ${'x'.repeat(90_000)}`)).rejects.toMatchObject({
-        name: 'SandboxError',
-        message: expect.stringMatching(/no space left on device/u),
-      });
+describe.runIf(hasSandbox && isRoot)('on a machine of root', () => {
+  it('a full disk is said, and ends the run', async () => {
+    const said = { name: 'SandboxError', message: expect.stringMatching(/no space left on device/iu) };
+    const args = ['-t', 'tmpfs', '-o', 'size=300k', 'none', mkdtempSync(join(temp, 'disk-'))];
+    await withMount(args, async (disk) => {
+      const sandbox = await world.openReady({ runFolder: mkdtempSync(join(disk, 'run-')) });
+      expect((await exec(sandbox, 'yes > big')).output).toMatch(/No space left on device/u);
+      await expect(exec(sandbox, `: ${'x'.repeat(90_000)}`)).rejects.toMatchObject(said);
       await sandbox.close();
       writeFileSync(join(disk, 'full'), '');
       execFileSync('/bin/sh', ['-c', `yes > ${disk}/full || :`], { stdio: 'ignore' });
-      mkdirSync(join(disk, 'second'));
-      await expect(world.openReady({ runFolder: join(disk, 'second') })).rejects.toMatchObject({
-        name: 'SandboxError',
-        message: expect.stringMatching(/no space left on device/iu),
-      });
-    } finally {
-      umount(disk);
-    }
+      const runFolder = mkdtempSync(join(disk, 'run-'));
+      await expect(world.openReady({ runFolder })).rejects.toMatchObject(said);
+    });
   });
 
-  it.runIf(isRoot)('a checkout on a read-only file system works', async () => {
-    mount('--bind', workspace, workspace);
-    mount('-o', 'remount,bind,ro', workspace);
-    try {
+  it('a checkout on a read-only file system works', async () => {
+    await withMount(['--bind', '-o', 'ro', workspace, workspace], async () => {
       const sandbox = await world.openReady();
       expect((await exec(sandbox, 'echo x > README.md && git status --short')).output).toBe(' M README.md\n');
       await sandbox.close();
-    } finally {
-      umount(workspace);
-    }
+    });
   });
 
-  it.runIf(isRoot)('without an overlay the checkout is copied', async () => {
-    const [lower, upper, work, merged] = ['lower', 'upper', 'work', 'merged'].map((name) => {
-      mkdirSync(join(base, name), { recursive: true });
-      return join(base, name);
+  it('without an overlay the checkout is copied', async () => {
+    const layers = putFiles(join(base, 'layers'), {
+      'lower/x': '',
+      'upper/x': '',
+      'work/x': '',
+      'merged/x': '',
     });
+    const options = `lowerdir=${layers}/lower,upperdir=${layers}/upper,workdir=${layers}/work`;
     // An overlay cannot have its upper folder on another one.
-    mount(
-      '-t',
-      'overlay',
-      '-o',
-      `lowerdir=${lower},upperdir=${upper},workdir=${work}`,
-      'overlay',
-      merged ?? '',
-    );
-    try {
-      const runFolder = mkdtempSync(join(merged ?? '', 'run-'));
+    await withMount(['-t', 'overlay', '-o', options, 'overlay', join(layers, 'merged')], async (merged) => {
       const before = manifest(workspace, () => false);
-      const sandbox = await world.openReady({ runFolder });
+      const sandbox = await world.openReady({ runFolder: mkdtempSync(join(merged, 'run-')) });
       expect(sandbox.layer()).toBe('copy');
-      const { output } = await exec(
-        sandbox,
-        'rm -rf .github; cat README.md; ls .git/hooks; touch .git/x; git log --format=%s',
-      );
+      const command = 'rm -rf .github; cat README.md; ls .git/hooks; touch .git/x; git log --format=%s';
+      const { output } = await exec(sandbox, command);
       expect(output).toMatch(/^hello\nls: .*\ntouch: .*Read-only file system\nfirst\n$/u);
       await sandbox.close();
       expect(manifest(workspace, () => false)).toEqual(before);
-      expect(readdirSync(merged ?? '')).toEqual([]);
-    } finally {
-      umount(merged ?? '');
-    }
+      expect(readdirSync(merged)).toEqual(['x']);
+    });
   });
 
-  it.runIf(isRoot)('a checkout of another user is that user’s inside', async () => {
+  it('a checkout of another user is that user’s inside', async () => {
     execFileSync('/bin/chown', ['-R', '46007:46008', workspace]);
     const sandbox = await world.openReady();
     const command = `id -u; id -g; id -G; echo x > new; stat -c %u:%g new ~ README.md; git status --short; cat /etc/shadow; ls -Ad ${temp}`;
-    expect((await exec(sandbox, `{ ${command}; } 2>/dev/null`)).output).toBe(
-      '46007\n46008\n46008\n46007:46008\n46007:46008\n46007:46008\n?? new\n',
-    );
+    const lines = ['46007', '46008', '46008', ...Array(3).fill('46007:46008'), '?? new', ''];
+    expect((await exec(sandbox, `{ ${command}; } 2>/dev/null`)).output.split('\n')).toEqual(lines);
     await sandbox.close();
     execFileSync('/bin/chown', ['-R', '0:0', workspace]);
-  });
-
-  it.runIf(isUnshare)('the overlay or the copy is told', async () => {
-    const sandbox = await world.openReady();
-    expect([sandbox.layer(), sandbox.isolation(), asRoot.length > 0]).toEqual([
-      'overlay',
-      'unshare',
-      !isRoot,
-    ]);
   });
 });

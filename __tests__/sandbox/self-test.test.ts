@@ -10,17 +10,17 @@ import { CANARY, describeOpen, detected, exec, isRoot, useWorld } from './world.
 
 const world = await useWorld();
 
-interface Row {
-  readonly program: 'bwrap' | 'unshare' | 'nsenter' | 'setpriv';
+type Row = readonly [
+  program: 'bwrap' | 'unshare' | 'nsenter' | 'setpriv',
   /** Words that follow one another, or a part of a word, as of the script. */
-  readonly without: readonly string[] | string;
+  without: readonly string[] | string,
   /** What stands there instead. */
-  readonly instead?: readonly string[] | string;
+  instead: readonly string[] | string,
   /** Exits with 0 if something is open that should be closed, or broken that should work. */
-  readonly look: string;
+  look: string,
   /** Whether the self-test refuses the sandbox, or it does not start. */
-  readonly isRefused: boolean;
-}
+  isRefused: boolean,
+];
 
 const inOurs = (name: string) =>
   `[ "$(readlink /proc/self/ns/${name})" = '${readlinkSync(`/proc/self/ns/${name}`)}' ]`;
@@ -31,148 +31,75 @@ const READS_KEYS = 'head -c1 /proc/keys > /dev/null && [ ! /proc/keys -ef /dev/n
 /** Whether there is a key that the self-test could see. */
 const HAS_KEYS = existsSync('/proc/keys') && readFileSync('/proc/keys', 'utf8') !== '';
 const SEES_MACHINE = `[ -e ${world.temp} ] && ls ${world.temp} | grep -q .`;
-const { workspace, home } = world;
+const { home } = world;
+const READS_HOME = `grep -q ${CANARY} ~/.npmrc`;
+const HAS_DISK = 'df --output=fstype /tmp | grep -qv -e tmpfs -e Type';
 
-const BWRAP: readonly Omit<Row, 'program'>[] = [
-  { without: ['--unshare-pid'], look: inOurs('pid'), isRefused: true },
-  { without: ['--unshare-ipc'], look: inOurs('ipc'), isRefused: true },
-  { without: ['--unshare-uts'], look: inOurs('uts'), isRefused: true },
-  { without: ['--unshare-net'], look: inOurs('net'), isRefused: true },
-  { without: ['--disable-userns'], look: 'unshare -Ur true', isRefused: false },
-  { without: ['--new-session'], look: `[ "$(cut -d' ' -f6 /proc/$$/stat)" = 0 ]`, isRefused: false },
-  { without: ['--proc', '/proc'], look: `[ ! -e /proc/self ]`, isRefused: true },
-  {
-    without: ['--dev', '/dev'],
-    instead: ['--dev-bind', '/dev', '/dev'],
-    look: '[ -e /dev/kmsg ]',
-    isRefused: false,
-  },
-  { without: ['--ro-bind', '/dev/null', '/proc/keys'], look: READS_KEYS, isRefused: HAS_KEYS },
-  { without: ['--remount-ro', '/'], look: 'mkdir /new', isRefused: true },
-  {
-    without: ['--ro-bind-try', '/usr', '/usr'],
-    instead: ['--ro-bind', '/', '/old', '--ro-bind', '/usr', '/usr'],
-    look: '[ -e /old/etc ]',
-    isRefused: true,
-  },
-  {
-    without: `/home\x01${home}`,
-    instead: `/home\x01${home}\x01--bind\x01${home}\x01${home}`,
-    look: `grep -q ${CANARY} ~/.npmrc`,
-    isRefused: true,
-  },
+const USR = ['--ro-bind', '/usr', '/usr'];
+const BWRAP: readonly Row[] = [
+  ...['pid', 'ipc', 'uts', 'net'].map(
+    (name) => ['bwrap', [`--unshare-${name}`], [], inOurs(name), true] as const,
+  ),
+  ['bwrap', ['--disable-userns'], [], 'unshare -Ur true', false],
+  ['bwrap', ['--new-session'], [], `[ "$(cut -d' ' -f6 /proc/$$/stat)" = 0 ]`, false],
+  ['bwrap', ['--proc', '/proc'], [], '[ ! -e /proc/self ]', true],
+  ['bwrap', ['--dev', '/dev'], ['--dev-bind', '/dev', '/dev'], '[ -e /dev/kmsg ]', false],
+  ['bwrap', ['--ro-bind', '/dev/null', '/proc/keys'], [], READS_KEYS, HAS_KEYS],
+  ['bwrap', ['--remount-ro', '/'], [], 'mkdir /new', true],
+  ['bwrap', ['--ro-bind-try', '/usr', '/usr'], ['--ro-bind', '/', '/old', ...USR], '[ -e /old/etc ]', true],
+  ['bwrap', `/home\x01${home}`, `/home\x01${home}\x01--bind\x01${home}\x01${home}`, READS_HOME, true],
 ];
 
-const ENTER = ['--mount', '--pid', '--ipc', '--uts', '--net'];
+const SPACES = ['--ipc', '--uts', '--net'];
+const ENTER = ['--mount', '--pid', ...SPACES];
+const withoutSpace = (name: string): readonly Row[] => [
+  ['unshare', SPACES, SPACES.filter((one) => one !== `--${name}`), inOurs(name), true],
+  ['nsenter', ENTER, ENTER.filter((one) => one !== `--${name}`), inOurs(name), true],
+];
 const UNSHARE: readonly Row[] = [
-  {
-    program: 'unshare',
-    without: ['--ipc', '--uts', '--net'],
-    instead: ['--uts', '--net'],
-    look: inOurs('ipc'),
-    isRefused: true,
-  },
-  {
-    program: 'unshare',
-    without: ['--ipc', '--uts', '--net'],
-    instead: ['--ipc', '--net'],
-    look: inOurs('uts'),
-    isRefused: true,
-  },
-  {
-    program: 'unshare',
-    without: ['--ipc', '--uts', '--net'],
-    instead: ['--ipc', '--uts'],
-    look: inOurs('net'),
-    isRefused: true,
-  },
-  ...['ipc', 'uts', 'net'].map((name) => ({
-    ...({ program: 'nsenter', without: ENTER, instead: ENTER.filter((one) => one !== `--${name}`) } as const),
-    ...{ look: inOurs(name), isRefused: true },
-  })),
-  { program: 'nsenter', without: ENTER, instead: ENTER.slice(1), look: SEES_MACHINE, isRefused: true },
+  ...['ipc', 'uts', 'net'].flatMap(withoutSpace),
+  ['nsenter', ENTER, ENTER.slice(1), SEES_MACHINE, true],
   // Without a proc of its own it would see the holder.
-  {
-    program: 'unshare',
-    without: ['--kill-child', '--mount-proc'],
-    instead: ['--kill-child'],
-    look: 'grep -q pivot_root /proc/1/cmdline',
-    isRefused: false,
-  },
-  {
-    program: 'unshare',
-    without: '/dev/null /proc/keys',
-    instead: '/dev/null /dev/full',
-    look: READS_KEYS,
-    isRefused: HAS_KEYS,
-  },
-  {
-    program: 'setpriv',
-    without: ['--bounding-set=-all'],
-    look: isRoot ? HAS_CAPABILITIES : HAS_BOUNDING,
-    isRefused: isRoot,
-  },
-  { program: 'setpriv', without: ['--no-new-privs'], look: GAINS_PRIVILEGES, isRefused: true },
-  { program: 'unshare', without: 'umount -l /old', instead: ':', look: '[ -e /old/etc ]', isRefused: true },
-  {
-    program: 'unshare',
-    without: 'mount -o remount,ro,nosuid,nodev root',
-    instead: 'chmod 777 root',
-    look: 'mkdir /new',
-    isRefused: true,
-  },
-  {
-    program: 'unshare',
-    without: 'mount -o remount,ro,nosuid,noexec root/dev',
-    instead: 'chmod 777 root/dev',
-    look: 'touch /dev/x',
-    isRefused: false,
-  },
-  {
-    program: 'unshare',
-    without: 'remount,bind,ro,nosuid,nodev "$2"',
-    instead: 'remount,bind,rw "$2"',
-    look: `touch ${workspace}/.git/x`,
-    isRefused: true,
-  },
-  {
-    program: 'unshare',
-    without: 'mount -t tmpfs -o mode=0711,nosuid,nodev none private',
-    instead: ':',
-    look: 'df --output=fstype /tmp | grep -qv -e tmpfs -e Type',
-    isRefused: false,
-  },
+  [
+    'unshare',
+    ['--kill-child', '--mount-proc'],
+    ['--kill-child'],
+    'grep -q pivot_root /proc/1/cmdline',
+    false,
+  ],
+  ['unshare', '/dev/null /proc/keys', '/dev/null /dev/full', READS_KEYS, HAS_KEYS],
+  ['setpriv', ['--bounding-set=-all'], [], isRoot ? HAS_CAPABILITIES : HAS_BOUNDING, isRoot],
+  ['setpriv', ['--no-new-privs'], [], GAINS_PRIVILEGES, true],
+  ['unshare', 'umount -l /old', ':', '[ -e /old/etc ]', true],
+  ['unshare', 'mount -o remount,ro,nosuid,nodev root', 'chmod 777 root', 'mkdir /new', true],
+  ['unshare', 'mount -o remount,ro,nosuid,noexec root/dev', 'chmod 777 root/dev', 'touch /dev/x', false],
+  ['unshare', 'bind,ro,nosuid,nodev "$1"', 'bind,rw "$1"', `touch ${world.workspace}/.git/x`, true],
+  ['unshare', 'mount -t tmpfs -o mode=0711,nosuid,nodev none private', ':', HAS_DISK, false],
 ];
 
-const rows: readonly Row[] =
-  detected.kind === 'bwrap'
-    ? BWRAP.map((row) => ({ program: 'bwrap', ...row }))
-    : detected.kind === 'unshare'
-      ? UNSHARE
-      : [];
+const ROWS = { bwrap: BWRAP, unshare: UNSHARE, none: [] }[detected.kind];
 
 describeOpen('without a part of the sandbox', () => {
   it('nothing of that is open with all of them', async () => {
     const sandbox = await world.openReady();
-    for (const { look } of rows)
+    for (const [, , , look] of ROWS)
       expect([look, (await exec(sandbox, look)).exitCode === 0]).toEqual([look, false]);
   });
 
-  it.each(rows)('$program $without: something is open, or the self-test fails', async (row) => {
+  it.each(ROWS)('%s %j: something is open, or the self-test fails', async (...row) => {
     const outcome = await tryLook(row);
-    if (row.isRefused)
-      expect(outcome).toMatch(/^The sandbox failed its self-test: (?!.*(?:not found|execute))/u);
+    if (row[4]) expect(outcome).toMatch(/^The sandbox failed its self-test: (?!.*(?:not found|execute))/u);
     else expect(outcome).toBe('open');
   });
 });
 
-async function tryLook(row: Row): Promise<string> {
-  const folder = weaken(row);
+async function tryLook([program, without, instead, look]: Row): Promise<string> {
+  const folder = weaken(program, joinWords(without), joinWords(instead));
   // Some programs are started in the new root.
-  const sandbox = world.open({ detected: useFrom(folder, row.program), readable: [folder] });
+  const sandbox = world.open({ detected: useFrom(folder, program), readable: [folder] });
   try {
     await sandbox.ready();
-    return (await exec(sandbox, row.look)).exitCode === 0 ? 'open' : 'closed';
+    return (await exec(sandbox, look)).exitCode === 0 ? 'open' : 'closed';
   } catch (error) {
     if (error instanceof Error && error.name === 'SandboxError') return error.message;
     throw error;
@@ -181,22 +108,24 @@ async function tryLook(row: Row): Promise<string> {
   }
 }
 
+function joinWords(words: readonly string[] | string): string {
+  return typeof words === 'string' ? words : words.map((word) => `\x01${word}`).join('');
+}
+
 /** Makes a folder with a program that changes its words and runs the real one. */
-function weaken({ program, without, instead = [] }: Row): string {
+function weaken(program: string, without: string, instead: string): string {
   const folder = mkdtempSync(join(world.base, 'weak-'));
   const file = join(folder, program);
-  const joined = (words: readonly string[] | string) =>
-    typeof words === 'string' ? words : words.map((word) => `\x01${word}`).join('');
   writeFileSync(
     file,
     `#!/bin/bash
 printf -v all '\\001%s' "$@"
 without=$(cat <<'X'
-${joined(without)}
+${without}
 X
 )
 instead=$(cat <<'X'
-${joined(instead)}
+${instead}
 X
 )
 all=\${all//"$without"/"$instead"}

@@ -70,8 +70,8 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
   for (const text of [...networkWeaknesses(world.environment), ...warnings, ...exclusionWarnings(config)])
     emit({ type: 'notice', level: 'warning', text });
   const detected = await race(detecting, state.stop.signal);
-  const { sandbox, ready } = startSandbox(config, folder, context, detected, state, world);
-  const toolbox = openToolbox(config, contract, { ...sandbox, ready });
+  const { sandbox, tools, ready } = startSandbox(config, folder, context, detected, state, world);
+  const toolbox = openToolbox(config, contract, tools);
   const price = lazyPrice(config);
   await requirePrice(config, price);
   const root = repositoryAround(folder, world.workspace) ?? world.workspace;
@@ -235,28 +235,29 @@ function startSandbox(
   const tamper = config.sandbox === 'off' ? createTamperCheck(world.workspace, world.guarded) : null;
   const { runScript } = sandbox;
   state.tamper = tamper;
-  const remember = async () => {
-    await sandbox.ready();
+  const root = repositoryAround(workingDirectory, world.workspace);
+  // With sandbox: off the changes are in the checkout already.
+  const isTracked = config.sandbox !== 'off' && sandbox.shellOffered && root !== null;
+  if (isTracked) state.changes = async () => ({ changedFiles: 0, patch: null, leftOut: [], why: null });
+  // Before the first call that can change a file, and not at all in a run that only reads.
+  const remember = once(async () => {
     const { find, mask } = world.secrets;
     const holdsSecret = (text: string) => find(text) !== null || mask(text) !== text;
-    const root = repositoryAround(workingDirectory, world.workspace);
-    // With sandbox: off the changes are in the checkout already.
-    if (config.sandbox === 'off' || !sandbox.shellOffered || root === null) return;
+    if (!isTracked) return;
     const tree = await rememberTree(runScript, root, state.stop.signal);
     state.changes = (signal) => comparePatch(runScript, tree, holdsSecret, signal);
-  };
+  });
   const place = async () => {
     if (context === null) return;
     const warn = (text: string) => notify({ type: 'notice', level: 'warning', text }, world);
     const { placeContext } = await import('./place-change.ts');
-    const root = repositoryAround(workingDirectory, world.workspace) ?? world.workspace;
-    const placed = await placeContext(context, sandbox, state.stop.signal, warn, root);
+    const placed = await placeContext(context, sandbox, state.stop.signal, warn, root ?? world.workspace);
     state.context = placed.status;
     state.change = placed.change;
     state.changeUnknown = placed.unknown;
     state.placed.resolve();
   };
-  const snapshots = Promise.all([tamper?.snapshot(), remember(), place()]).then(() => {
+  const snapshots = Promise.all([sandbox.ready(), tamper?.snapshot(), place()]).then(() => {
     for (const text of sandbox.weaknesses()) notify({ type: 'notice', level: 'warning', text }, world);
     const layer = sandbox.layer();
     if (layer === null) return;
@@ -265,7 +266,19 @@ function startSandbox(
   });
   // Abort the model request at once: nothing can be accepted without a working sandbox.
   snapshots.catch((error: unknown) => state.stop.abort(error));
-  return { sandbox, ready: () => snapshots };
+  const changing =
+    <A extends readonly unknown[], R>(change: (...args: A) => Promise<R>) =>
+    async (...args: A) => {
+      await remember();
+      return change(...args);
+    };
+  const tools = {
+    ...sandbox,
+    ready: () => snapshots,
+    exec: changing(sandbox.exec),
+    write: changing(sandbox.write),
+  };
+  return { sandbox, tools, ready: () => snapshots };
 }
 
 function startClock(timeoutMs: number, state: RunState): void {

@@ -1,7 +1,8 @@
 /** The bubblewrap backend, for an ordinary user: each command gets namespaces of its own. The layer is a copy. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Backend } from './command.ts';
-import { runOnHost } from './host-program.ts';
+import { tryWords } from './host-program.ts';
 import { listMounts, type Mount, prepareMounts, type RootPlan } from './mounts.ts';
 
 const KERNEL = ['--dev', '/dev', '--proc', '/proc'];
@@ -17,7 +18,8 @@ function namespaceArguments(shellNetwork: boolean): readonly string[] {
 /** Returns why bubblewrap cannot be used here, or null. */
 export async function probeBwrap(bwrap: string, shellNetwork: boolean): Promise<string | null> {
   const root = ['--ro-bind', '/', '/', ...KERNEL];
-  return tryBwrap([bwrap, ...namespaceArguments(shellNetwork), ...root, '/bin/sh', '-c', ':']);
+  const words = [bwrap, ...namespaceArguments(shellNetwork), ...root, '/bin/sh', '-c', ':'];
+  return tryWords(words, 'bwrap did not end');
 }
 
 export async function createBwrapBackend(bwrap: string, plan: RootPlan): Promise<Backend> {
@@ -27,7 +29,7 @@ export async function createBwrapBackend(bwrap: string, plan: RootPlan): Promise
   const words = [
     ...[bwrap, ...namespaceArguments(shellNetwork), ...KERNEL],
     // Lists the keys of this machine, which no namespace isolates.
-    ...['--ro-bind', '/dev/null', '/proc/keys'],
+    ...(existsSync('/proc/keys') ? ['--ro-bind', '/dev/null', '/proc/keys'] : []),
     ...mounts.flatMap(mountArguments),
     ...['--remount-ro', '/', '--', '/bin/sh', '-c'],
   ];
@@ -36,15 +38,9 @@ export async function createBwrapBackend(bwrap: string, plan: RootPlan): Promise
     words,
     // Its processes die with the one that started them.
     kill: () => undefined,
-    findFailure: () => tryBwrap([...words, ':']),
+    findFailure: () => tryWords([...words, ':'], 'bwrap did not end'),
     close: async () => undefined,
   };
-}
-
-async function tryBwrap([file = '', ...args]: readonly string[]): Promise<string | null> {
-  const ended = await runOnHost(file, args);
-  if (ended?.exitCode === 0) return null;
-  return ended?.stderr.trim().split('\n')[0] ?? 'bwrap did not end';
 }
 
 function mountArguments(mount: Mount): readonly string[] {

@@ -51,7 +51,7 @@ exec 3>&1 5<&0 </dev/null
 { read -r line <&5; kill -s KILL 0; } >/dev/null 2>&1 3>&- &
 watcher=$!
 exec 5<&-
-code=$({ { "$@" 2>&1 3>&- 4>&-; echo $? >&4; } | { chmod 666 /proc/self/fd/0; exec cat >&3 4>&-; }; } 4>&1 2>/dev/null)
+code=$({ { "$@" 2>&1 3>&- 4>&-; echo $? >&4; } | cat >&3 4>&-; } 4>&1 2>/dev/null)
 kill -s KILL $watcher 2>/dev/null
 exit "$code"`;
 

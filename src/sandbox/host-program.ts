@@ -60,3 +60,13 @@ export async function runOnHost(
     return null;
   }
 }
+
+/** Returns null if the words run, otherwise the first line of what they say, or the reason if they say nothing. */
+export async function tryWords(
+  [file = '', ...args]: readonly string[],
+  reason: string,
+): Promise<string | null> {
+  const ended = await runOnHost(file, args);
+  if (ended?.exitCode === 0) return null;
+  return ended?.stderr.trim().split('\n')[0] || reason;
+}

@@ -54,7 +54,9 @@ export function openSandbox(options: SandboxOptions, detected: Detected): Opened
     const { backend, shell } = await opened;
     if (backend === null) throw new DeniedError('Without a sandbox, no commands can run.');
     const signal = AbortSignal.any([runOptions.signal, closing.signal]);
-    const script = startCommand(shell, join(contextFolder, file));
+    // Our own scripts are POSIX; bash takes longer to start.
+    const first = file === FILE.forScript ? '/bin/sh' : shell;
+    const script = startCommand(first, join(contextFolder, file));
     const result = await runCommand(backend, shell, script, { ...runOptions, signal });
     const failure = result.exitCode === 0 ? null : await backend.findFailure();
     if (failure !== null) throw new SandboxError(`No command can be started any more: ${failure}.`);

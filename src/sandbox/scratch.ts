@@ -31,7 +31,7 @@ export async function makeRunFolders(run: string, workspace: string): Promise<vo
   await symlink(workspace, join(run, 'lower'));
 }
 
-/** Writes the lists that `cleanScript` works by. */
+/** Writes the lists that `CLEAN` works by. */
 export async function writeGitPlan(run: string, plan: GitPlan): Promise<void> {
   const folder = join(run, 'git');
   await mkdir(join(folder, 'configs'), { recursive: true, mode: 0o755 });

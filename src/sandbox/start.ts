@@ -108,19 +108,19 @@ async function writeStarts(
   const starts = {
     [FILE.forCommand]: {
       variables: buildEnvironment({ ...options, home, tmp }),
-      program: `${bash} ${place(FILE.command)}`,
+      last: `exec ${bash} ${place(FILE.command)}`,
     },
-    [FILE.forScript]: { variables: ours, program: `/bin/sh ${place(FILE.script)} 2>/dev/null` },
-    [FILE.forTest]: { variables: ours, program: `${bash} ${place(FILE.script)}` },
+    [FILE.forScript]: { variables: ours, last: `exec 2>/dev/null; . ${place(FILE.script)}` },
+    [FILE.forTest]: { variables: ours, last: `exec ${bash} ${place(FILE.script)}` },
   };
   const folder = shellWord(options.workingDirectory);
-  for (const [name, { variables, program }] of Object.entries(starts)) {
+  for (const [name, { variables, last }] of Object.entries(starts)) {
     const exports = Object.entries(variables).map(([key, value]) => `export ${key}=${shellWord(value)}`);
     const text = [
       `cd -- ${folder} 2>/dev/null || { printf 'The working directory is gone: %s\\n' ${folder}; exit 126; }`,
       `{ ${LIMITS}; } 2>/dev/null`,
       ...exports,
-      `exec ${program}`,
+      last,
     ];
     await writeFile(join(options.runFolder, 'context', name), `${text.join('\n')}\n`, { mode: 0o644 });
   }

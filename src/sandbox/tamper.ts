@@ -14,11 +14,11 @@ export interface TamperCheck {
 }
 
 /** What git runs, or reads to find what it runs. */
-const GIT = ['.git/config', '.git/config.worktree', '.git/hooks', '.git/info/attributes'];
+const GIT = ['.git/config', '.git/config.worktree', '.git/hooks', '.git/info/attributes', '.git/commondir'];
 
 /** @param guarded absolute paths of files and folders: our own bundle, and this step's command files */
 export function createTamperCheck(workspace: string, guarded: readonly string[]): TamperCheck {
-  const watched = [...GIT.map((path) => join(workspace, path)), join(workspace, '.git'), ...guarded];
+  const watched = [...GIT.map((path) => join(workspace, path)), ...guarded];
   let before: ReadonlyMap<string, string> | null = null;
   return {
     async snapshot() {
@@ -36,22 +36,18 @@ export function createTamperCheck(workspace: string, guarded: readonly string[])
 
 async function describeAll(paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
-  for (const path of paths) await describe(path, found, !path.endsWith('/.git'));
+  for (const path of paths) await describe(path, found);
   return found;
 }
 
-async function describe(path: string, found: Map<string, string>, isDeep: boolean): Promise<void> {
+async function describe(path: string, found: Map<string, string>): Promise<void> {
   const stats = await lstat(path).catch(() => null);
   if (stats === null) return;
   if (stats.isDirectory()) {
     found.set(path, 'folder');
-    for (const name of isDeep ? await readdir(path) : []) await describe(join(path, name), found, true);
+    for (const name of await readdir(path)) await describe(join(path, name), found);
   } else if (stats.isFile()) {
-    found.set(
-      path,
-      `${stats.mode} ${createHash('sha256')
-        .update(await readFile(path))
-        .digest('hex')}`,
-    );
+    const hash = createHash('sha256').update(await readFile(path));
+    found.set(path, `${stats.mode} ${hash.digest('hex')}`);
   } else found.set(path, stats.isSymbolicLink() ? await readlink(path) : 'other');
 }

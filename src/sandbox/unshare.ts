@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SandboxError } from '../errors.ts';
 import { WAIT } from '../text/limits.ts';
 import type { Backend } from './command.ts';
-import { runOnHost, SYSTEM_ENVIRONMENT, SYSTEM_FOLDERS } from './host-program.ts';
+import { SYSTEM_ENVIRONMENT, SYSTEM_FOLDERS, tryWords } from './host-program.ts';
 import { listMounts, type Mount, type RootPlan } from './mounts.ts';
 import { shellWord } from './sandbox.ts';
 import { CLEAN, COPY, type Identity } from './scratch.ts';
@@ -37,13 +37,6 @@ export async function probeUnshare(
 ): Promise<string | null> {
   const namespaces = [...namespaceArguments(shellNetwork), '--mount-proc', '--', '/bin/sh', '-c', ':'];
   return tryWords([...asRoot, unshare, ...namespaces], 'unshare did not end');
-}
-
-/** Returns null if the words run, otherwise the first line of what they say, or the reason if they say nothing. */
-async function tryWords([file = '', ...args]: readonly string[], reason: string): Promise<string | null> {
-  const ended = await runOnHost(file, args);
-  if (ended?.exitCode === 0) return null;
-  return ended?.stderr.trim().split('\n')[0] || reason;
 }
 
 /** Builds the root. @throws SandboxError with what the machine said if it cannot be built */
@@ -145,6 +138,8 @@ function enterWords(
     // Lists the keys of this machine, which no namespace isolates.
     '[ ! -e /proc/keys ] || mount --bind /dev/null /proc/keys || exit 125',
     `[ ! -e /dev/${mark}-user ] || set -- ${nsenter} --user=/dev/${mark}-user -- "$@"`,
+    // The pipe belongs to root; as /dev/stderr it is opened again.
+    ...(asRoot.length === 0 && identity.uid !== 0 ? ['chmod 666 /proc/self/fd/1'] : []),
     // Without exec: the first process of a namespace ignores signals. Root could change the mode of the machine's own
     // /dev/null by a descriptor.
     '"$@" </dev/null',
@@ -187,16 +182,16 @@ function rootScript(plan: RootPlan, { uid, gid }: Identity, mark: string): strin
     'mkdir root/proc root/dev root/old',
     `make_folder() {
   [ -d "$1" ] && return
-  make_folder "$(dirname "$1")"
+  make_folder "\${1%/*}"
   mkdir "$1"
   case $1 in ${at(plan.home)}/* | ${at('/tmp')}/* | ${at('/var/tmp')}/*) chown ${uid}:${gid} "$1" ;; esac
 }`,
-    'place() { if [ -d "$1" ]; then make_folder "$2"; else make_folder "$(dirname "$2")"; [ -e "$2" ] || : > "$2"; fi; }',
+    'place() { if [ -d "$1" ]; then make_folder "$2"; else make_folder "${2%/*}"; [ -e "$2" ] || : > "$2"; fi; }',
     // What another program removed meanwhile has nothing to show.
-    'show() { [ -e "$1" ] || return 0; place "$1" "$2"; mount --bind "$1" "$2"; mount -o remount,bind,ro,nosuid,nodev "$2"; }',
-    'open() { place "$1" "$2"; mount --bind "$1" "$2"; mount -o remount,bind,rw,nosuid,nodev "$2"; }',
+    'show() { [ -e "$1" ] || return 0; place "$1" "$2"; mount -o bind,ro,nosuid,nodev "$1" "$2"; }',
+    'open() { place "$1" "$2"; mount -o bind,rw,nosuid,nodev "$1" "$2"; }',
     'pin() { make_folder "$1"; mount --bind "$1" "$1"; }',
-    'link() { make_folder "$(dirname "$2")"; ln -s "$1" "$2"; }',
+    'link() { make_folder "${2%/*}"; ln -s "$1" "$2"; }',
     ...mounts.map((mount) => mountLine(mount, at)),
     'mount -t proc -o nosuid,nodev,noexec proc root/proc',
     ...deviceLines(mark),
@@ -248,7 +243,7 @@ function deviceLines(mark: string): readonly string[] {
   return [
     'mount -t tmpfs -o nosuid,noexec,mode=0755,size=1m none root/dev',
     `: > root/dev/${mark}; mkdir root/dev/pts root/dev/shm`,
-    'device() { : > "$2"; mount --bind "$1" "$2"; mount -o remount,bind,ro,nosuid,noexec "$2"; }',
+    'device() { : > "$2"; mount -o bind,ro,nosuid,noexec "$1" "$2"; }',
     ...DEVICES.map((name) => `device /dev/${name} root/dev/${name}`),
     'mount -t devpts -o newinstance,ptmxmode=0666,mode=0620,nosuid,noexec none root/dev/pts',
     // With the half of the memory that home and /tmp may take, it must not be all of it.

@@ -19,7 +19,7 @@ export interface AttackSetting {
 
 export const BWRAP = '/usr/bin/bwrap';
 const hasBwrap = existsSync(BWRAP);
-const isRoot = process.getuid?.() === 0;
+export const isRoot = process.getuid?.() === 0;
 /** Whether this user, or one created by root, can use sudo without a password. */
 const hasSudo = isRoot
   ? findUserProblem() === null

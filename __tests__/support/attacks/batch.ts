@@ -3,8 +3,8 @@ import { existsSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAlive } from '../../sandbox/world.ts';
 import { calls, type Reply, submits } from '../fakes/model/server.ts';
-import { type AttackCall, type AttackRow, callsOf } from './rows.ts';
-import { type AttackResult, type AttackStep, runAttackStep } from './step.ts';
+import { type AttackCall, type AttackRow, callsOf, shell } from './rows.ts';
+import { type AttackStep, runAttackStep } from './step.ts';
 import { differences, watchSystem } from './system.ts';
 import type { AttackWorld } from './world.ts';
 
@@ -21,19 +21,6 @@ export interface Observation {
   readonly alive: boolean;
 }
 
-/** The whole run. */
-export interface BatchResult extends AttackResult {
-  /** By the id of the row. */
-  readonly observations: ReadonlyMap<string, Observation>;
-}
-
-interface Turn {
-  readonly call: AttackCall;
-  /** Set on the last call of a row. */
-  readonly row: AttackRow | null;
-  readonly mark: string;
-}
-
 /** The final payload of the model for the default schema of these runs. */
 export const FINAL = { verdict: 'pass', summary: 'nothing came of it' };
 
@@ -45,16 +32,26 @@ export const VERDICT_SCHEMA = {
   properties: { verdict: { enum: ['pass', 'fail'] }, summary: { type: 'string' } },
 };
 
+/** A call without effect, after which the sandbox has started. */
+const FIRST = shell('nothing', 'true');
+
+/** The whole run, with the observations by the id of the row. */
+export type BatchResult = Awaited<ReturnType<typeof runBatch>>;
+
 /** Runs attacks in order and then submits an honest verdict. */
-export async function runBatch(
-  step: Omit<AttackStep, 'script'>,
-  rows: readonly AttackRow[],
-): Promise<BatchResult> {
+export async function runBatch(step: Omit<AttackStep, 'script'>, rows: readonly AttackRow[]) {
   const { world } = step;
-  const turns = turnsOf(rows, world);
+  const turns = [FIRST, ...rows].flatMap((row, number) => {
+    const mark = `${world.mark}-${number}-`;
+    const calls = callsOf(row, { ...namesIn(world), SAMARK: mark });
+    return calls.map((call, at) => ({ call, mark, row: at === calls.length - 1 ? row : null }));
+  });
   const observations = new Map<string, Observation>();
-  const calls = turns.map(({ call }) => call);
-  const systemState = watchSystem(calls, world.mark, world.base);
+  const systemState = watchSystem(
+    turns.map(({ call }) => call),
+    world.mark,
+    world.base,
+  );
   const state = () => ({ ...systemState(), ...world.manifest() });
   let before: Readonly<Record<string, string>> = {};
   let startedAt = 0;
@@ -63,15 +60,18 @@ export async function runBatch(
     inputs: { schema: JSON.stringify(VERDICT_SCHEMA), 'timeout-minutes': '6', ...step.inputs },
     script: async (request, index) => {
       const elapsedMs = performance.now() - startedAt;
-      const done = turns[index - 1];
-      // The first turn is a call without effect, after which the sandbox has started.
+      const { row = null, mark = '' } = turns[index - 1] ?? {};
       if (index === 1) before = state();
-      if (done?.row != null) {
-        const results = request.toolResults.map(({ text }) => text).join('\n');
-        observations.set(
-          done.row.id,
-          await observe(world, done, done.row, results, elapsedMs, () => differences(before, state())),
-        );
+      if (row !== null) {
+        const settle = row.expect['settle_ms'];
+        if (typeof settle === 'number') await sleep(settle);
+        observations.set(row.id, {
+          result: request.toolResults.map(({ text }) => text).join('\n'),
+          elapsedMs,
+          changed: differences(before, state()),
+          reached: world.reached(),
+          alive: isAlive(mark),
+        });
       }
       const next = turns[index];
       startedAt = performance.now();
@@ -81,32 +81,22 @@ export async function runBatch(
   return { ...result, observations };
 }
 
-function turnsOf(rows: readonly AttackRow[], world: AttackWorld): readonly Turn[] {
-  const turns: Turn[] = [{ call: { tool: 'shell', args: { command: 'true' } }, row: null, mark: '' }];
-  for (const [number, row] of rows.entries()) {
-    const mark = `${world.mark}-${number}-`;
-    const calls = callsOf(row, {
-      '{BASE}': world.base,
-      '{WS}': world.workspace,
-      '{HOME}': world.home,
-      '{TEMP}': world.temp,
-      '{ACT}': world.actions,
-      '{TOOL}': world.toolCache,
-      '{PORT}': String(world.port),
-      '{SOCK}': world.socket,
-      '{ABSTRACT}': world.abstract,
-      '{PIDNS}': pidNamespace(),
-      SAMARK: mark,
-    });
-    for (const [at, call] of calls.entries())
-      turns.push({ call, row: at === calls.length - 1 ? row : null, mark });
-  }
-  return turns;
-}
-
-/** Guards a command that kills processes: it first checks that it is in a process of this run. */
-function pidNamespace(): string {
-  return existsSync('/proc/self/ns/pid') ? readlinkSync('/proc/self/ns/pid') : 'none';
+/** What the names in the commands of an attack stand for. */
+function namesIn(world: AttackWorld): Readonly<Record<string, string>> {
+  // Guards a command that kills processes: it first checks that it is in a process of this run.
+  const namespace = '/proc/self/ns/pid';
+  return {
+    '{BASE}': world.base,
+    '{WS}': world.workspace,
+    '{HOME}': world.home,
+    '{TEMP}': world.temp,
+    '{ACT}': world.actions,
+    '{TOOL}': world.toolCache,
+    '{PORT}': String(world.port),
+    '{SOCK}': world.socket,
+    '{ABSTRACT}': world.abstract,
+    '{PIDNS}': existsSync(namespace) ? readlinkSync(namespace) : 'none',
+  };
 }
 
 function replyOf({ tool, args }: AttackCall): Reply {
@@ -114,23 +104,4 @@ function replyOf({ tool, args }: AttackCall): Reply {
   if (tool === 'assistant_text')
     return { text: String(args['text']), ...calls('read_file', { path: 'README.md' }) };
   return calls(tool, args);
-}
-
-async function observe(
-  world: AttackWorld,
-  { mark }: Turn,
-  row: AttackRow,
-  result: string,
-  elapsedMs: number,
-  changes: () => readonly string[],
-): Promise<Observation> {
-  const settle = row.expect['settle_ms'];
-  if (typeof settle === 'number') await sleep(settle);
-  return {
-    result,
-    elapsedMs,
-    changed: changes(),
-    reached: world.reached(),
-    alive: isAlive(mark),
-  };
 }

@@ -188,18 +188,11 @@ const HELD: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** All calls of a row, with the names of the world filled in. */
 export function callsOf(row: AttackRow, names: Readonly<Record<string, string>>): readonly AttackCall[] {
   const main = { tool: row.tool, args: { ...row.args, ...HELD[row.id] } };
-  const { repeat = 1 } = row.expect;
-  const often = typeof repeat === 'number' ? repeat : 1;
-  return [...(row.pre ?? []), ...Array.from({ length: often }, () => main)].map(({ tool, args }) => {
+  return [...(row.pre ?? []), main].map(({ tool, args }) => {
     const text = Object.entries(names).reduce(
       (line, [name, value]) => line.replaceAll(name, JSON.stringify(value).slice(1, -1)),
       JSON.stringify(args),
     );
-    const filled: AttackCall['args'] = JSON.parse(
-      text.replace(/\$\{([A-Z])\*(\d+)\}/gu, (_, letter: string, count: string) =>
-        letter.repeat(Number(count)),
-      ),
-    );
-    return { tool, args: filled };
+    return { tool, args: JSON.parse(text) };
   });
 }

@@ -36,15 +36,13 @@ export function watchSystem(
     .filter((file) => !file.startsWith('/proc/') && !`${file}/`.startsWith(`${except}/`));
   return () => {
     const found: Record<string, string> = {};
-    for (const folder of SYSTEM_FOLDERS) {
-      found[folder] = describe(folder);
-      for (const name of namesIn(folder))
-        if (names.has(name) || name.includes(mark))
-          found[path.join(folder, name)] = describe(path.join(folder, name));
-    }
-    for (const folder of SCRATCH_FOLDERS)
-      for (const name of namesIn(folder))
-        if (name.includes(mark)) found[path.join(folder, name)] = describe(path.join(folder, name));
+    for (const folder of SYSTEM_FOLDERS) found[folder] = describe(folder);
+    for (const folder of [...SYSTEM_FOLDERS, ...SCRATCH_FOLDERS])
+      for (const name of namesIn(folder)) {
+        const isNamed = names.has(name) && SYSTEM_FOLDERS.includes(folder);
+        const file = path.join(folder, name);
+        if (isNamed || name.includes(mark)) found[file] = describe(file);
+      }
     for (const file of paths) found[file] = describe(file, HASHED_BYTES);
     return found;
   };

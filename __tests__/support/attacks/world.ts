@@ -1,26 +1,23 @@
 /** A minimal runner for attacks on the whole action: directories with canaries, listeners, and files that must not change. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
   closeSync,
   constants,
   cpSync,
   lstatSync,
-  mkdirSync,
   mkdtempSync,
   openSync,
   readFileSync,
   readSync,
   realpathSync,
-  writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { removeFolder } from '../../../src/sandbox/scratch.ts';
-import type { RunnerUser } from '../fakes/runner/user.ts';
+import { createMark, gitIn } from '../../sandbox/world.ts';
 import { listen, manifest, putFiles } from '../local.ts';
 import { type AttackSetting, isWritable } from './backends.ts';
 import { PLANTED, plantMachine, plantOutside } from './machine.ts';
@@ -35,55 +32,35 @@ const OIDC_TOKEN = 'oidc-canary-8d3e5f6071';
 const repository = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** The folders of a runner and the listeners outside. */
-export interface AttackWorld extends Folders {
-  readonly node: string;
-  /** The user of the runner; undefined for the one who runs the tests. */
-  readonly runner: RunnerUser | undefined;
-  /** A loopback listener outside, and a socket. */
-  readonly port: number;
-  readonly socket: string;
-  /** The name of a socket that has no file. */
-  readonly abstract: string;
-  /** A mark in the names that attacks of this world use: no process or file of another world contains it. */
-  readonly mark: string;
-  /** A descriptor of the home, which every step is started with. */
-  readonly openFolder: number;
-  /** The environment of the runner without the inputs of the action, including canaries. */
-  readonly variables: Readonly<Record<string, string>>;
-  /** The number of connections to the listeners; a pipe that contains data counts. */
-  reached(): number;
-  /** Mode and content of every file that an agent must not change, by path. */
-  manifest(): Readonly<Record<string, string>>;
-  close(): Promise<void>;
-}
+export type AttackWorld = Awaited<ReturnType<typeof createAttackWorld>>;
 
 /** Creates the world, its listeners, and another process with canaries in its environment and arguments. */
-export async function createAttackWorld({
-  runner,
-  owner,
-}: Pick<AttackSetting, 'runner' | 'owner'> = {}): Promise<AttackWorld> {
+export async function createAttackWorld({ runner, owner }: Pick<AttackSetting, 'runner' | 'owner'> = {}) {
   // Self-hosted runners are often there.
   const folders = makeFolders(isWritable('/opt') ? '/opt' : tmpdir());
-  const { base, temp, workspace } = folders;
+  const { base, home, temp, workspace } = folders;
   plantMachine(folders);
   const outside = plantOutside();
   if (owner !== undefined) execFileSync('chown', ['-R', `${owner}:${owner}`, workspace]);
   let connected = 0;
+  const servers: Server[] = [];
+  const open = (where: number | string) => {
+    const server = createServer(() => {
+      connected += 1;
+    });
+    servers.push(server);
+    return listen(server, where);
+  };
+  const port = await open(0);
   const socket = path.join(base, 'out.sock');
-  const service = path.join(workspace, 'service', 'socket');
-  const mark = `SAMARK-${randomUUID().slice(0, 8)}`;
+  // A socket that has no file.
   const abstract = `attack-${path.basename(base)}`;
-  const servers = [0, socket, service, ...(process.platform === 'linux' ? [`\0${abstract}`] : [])].map(
-    (where) => {
-      const server = createServer(() => {
-        connected += 1;
-      });
-      return { server, port: listen(server, where) };
-    },
-  );
-  const [port = 0] = await Promise.all(servers.map((each) => each.port));
-  // The mode of a socket allows every user to connect.
-  for (const file of [socket, service]) chmodSync(file, 0o777);
+  if (process.platform === 'linux') await open(`\0${abstract}`);
+  for (const file of [socket, path.join(workspace, 'service', 'socket')]) {
+    await open(file);
+    // The mode of a socket allows every user to connect.
+    chmodSync(file, 0o777);
+  }
   const pipe = openSync(path.join(workspace, 'service', 'pipe'), constants.O_RDWR | constants.O_NONBLOCK);
   let node = process.execPath;
   if (runner !== undefined) {
@@ -92,18 +69,28 @@ export async function createAttackWorld({
     cpSync(process.execPath, node);
     execFileSync('chown', ['-R', `${runner.id}:${runner.id}`, base, ...outside]);
   }
-  const bystander = startBystander(runner);
-  const openFolder = openSync(folders.home, 'r');
+  const bystander = spawn('/bin/sh', ['-c', 'read -r line', PLANTED], {
+    ...(runner === undefined ? {} : { uid: runner.id, gid: runner.id }),
+    env: { NEIGHBOUR_TOKEN: PLANTED },
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  // Every step is started with this descriptor.
+  const openFolder = openSync(home, 'r');
   const isOurs = (file: string) =>
     path.dirname(file) === temp && path.basename(file).startsWith('structured-agent');
   return {
     ...folders,
-    ...{ node, runner, port, socket, abstract, mark, openFolder },
+    ...{ node, runner, port, socket, abstract, openFolder },
+    /** A part of the names that attacks of this world use: no process or file of another world contains it. */
+    mark: createMark('SAMARK'),
+    /** The environment of the runner without the inputs of the action, including canaries. */
     variables: variablesOf(folders),
+    /** The number of connections to the listeners; a pipe that contains data counts. */
     reached() {
       if (hasText(pipe)) connected += 1;
       return connected;
     },
+    /** Mode and content of every file that an agent must not change, by path. */
     manifest: () => ({
       ...manifest(base, (file) => isOurs(file) || file === node),
       '/dev/null': lstatSync('/dev/null').mode.toString(8),
@@ -111,7 +98,7 @@ export async function createAttackWorld({
     }),
     async close() {
       bystander.kill('SIGKILL');
-      for (const { server } of servers) server.close();
+      for (const server of servers) server.close();
       for (const descriptor of [pipe, openFolder]) closeSync(descriptor);
       // Commands can have removed permissions from files that they created.
       for (const folder of [base, ...outside]) await removeFolder(folder, 20_000);
@@ -138,22 +125,26 @@ function makeFolders(parent: string) {
   const own = path.join(actions, 'structured-agent', 'structured-agent', 'v1');
   const toolCache = path.join(work, '_tool');
   const tools = path.join(toolCache, 'planted', '1.0.0', 'x64', 'bin');
-  const commands = path.join(temp, '_runner_file_commands');
   const workspace = path.join(work, 'repo', 'repo');
-  for (const folder of [workspace, commands, own, tools]) mkdirSync(folder, { recursive: true });
-  for (const name of ['.npmrc', '.bashrc', '.netrc', '.git-credentials'])
-    writeFileSync(path.join(home, name), `token=${PLANTED}\n`);
-  for (const name of ['set_output_1', 'set_env_1', 'add_path_1', 'save_state_1', 'step_summary_1'])
-    writeFileSync(path.join(commands, name), name === 'set_output_1' ? `neighbour=${PLANTED}\n` : '');
-  writeFileSync(path.join(temp, 'git-credentials-1.config'), PLANTED);
+  const token = `token=${PLANTED}\n`;
+  putFiles(home, { '.npmrc': token, '.bashrc': token, '.netrc': token, '.git-credentials': token });
+  putFiles(temp, { 'git-credentials-1.config': PLANTED });
+  // The files of neighbouring steps.
+  const commands = putFiles(path.join(temp, '_runner_file_commands'), {
+    set_output_1: `neighbour=${PLANTED}\n`,
+    set_env_1: '',
+    add_path_1: '',
+    save_state_1: '',
+    step_summary_1: '',
+  });
   cpSync(path.join(repository, 'dist'), path.join(own, 'dist'), { recursive: true });
   cpSync(path.join(repository, 'action.yml'), path.join(own, 'action.yml'));
-  writeFileSync(path.join(tools, 'planted-tool'), '#!/bin/sh\necho planted tool\n', { mode: 0o755 });
+  putFiles(tools, { 'planted-tool': '#!/bin/sh\necho planted tool\n' });
+  chmodSync(path.join(tools, 'planted-tool'), 0o755);
   fillRepository(workspace);
   const bundle = path.join(own, 'dist', 'index.js');
   // Where an installed package of the checkout has its programs.
   const packages = path.join(workspace, 'node_modules', '.bin');
-  // `commands` holds the files of neighbouring steps, too.
   return { base, home, temp, workspace, actions, bundle, toolCache, tools, commands, packages };
 }
 
@@ -192,11 +183,7 @@ const HISTORY =
   'second\n\n::set-output name=conclusion::success\n##[error]from the history\n\u001b[2J::notice::x';
 
 function fillRepository(workspace: string): void {
-  const git = (...args: string[]) =>
-    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.test', ...args], {
-      cwd: workspace,
-      stdio: 'pipe',
-    });
+  const git = (...args: string[]) => gitIn(workspace, ...args);
   putFiles(workspace, {
     '.github/workflows/ci.yml': 'on: push\n',
     'README.md': 'hello\n',
@@ -216,12 +203,4 @@ function fillRepository(workspace: string): void {
   git('-C', 'parts/inner', 'commit', '-qm', 'first', '--allow-empty');
   git('-C', 'parts/inner', ...token);
   putFiles(workspace, { 'gha-creds-0123456789abcdef.json': `{"private_key":"${PLANTED}"}\n` });
-}
-
-function startBystander(runner: RunnerUser | undefined): ChildProcess {
-  return spawn('/bin/sh', ['-c', 'read -r line', PLANTED], {
-    ...(runner === undefined ? {} : { uid: runner.id, gid: runner.id }),
-    env: { NEIGHBOUR_TOKEN: PLANTED },
-    stdio: ['pipe', 'ignore', 'ignore'],
-  });
 }

@@ -1,15 +1,15 @@
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { type AgentOptions, type AgentRecord, createRecord, runAgent } from '../../../src/agent/agent.ts';
+import { type AgentOptions, createRecord, runAgent } from '../../../src/agent/agent.ts';
 import { createContract } from '../../../src/contract/contract.ts';
 import type { RunEvent } from '../../../src/reporters/report-types.ts';
 import { openSandbox } from '../../../src/sandbox/open.ts';
 import { structuredOutputSpec } from '../../../src/tools/structured-output.ts';
 import { createToolbox } from '../../../src/tools/toolbox.ts';
-import type { Json, Outcome } from '../../../src/types.ts';
+import type { Json } from '../../../src/types.ts';
 import { CLOSED, NO_SANDBOX } from '../../sandbox/world.ts';
-import { type Script, type ScriptedProvider, scriptedProvider } from '../fakes/model/scripted-provider.ts';
+import { type Script, scriptedProvider } from '../fakes/model/scripted-provider.ts';
 import { putFiles } from '../local.ts';
 
 export const VERDICT_SCHEMA = {
@@ -19,25 +19,15 @@ export const VERDICT_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-export interface AgentRun {
-  readonly outcome: Outcome;
-  readonly record: AgentRecord;
-  readonly provider: ScriptedProvider;
-  readonly events: readonly RunEvent[];
-  /** The files of the workspace after the run, by name. */
-  readonly workspace: string;
-}
-
 export interface AgentRunOptions extends Partial<Omit<AgentOptions, 'provider'>> {
   readonly schema?: Json;
   readonly exclude?: readonly string[];
-  readonly tools?: readonly string[];
   readonly files?: Readonly<Record<string, string>>;
   readonly keep?: (workspace: string) => Promise<void>;
 }
 
 /** Runs the real loop with a scripted model, the real contract and the real tools over a temporary workspace. */
-export async function runScripted(script: Script, options: AgentRunOptions = {}): Promise<AgentRun> {
+export async function runScripted(script: Script, options: AgentRunOptions = {}) {
   const base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'agent-')));
   const workspace = path.join(base, 'workspace');
   const runFolder = path.join(base, 'run');
@@ -55,7 +45,7 @@ export async function runScripted(script: Script, options: AgentRunOptions = {})
   const toolbox = createToolbox({
     sandbox,
     shellOffered: true,
-    tools: options.tools ?? ['read_file', 'edit', 'shell'],
+    tools: ['read_file', 'edit', 'shell'],
     exclude: options.exclude ?? [],
     structuredOutput: structuredOutputSpec(contract.schema),
   });
@@ -84,7 +74,7 @@ export async function runScripted(script: Script, options: AgentRunOptions = {})
       record,
     );
     await options.keep?.(workspace);
-    return { outcome, record, provider, events, workspace };
+    return { outcome, record, provider, events };
   } finally {
     await sandbox.close();
     await rm(base, { recursive: true, force: true });

@@ -1,9 +1,8 @@
 /** Runs of a scripted model over a change: of files as GitHub lists them, or since a branch of the workspace. */
 import type { ChangedFile } from '../../../src/github/changed-files.ts';
-import type { Report, RunEvent } from '../../../src/reporters/report-types.ts';
+import type { Report } from '../../../src/reporters/report-types.ts';
 import type { World } from '../../../src/run/world.ts';
-import { type ModelRequest, type Reply, submits } from '../fakes/model/server.ts';
-import { converse } from './run.ts';
+import { calls, type Reply, submits } from '../fakes/model/server.ts';
 
 /** The presets, each with a payload that meets its gate. */
 export const GREEN = {
@@ -88,28 +87,15 @@ export function readDiff(first: number, count: number): Reply {
 
 /** Returns a call of `read_file`. */
 export function readFile(name: string, more: { offset?: number; limit?: number } = {}): Reply {
-  return { calls: [{ name: 'read_file', arguments: JSON.stringify({ path: name, ...more }) }] };
+  return calls('read_file', { path: name, ...more });
 }
 
-/** What a run came to, and the texts of its rejections. */
-export interface Judged {
+interface Ended {
   readonly report: Report;
-  readonly asked: readonly ModelRequest[];
-  readonly rejections: readonly string[];
-  readonly events: readonly RunEvent[];
-}
-
-/** Runs a scripted conversation as `converse` does. */
-export async function judge(...args: Parameters<typeof converse>): Promise<Judged> {
-  const { report, asked, events } = await converse(...args);
-  const rejections = asked.flatMap(({ toolResults }) =>
-    toolResults.flatMap(({ text }) => (text.startsWith('Not taken yet') ? [text] : [])),
-  );
-  return { report, asked, rejections, events };
 }
 
 /** Returns the coverage of a run in a few words: its status and files. */
-export function coverageOf({ report }: Pick<Judged, 'report'>): string {
+export function coverageOf({ report }: Ended): string {
   const coverage = report.evidence?.coverage;
   if (coverage == null) return 'none';
   const { status, files } = coverage;
@@ -117,7 +103,7 @@ export function coverageOf({ report }: Pick<Judged, 'report'>): string {
 }
 
 /** Returns how a run ended. */
-export function endOf({ report }: Pick<Judged, 'report'>): string {
+export function endOf({ report }: Ended): string {
   const { conclusion, reason, exitCode } = report.verdict;
   return `${conclusion} ${reason} ${exitCode}`;
 }

@@ -1,7 +1,7 @@
 /** A run at its end that records each step of finishing. */
 import type { Report, Reporter } from '../../../src/reporters/report-types.ts';
 import type { Ending } from '../../../src/run/endings.ts';
-import { createState, type RunState, type World } from '../../../src/run/world.ts';
+import { createState, type World } from '../../../src/run/world.ts';
 import type { OpenedSandbox } from '../../../src/sandbox/sandbox.ts';
 import { createSecrets } from '../../../src/text/secrets.ts';
 import type { GateResult } from '../../../src/types.ts';
@@ -16,66 +16,37 @@ export const outOfTime = { kind: 'exhausted', limit: 'time', lastIssues: [] } sa
 export const met: GateResult = { status: 'met', issues: [] };
 export const never = <T>() => new Promise<T>(() => undefined);
 
-interface Scene {
-  readonly world: World;
-  readonly state: RunState;
-  /** The steps, in order. */
-  readonly steps: string[];
-  readonly envelopes: Report[];
-  readonly outputs: Report[];
-  readonly warnings: string[];
-}
-
 /** Creates a run at its end; every step of finishing adds its name. */
-export function scene(more: Partial<World> = {}): Scene {
+export function scene(more: Partial<World> = {}) {
   const steps: string[] = [];
   const envelopes: Report[] = [];
   const outputs: Report[] = [];
   const warnings: string[] = [];
   const secrets = createSecrets();
   secrets.add(SECRET);
+  const add = <T>(step: string, value: T): T => {
+    steps.push(step);
+    return value;
+  };
   const world: World = {
     ...quietWorld('/', '/temp/run'),
     secrets,
     results: null,
-    writePatch: (patch) => {
-      steps.push(`patch ${patch.toString()}`);
-      return '/temp/changes.patch';
-    },
-    restoreRunnerFiles: () => void steps.push('restored'),
+    writePatch: (patch) => add(`patch ${patch.toString()}`, '/temp/changes.patch'),
+    restoreRunnerFiles: () => add('restored', undefined),
     now: () => 0,
     reporters: [reporter('first', steps), reporter('second', steps)],
-    writeEnvelope: (report) => {
-      steps.push('envelope');
-      envelopes.push(report);
-    },
-    writeOutputs: (report) => {
-      steps.push('outputs');
-      outputs.push(report);
-    },
+    writeEnvelope: (report) => void add('envelope', envelopes).push(report),
+    writeOutputs: (report) => void add('outputs', outputs).push(report),
     warn: (text) => void warnings.push(text),
     ...more,
   };
   const state = createState(world);
-  state.sandbox = sandbox(() => void steps.push('closed'));
-  state.tamper = {
-    snapshot: () => never(),
-    compare: async () => {
-      steps.push('tamper check');
-      return null;
-    },
-  };
-  state.changes = async () => {
-    steps.push('changes');
-    return { changedFiles: 2, patch: Buffer.from('diff'), leftOut: [], why: null };
-  };
-  state.gate = {
-    warnings: [],
-    evaluate: () => {
-      steps.push('gate');
-      return met;
-    },
-  };
+  state.sandbox = sandbox(() => add('closed', undefined));
+  state.tamper = { snapshot: () => never(), compare: async () => add('tamper check', null) };
+  const changes = { changedFiles: 2, patch: Buffer.from('diff'), leftOut: [], why: null };
+  state.changes = async () => add('changes', changes);
+  state.gate = { warnings: [], evaluate: () => add('gate', met) };
   return { world, state, steps, envelopes, outputs, warnings };
 }
 

@@ -3,19 +3,13 @@ import path from 'node:path';
 import type { Files } from '../../../src/contract/source.ts';
 import { recordRun } from '../../../src/replay/recorder.ts';
 import { openReplay } from '../../../src/replay/replay.ts';
-import type { Features, World } from '../../../src/run/world.ts';
+import type { World } from '../../../src/run/world.ts';
 import { createSecrets } from '../../../src/text/secrets.ts';
 
 /** Files of this machine only. */
 export function localFiles(readFile: Files['readFile']): Files {
   return { readFile, readElsewhere: async () => ({ ok: false, problem: 'there is no other repository' }) };
 }
-
-/** The features that entries pass to a run. */
-export const features: Features = {
-  replay: openReplay,
-  record: recordRun,
-};
 
 /**
  * The world of a run on a machine that is not a runner: no GitHub, no file, no reporter. Tests override parts of it.
@@ -43,7 +37,7 @@ export function quietWorld(base: string, runFolder: string): World {
     findContext: async () => null,
     findPolicyChanges: async () => [],
     fetch,
-    features,
+    features: { replay: openReplay, record: recordRun },
     now: () => performance.now(),
     listen: () => undefined,
     reporters: [],

@@ -1,4 +1,5 @@
 /** A process that reports a scripted run on stdout and stderr like the command line: `node reporting-process.ts SCRIPT`. */
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { InputError } from '../../../src/errors.ts';
 import { createProgress } from '../../../src/reporters/progress.ts';
@@ -19,7 +20,7 @@ export interface ToldScript {
 
 const script: ToldScript = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
 const stop = new AbortController();
-const stopped = new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve()));
+const stopped = once(stop.signal, 'abort');
 const secrets = createSecrets();
 const sink = createSink({
   name: 'stdout',
@@ -77,11 +78,7 @@ function failed(error: unknown): Report {
   return { ...script.report, verdict, payload: null, gate: null };
 }
 
-function line(): Promise<void> {
-  return new Promise((resolve) => {
-    process.stdin.once('data', () => {
-      process.stdin.pause();
-      resolve();
-    });
-  });
+async function line(): Promise<void> {
+  await once(process.stdin, 'data');
+  process.stdin.pause();
 }

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
 import type { InputName } from '../../../src/config/inputs.ts';
-import type { Report, Reporter, RunEvent } from '../../../src/reporters/report-types.ts';
+import type { Report, RunEvent } from '../../../src/reporters/report-types.ts';
 import { run } from '../../../src/run/run.ts';
 import type { World } from '../../../src/run/world.ts';
 import {
@@ -50,14 +50,12 @@ export function world(told: Told, more: Partial<World> = {}): World {
   };
 }
 
-type Inputs = Partial<Record<InputName, string>>;
+export type Inputs = Partial<Record<InputName, string>>;
 
 export function config(more: Inputs = {}) {
-  const usual = { model: 'scripted-1', 'base-url': `${model.url}/v1`, sandbox: 'off' };
   return parseInputs({
     ...(more['prompt-file'] === undefined ? { prompt: 'Judge.' } : {}),
-    ...usual,
-    ...more,
+    ...{ model: 'scripted-1', 'base-url': `${model.url}/v1`, sandbox: 'off', ...more },
   });
 }
 
@@ -72,6 +70,22 @@ export async function serve(script: Script): Promise<void> {
 export const good = submits({ passed: true, summary: 'fine' });
 export const command = (line: string): Reply => calls('shell', { command: line });
 
+/** Runs to the end. */
+export async function start(parsed: ReturnType<typeof config>, more: Partial<World> = {}) {
+  const events: RunEvent[] = [];
+  const told = nothing();
+  const report = await run(
+    parsed,
+    world(told, {
+      runFolder: await mkdtemp(path.join(base, 'temp', 'run-')),
+      reporters: [{ name: 'events', event: (event) => void events.push(event) }],
+      ...more,
+    }),
+  );
+  const notices = events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
+  return { report, events, notices, warnings: told.warnings };
+}
+
 /**
  * Runs a scripted conversation, repeating the last reply; `since` is a ref, as of `--base`. Replies name the context
  * folder as it is in a sandbox.
@@ -82,7 +96,6 @@ export async function converse(
   { since = null, ...more }: Partial<World> & { readonly since?: string | null } = {},
 ) {
   const asked: ModelRequest[] = [];
-  const events: RunEvent[] = [];
   const runFolder = await mkdtemp(path.join(base, 'temp', 'run-'));
   const hasSandbox = (inputs.sandbox ?? 'off') !== 'off';
   await serve((request, index) => {
@@ -90,14 +103,11 @@ export async function converse(
     const reply = replies[Math.min(index, replies.length - 1)] ?? good;
     return hasSandbox ? reply : inFolder(reply, path.join(runFolder, 'context'));
   });
-  const listening: Reporter = { name: 'events', event: (event) => void events.push(event) };
   const parsed = config(inputs);
-  const report = await run(
-    since === null ? parsed : { ...parsed, config: { ...parsed.config, base: since } },
-    world(nothing(), { runFolder, reporters: [listening], ...more }),
-  );
-  const notices = events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
-  return { report, asked, notices, events };
+  const withBase = since === null ? parsed : { ...parsed, config: { ...parsed.config, base: since } };
+  const ended = await start(withBase, { runFolder, ...more });
+  const results = asked.flatMap(({ toolResults }) => toolResults.map(({ text }) => text));
+  return { ...ended, asked, rejections: results.filter((text) => text.startsWith('Not taken yet')) };
 }
 
 /** Returns a reply whose calls name the context folder where it is without a sandbox. */

@@ -18,6 +18,18 @@ export interface RunnerUser {
 /** The same as on Debian and Ubuntu. */
 const SUDOERS =
   'Defaults env_reset\nDefaults secure_path="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"';
+/** The environment of what root runs. */
+export const ROOT_ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' };
+/** A shell in a mount namespace of its own, with its script on stdin. */
+export const SHELL_IN_NAMESPACE = [
+  '/usr/bin/unshare',
+  '--mount',
+  '--propagation',
+  'private',
+  '--',
+  '/bin/sh',
+  '-s',
+];
 const [FIRST_ID, LAST_ID] = [20_000, 59_998];
 
 /** Chooses a number that no user and no group of this machine has. */
@@ -63,13 +75,13 @@ export function findUserProblem(): string | null {
   if (missing !== undefined) return `${missing} is missing`;
   const folder = mkdtempSync(path.join(tmpdir(), 'runner-user-'));
   const user = createRunnerUser();
-  const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' };
   const script = [
     ...mountUserFiles(user, path.join(folder, 'etc'), folder),
     `exec ${wordsAsUser(user).join(' ')} /usr/bin/sudo -n true`,
   ].join('\n');
-  const args = ['--mount', '--propagation', 'private', '--', '/bin/sh', '-s'];
-  const { status, stderr } = spawnSync('/usr/bin/unshare', args, { input: script, encoding: 'utf8', env });
+  const [file = '', ...args] = SHELL_IN_NAMESPACE;
+  const options = { input: script, encoding: 'utf8', env: ROOT_ENVIRONMENT } as const;
+  const { status, stderr } = spawnSync(file, args, options);
   rmSync(folder, { recursive: true });
   return status === 0 ? null : `a user of the test's own cannot use sudo: ${stderr.trim()}`;
 }
