@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isInside, planRoot } from '../../src/sandbox/system-root.ts';
+import { isWithin, planRoot } from '../../src/sandbox/system-root.ts';
 import { putFiles } from '../support/local.ts';
 import { CANARY, createMark, describeOpen, exec, isRoot, useWorld } from './world.ts';
 
@@ -30,7 +30,7 @@ function plan({ environment = {}, ...wanted }: Wanted = {}) {
 /** The places in the base folder of this test, relative to it. */
 function shownInBase(wanted: Wanted): readonly string[] {
   return plan(wanted)
-    .filter(({ at }) => isInside(at, base))
+    .filter(({ at }) => isWithin(at, base))
     .map(({ at }) => at.slice(base.length + 1));
 }
 

@@ -31,14 +31,14 @@ export async function createBwrapBackend(bwrap: string, plan: RootPlan): Promise
     // Lists the keys of this machine, which no namespace isolates.
     ...(existsSync('/proc/keys') ? ['--ro-bind', '/dev/null', '/proc/keys'] : []),
     ...mounts.flatMap(mountArguments),
-    ...['--remount-ro', '/', '--', '/bin/sh', '-c'],
+    ...['--remount-ro', '/', '--'],
   ];
   return {
     name: 'bwrap',
     words,
     // Its processes die with the one that started them.
     kill: () => undefined,
-    findFailure: () => tryWords([...words, ':'], 'bwrap did not end'),
+    findFailure: () => tryWords([...words, '/bin/sh', '-c', ':'], 'bwrap did not end'),
     close: async () => undefined,
   };
 }

@@ -10,7 +10,7 @@ import { SYSTEM_ENVIRONMENT } from './host-program.ts';
 /** A way to run commands. */
 export interface Backend {
   readonly name: Isolation;
-  /** Words that run the shell script that is added to them. */
+  /** Words that run the program that is added to them. */
   readonly words: readonly string[];
   /** Kills what a process group does not reach; may be called again while a command is starting. */
   kill(): void;
@@ -56,19 +56,19 @@ kill -s KILL $watcher 2>/dev/null
 exit "$code"`;
 
 /**
- * Runs a shell script in a sandbox, with both streams of its output in one. Resolves once all its processes are dead.
+ * Runs a program in a sandbox, with both streams of its output in one. Resolves once all its processes are dead.
  * @param shell the absolute path of the shell of this machine.
- * @throws the signal's reason if it was aborted; SandboxError if the script cannot be started
+ * @throws the signal's reason if it was aborted; SandboxError if it cannot be started
  */
-export async function runCommand(
+export async function runInside(
   backend: Backend,
   shell: string,
-  script: string,
+  program: readonly string[],
   { timeoutMs, signal, onOutput }: CommandOptions,
 ): Promise<CommandResult> {
   signal.throwIfAborted();
   const startedAt = performance.now();
-  const args = ['-c', WRAPPER, 'sh', ...backend.words, script];
+  const args = ['-c', WRAPPER, 'sh', ...backend.words, ...program];
   const child = spawn(shell, args, { cwd: '/', env: SYSTEM_ENVIRONMENT, detached: true, stdio: 'pipe' });
   const ended = new Promise<number>((resolve, reject) => {
     child.once('error', (cause) =>

@@ -5,7 +5,7 @@ import { basename, relative, resolve } from 'node:path';
 import { isClosedPath } from '../files/names.ts';
 import { openRegular } from '../files/read-bounded.ts';
 import { DeniedError, type DirectoryEntry, type FileView } from './sandbox.ts';
-import { isInside, realOrSame } from './system-root.ts';
+import { isWithin, realOrSame } from './system-root.ts';
 
 /**
  * Reads a file or lists a folder in one of the folders. Links are followed as long as they lead to one of them.
@@ -19,7 +19,7 @@ export async function readConfined(
 ): Promise<FileView> {
   const name = JSON.stringify(path);
   const real = realOrSame(resolve(path));
-  const folder = folders.map(realOrSame).find((one) => isInside(real, one));
+  const folder = folders.map(realOrSame).find((one) => isWithin(real, one));
   if (folder === undefined)
     throw new DeniedError(
       `${name} is outside of the checkout, and without a sandbox nothing else can be read.`,

@@ -7,7 +7,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { SandboxError } from '../errors.ts';
 import { WAIT } from '../text/limits.ts';
 import { findProgram, runOnHost } from './host-program.ts';
-import { isInside, realOrSame } from './system-root.ts';
+import { isWithin, realOrSame } from './system-root.ts';
 
 /** What stays of a git folder; configs are written anew. */
 const KEPT = new Set(
@@ -127,14 +127,14 @@ class Planner implements GitPlan {
     const common = (await readFile(join(folder, 'commondir'), 'utf8').catch(() => '.')).trim();
     for (const place of new Set([folder, resolve(folder, common)])) {
       const real = realOrSame(place);
-      if (isInside(real, this.workspace)) await this.addInside(relative(this.workspace, real));
+      if (isWithin(real, this.workspace)) await this.addInside(relative(this.workspace, real));
       else if (path === '.git' && target !== undefined) await this.addOutside(place);
     }
   }
 
   /** Adds a git folder in the checkout that has another name than `.git`. */
   private async addInside(path: string): Promise<void> {
-    const isKnown = this.folders.some((folder) => isInside(path, folder));
+    const isKnown = this.folders.some((folder) => isWithin(path, folder));
     if (!isKnown && (await exists(join(this.workspace, path, 'HEAD')))) await this.addFolder(path);
   }
 

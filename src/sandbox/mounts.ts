@@ -2,7 +2,7 @@
 import { mkdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { GitPlan } from './git-config.ts';
-import { isInside, type RootEntry } from './system-root.ts';
+import { isWithin, type RootEntry } from './system-root.ts';
 
 /** What both backends build the root file system from. */
 export interface RootPlan {
@@ -73,7 +73,7 @@ function pinMounts(mounts: readonly Mount[]): readonly Mount[] {
 }
 
 function findWritable({ at }: Mount, mounts: readonly Mount[]) {
-  const found = mounts.findLast((one) => one.kind === 'read-write' && isInside(at, one.at) && one.at !== at);
+  const found = mounts.findLast((one) => one.kind === 'read-write' && isWithin(at, one.at) && one.at !== at);
   return found?.kind === 'read-write' ? found : null;
 }
 

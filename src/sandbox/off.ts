@@ -4,23 +4,25 @@ import { join } from 'node:path';
 import type { Backend } from './command.ts';
 
 /**
- * Runs the script $3 with the shell $1 in a process group of its own, whose number the file $2 holds meanwhile, and
+ * Runs the program $2 in a process group of its own, whose number the file $1 holds meanwhile, and
  * kills what is left of the group. What the shell itself says about its jobs is not output.
  */
 const IN_GROUP = `
 exec 3>&2 2>/dev/null
 set -m
-"$1" -c "$3" 2>&3 3>&- &
+file=$1
+shift
+"$@" 2>&3 3>&- &
 exec 3>&-
 group=$!
 # If this shell is killed with the process that started it, its jobs are in groups of their own.
 { while kill -s 0 "$$"; do sleep 1; done; kill -s KILL -- "-$group"; } >/dev/null &
 watcher=$!
-echo "$group" > "$2"
+echo "$group" > "$file"
 wait "$group"
 code=$?
 kill -s KILL -- "-$group" "-$watcher"
-rm -f -- "$2"
+rm -f -- "$file"
 exit "$code"`;
 
 /**
@@ -32,7 +34,7 @@ export function createOffBackend(shell: string, run: string): Backend {
   const file = join(run, 'group');
   return {
     name: 'none',
-    words: [shell, '-c', IN_GROUP, 'sh', shell, file],
+    words: [shell, '-c', IN_GROUP, 'sh', file],
     kill() {
       try {
         const group = Number(readFileSync(file, 'utf8'));

@@ -4,7 +4,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { messageOf, SandboxError } from '../errors.ts';
 import { TOOL, WAIT } from '../text/limits.ts';
 import type { Isolation } from '../types.ts';
-import { createOutput, runCommand } from './command.ts';
+import { createOutput, runInside } from './command.ts';
 import { readConfined } from './confined-read.ts';
 import type { Detected } from './detect.ts';
 import { parseRead, readScript, requireExit, writeScript } from './file-scripts.ts';
@@ -50,14 +50,14 @@ export function openSandbox(options: SandboxOptions, detected: Detected): Opened
     last = next.catch(() => undefined);
     return next;
   };
-  const start = async (file: string, runOptions: Parameters<typeof runCommand>[3]) => {
+  const start = async (file: string, runOptions: Parameters<typeof runInside>[3]) => {
     const { backend, shell } = await opened;
     if (backend === null) throw new DeniedError('Without a sandbox, no commands can run.');
     const signal = AbortSignal.any([runOptions.signal, closing.signal]);
     // Our own scripts are POSIX; bash takes longer to start.
     const first = file === FILE.forScript ? '/bin/sh' : shell;
-    const script = startCommand(first, join(contextFolder, file));
-    const result = await runCommand(backend, shell, script, { ...runOptions, signal });
+    const program = startCommand(first, join(contextFolder, file));
+    const result = await runInside(backend, shell, program, { ...runOptions, signal });
     const failure = result.exitCode === 0 ? null : await backend.findFailure();
     if (failure !== null) throw new SandboxError(`No command can be started any more: ${failure}.`);
     return result;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { messageOf, SandboxError } from '../errors.ts';
 import { WAIT } from '../text/limits.ts';
 import { createBwrapBackend } from './bwrap.ts';
-import { type Backend, runCommand } from './command.ts';
+import { type Backend, runInside } from './command.ts';
 import type { Detected } from './detect.ts';
 import { buildEnvironment, scriptEnvironment } from './environment.ts';
 import { planGit } from './git-config.ts';
@@ -126,9 +126,9 @@ async function writeStarts(
   }
 }
 
-/** Returns the script that starts a start file with nothing of the environment that the sandbox itself was started in. */
-export function startCommand(shell: string, file: string): string {
-  return `exec env -i ${shell} ${shellWord(file)}`;
+/** Returns the words that run a start file with nothing of the environment that the sandbox itself was started in. */
+export function startCommand(shell: string, file: string): readonly string[] {
+  return ['/usr/bin/env', '-i', shell, file];
 }
 
 async function testSandbox(
@@ -146,7 +146,7 @@ async function testSandbox(
       const chunks: Buffer[] = [];
       const onOutput = (chunk: Buffer) => void (chunks.length < 100 && chunks.push(chunk));
       const options = { timeoutMs: WAIT.selfTest, signal, onOutput };
-      const { exitCode } = await runCommand(
+      const { exitCode } = await runInside(
         backend,
         shell,
         startCommand(shell, join(CONTEXT, FILE.forTest)),

@@ -75,7 +75,7 @@ export function planRoot(options: RootOptions): readonly RootEntry[] {
   const { environment, readable } = options;
   const home = realOrSame(options.home);
   const closed = [options.workspace, home, options.runnerTemp, options.runFolder].map(realOrSame);
-  const inHome = (place: string) => isInside(realOrSame(place), home);
+  const inHome = (place: string) => isWithin(realOrSame(place), home);
   const toolCaches = ['RUNNER_TOOL_CACHE', 'AGENT_TOOLSDIRECTORY'].map((name) => environment[name] ?? '');
   const wanted = [
     ...SYSTEM,
@@ -91,7 +91,7 @@ export function planRoot(options: RootOptions): readonly RootEntry[] {
   ];
   const entries = new Map<string, RootEntry>();
   const isShown = (place: string) =>
-    [...entries.values()].some(({ kind, at }) => kind === 'show' && isInside(place, at));
+    [...entries.values()].some(({ kind, at }) => kind === 'show' && isWithin(place, at));
   for (const at of [
     ...new Set(wanted.filter((place) => place.startsWith('/')).map((at) => resolve(at))),
   ].sort()) {
@@ -119,8 +119,8 @@ function isAllowed(
   place: string,
   [workspace = '', home = '', temp = '', run = '']: readonly string[],
 ): boolean {
-  if (place === '/' || isInside(place, workspace) || isInside(place, run)) return false;
-  return ![workspace, home, temp, run].some((one) => isInside(one, place));
+  if (place === '/' || isWithin(place, workspace) || isWithin(place, run)) return false;
+  return ![workspace, home, temp, run].some((one) => isWithin(one, place));
 }
 
 function listPackageFolders(environment: RootOptions['environment']): readonly string[] {
@@ -132,7 +132,7 @@ function listPackageFolders(environment: RootOptions['environment']): readonly s
 /** Whether a folder of the home, such as .dotnet, holds rows of the table: beside them lie settings or keys. */
 function holdsRow(folder: string, home: string): boolean {
   const real = realOrSame(folder);
-  return HOME.some((name) => join(home, name) !== real && isInside(join(home, name), real));
+  return HOME.some((name) => join(home, name) !== real && isWithin(join(home, name), real));
 }
 
 /** Returns the entries of a folder that the list names and that others may read. */
@@ -157,7 +157,7 @@ function listBeside(folder: string, home: string): readonly string[] {
   const realParent = realOrSame(parent);
   if (folder.endsWith('/node_modules/.bin')) return [parent];
   if (!/\/s?bin$/u.test(folder) || realParent === home) return [];
-  const wanted = isInside(realParent, home) ? BESIDE_BIN_IN_HOME : BESIDE_BIN;
+  const wanted = isWithin(realParent, home) ? BESIDE_BIN_IN_HOME : BESIDE_BIN;
   return listNames(parent)
     .filter((name) => wanted.test(name))
     .map((name) => join(parent, name));
@@ -172,11 +172,11 @@ function listNames(folder: string): readonly string[] {
 }
 
 function isBelowLink(place: string, entries: ReadonlyMap<string, RootEntry>): boolean {
-  return [...entries.values()].some(({ kind, at }) => kind === 'link' && isInside(place, at));
+  return [...entries.values()].some(({ kind, at }) => kind === 'link' && isWithin(place, at));
 }
 
 /** Whether a path is a folder or lies in it. Both are absolute and normalized. */
-export function isInside(path: string, folder: string): boolean {
+export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
 }
 

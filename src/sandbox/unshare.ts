@@ -68,7 +68,8 @@ export async function startUnshareBackend(
     // The holder kills: another process may have its number by the time that a program of ours looks for it.
     kill: () => holder.stdin.write('kill\n'),
     // Not only whether the holder lives: this process may hear of its end later than a command does.
-    findFailure: () => tryWords([...enter, ':'], 'the process that holds its namespaces has ended'),
+    findFailure: () =>
+      tryWords([...enter, '/bin/sh', '-c', ':'], 'the process that holds its namespaces has ended'),
     async close() {
       holder.stdin.end();
       // What is still to be removed then is removed after this process has exited.
@@ -125,7 +126,7 @@ interface Holder {
   readonly identity: Identity;
 }
 
-/** Returns the words that run `/bin/sh -c` in the namespaces of the holder, as the user without privileges. */
+/** Returns the words that run a program in the namespaces of the holder, as the user without privileges. */
 function enterWords(
   { asRoot, unshare, nsenter, setpriv }: UnsharePrograms,
   { pid, mark, shellNetwork, identity }: Holder,
@@ -152,7 +153,7 @@ function enterWords(
     ...['--', '/bin/sh', '-c', enter, 'sh'],
     ...[setpriv, '--reuid', String(identity.uid), '--regid', String(identity.gid), '--clear-groups'],
     ...['--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all', '--no-new-privs'],
-    ...['--', '/bin/sh', '-c'],
+    '--',
   ];
 }
 
