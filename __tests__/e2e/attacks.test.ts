@@ -262,6 +262,6 @@ if (allSettings.length === 0)
     expect([run.exitCode, run.observations.size]).toEqual([44, 0]);
   });
 
-it.each(listedOnly)('$id needs a disposable host', ({ run }) => {
-  expect(run).toBe(false);
+it('all rows of the list run but those that need a disposable host', () => {
+  expect(listedOnly.map(({ id }) => id)).toEqual(['E11-fill-tmp', 'F10-metadata', 'F11-dns']);
 });

@@ -62,11 +62,7 @@ export function openSandbox(options: SandboxOptions, detected: Detected): Opened
     if (failure !== null) throw new SandboxError(`No command can be started any more: ${failure}.`);
     return result;
   };
-  const put = (name: string, bytes: Buffer | string) =>
-    replaceFile(join(run, 'context', name), bytes).catch((cause: unknown) => {
-      // With the namespaces the folder of the run ends, too.
-      throw new SandboxError(`No command can be started any more: ${messageOf(cause)}.`, { cause });
-    });
+  const put = (name: string, bytes: Buffer | string) => replaceFile(join(run, 'context', name), bytes);
   let outputs = 0;
 
   const sandbox: OpenedSandbox = {
@@ -107,6 +103,9 @@ export function openSandbox(options: SandboxOptions, detected: Detected): Opened
           timeoutMs,
           signal,
           onOutput: output.add,
+        }).catch(async (error: unknown) => {
+          await output.finish();
+          throw error;
         });
         const { text, totalBytes, isCut, keptBytes } = await output.finish();
         return {
@@ -147,7 +146,7 @@ async function replaceFile(file: string, bytes: Buffer | string): Promise<void> 
     await rename(`${file}.new`, file);
   } catch (cause) {
     // The disk is full, or the folder went with the sandbox.
-    throw new SandboxError(`The sandbox broke during the run: ${messageOf(cause)}.`, { cause });
+    throw new SandboxError(`No command can be started any more: ${messageOf(cause)}.`, { cause });
   }
 }
 

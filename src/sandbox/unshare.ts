@@ -1,6 +1,6 @@
 /**
  * The util-linux backend, by root or `sudo -n`: the root file system is built once, in namespaces that live as long as
- * this process, and commands enter them. The layer is an overlay, or a copy where none can be mounted.
+ * this process, and commands enter them. The layer is an overlay, or a copy if none can be mounted.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
