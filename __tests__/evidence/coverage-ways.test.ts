@@ -58,7 +58,7 @@ const run = (command: string, target = command): SeenResult => ({
 const sandbox = {
   read: async (file: string) => {
     const bytes = execFileSync('cat', [path.resolve(root, file.replace('/tmp/context', '.git/context'))]);
-    return { kind: 'file', bytes, size: bytes.length, truncated: false };
+    return { kind: 'file', bytes, truncated: false };
   },
 } as unknown as Sandbox;
 const readFile = createReadFile(sandbox, 25_000);

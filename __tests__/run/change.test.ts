@@ -30,8 +30,7 @@ const sandbox = (): ContextSandbox => ({
   read: async (name, maxBytes) => {
     if (!name.startsWith(`${world.workspace}/`)) throw new Error('denied');
     const bytes = await readFile(name);
-    const view = { bytes: bytes.subarray(0, maxBytes), size: bytes.length };
-    return { kind: 'file', ...view, truncated: bytes.length > maxBytes };
+    return { kind: 'file', bytes: bytes.subarray(0, maxBytes), truncated: bytes.length > maxBytes };
   },
   addContext: async (name, bytes) => void context.set(name, String(bytes)),
   runScript: scriptsIn(world.workspace, world.temp),

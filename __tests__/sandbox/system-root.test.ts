@@ -63,6 +63,7 @@ describe('the plan', () => {
   const name = machine.slice(base.length + 1);
   const own = (...paths: string[]) => paths.map((path) => `${name}/${path}`);
   symlinkSync(join(machine, 'jdk'), join(machine, 'current'));
+  symlinkSync(join(machine, 'jdk'), join(workspace, 'outside'));
 
   const path = (PATH: string): Wanted => ({ environment: { PATH } });
   const java = (JAVA_HOME: string): Wanted => ({ environment: { JAVA_HOME } });
@@ -79,6 +80,7 @@ describe('the plan', () => {
     ['a tool variable elsewhere', java(`${machine}/jdk`), own('jdk')],
     ['the tool cache', cache, own('cache')],
     ['the target of a link, and the link', java(`${machine}/current`), own('current', 'jdk')],
+    ['not a link in the checkout', path(`${workspace}/outside`), own('jdk')],
     ['sandbox-read, in a home too', { readable }, ['home/sdk', ...own('plain')]],
   ])('shows %s', (_, wanted, shown) => {
     expect([...shownInBase(wanted)].sort()).toEqual([...inHome, ...shown].sort());

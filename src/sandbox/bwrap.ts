@@ -1,9 +1,11 @@
 /** The bubblewrap backend, for an ordinary user: each command gets namespaces of its own. The layer is a copy. */
 import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Backend } from './command.ts';
 import { tryWords } from './host-program.ts';
-import { listMounts, type Mount, prepareMounts, type RootPlan } from './mounts.ts';
+import { listMounts, type RootPlan } from './mounts.ts';
+import type { Mount } from './system-root.ts';
 
 const KERNEL = ['--dev', '/dev', '--proc', '/proc'];
 
@@ -25,33 +27,31 @@ export async function probeBwrap(bwrap: string, shellNetwork: boolean): Promise<
 export async function createBwrapBackend(bwrap: string, plan: RootPlan): Promise<Backend> {
   const { run, shellNetwork } = plan;
   const writable = { tmp: join(run, 'tmp'), home: join(run, 'home'), layer: join(run, 'layer', 'copy') };
-  const mounts = await prepareMounts(listMounts(plan, writable));
+  const mounts = listMounts(plan, writable);
+  for (const { kind, from } of mounts)
+    if (kind === 'pin') await mkdir(from, { recursive: true, mode: 0o700 });
   const words = [
     ...[bwrap, ...namespaceArguments(shellNetwork), ...KERNEL],
     // Lists the keys of this machine, which no namespace isolates.
     ...(existsSync('/proc/keys') ? ['--ro-bind', '/dev/null', '/proc/keys'] : []),
-    ...mounts.flatMap(mountArguments),
+    ...mounts.flatMap(({ kind, from, at }) => [MOUNT[kind], from, at]),
     ...['--remount-ro', '/', '--'],
   ];
   return {
     name: 'bwrap',
     words,
-    // Its processes die with the one that started them.
-    kill: () => undefined,
+    endsWithGroup: true,
+    // All of it dies with the first process inside.
+    killInside: async () => undefined,
     findFailure: () => tryWords([...words, '/bin/sh', '-c', ':'], 'bwrap did not end'),
     close: async () => undefined,
   };
 }
 
-function mountArguments(mount: Mount): readonly string[] {
-  switch (mount.kind) {
-    case 'link':
-      return ['--symlink', mount.to, mount.at];
-    case 'read-only':
-      // What another program removed meanwhile has nothing to show.
-      return ['--ro-bind-try', mount.from, mount.at];
-    case 'read-write':
-    case 'pin':
-      return ['--bind', mount.from, mount.at];
-  }
-}
+const MOUNT: Readonly<Record<Mount['kind'], string>> = {
+  link: '--symlink',
+  // What another program removed meanwhile has nothing to show.
+  'read-only': '--ro-bind-try',
+  'read-write': '--bind',
+  pin: '--bind',
+};

@@ -1,5 +1,6 @@
 /** Runs one command in a sandbox, and keeps of its output what the model sees and what a file holds. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { SandboxError } from '../errors.ts';
@@ -12,8 +13,10 @@ export interface Backend {
   readonly name: Isolation;
   /** Words that run the program that is added to them. */
   readonly words: readonly string[];
-  /** Kills what a process group does not reach; may be called again while a command is starting. */
-  kill(): void;
+  /** Whether a command ends with its process group; what root runs does not. */
+  readonly endsWithGroup: boolean;
+  /** Kills what such a group does not hold: all that runs inside. Resolves once it has. */
+  killInside(): Promise<void>;
   /** Returns why no command can run any more, or null. */
   findFailure(): Promise<string | null>;
   /** Ends everything inside. */
@@ -35,25 +38,23 @@ export interface CommandOptions {
 
 /**
  * Starts the words in "$@" and gives their output a real pipe, which a socket of Node.js is not: it keeps the order of
- * both streams, and can be opened as /dev/stderr. Kills its process group when stdin ends, as it does with this process,
- * however that ends. A descriptor that this process inherited may lead out of the sandbox, so all others are closed.
+ * both streams, and can be opened as /dev/stderr. Writes the exit code to descriptor 3. Kills its process group when
+ * stdin ends, as it does with this process, however that ends. A descriptor that this process inherited may lead out of
+ * the sandbox, so all others are closed.
  */
 const WRAPPER = `
 for fd in /proc/self/fd/*; do
-  case \${fd##*/} in [3-9]) eval "exec \${fd##*/}>&-" ;; esac
+  case \${fd##*/} in
+    [4-9]) eval "exec \${fd##*/}>&-" ;;
+    [1-9][0-9]*) [ -z "$BASH" ] || eval "exec \${fd##*/}>&-" ;;
+  esac
 done
-if [ -n "$BASH" ]; then
-  for fd in /proc/self/fd/*; do
-    case \${fd##*/} in [1-9][0-9]*) eval "exec \${fd##*/}>&-" ;; esac
-  done
-fi
-exec 3>&1 5<&0 </dev/null
-{ read -r line <&5; kill -s KILL 0; } >/dev/null 2>&1 3>&- &
+exec 4<&0 </dev/null
+{ read -r line <&4; kill -s KILL 0; } > /dev/null 3>&- &
 watcher=$!
-exec 5<&-
-code=$({ { "$@" 2>&1 3>&- 4>&-; echo $? >&4; } | cat >&3 4>&-; } 4>&1 2>/dev/null)
-kill -s KILL $watcher 2>/dev/null
-exit "$code"`;
+exec 4<&-
+{ "$@" 2>&1 3>&-; echo $? >&3; } | cat 3>&-
+kill -s KILL $watcher`;
 
 /**
  * Runs a program in a sandbox, with both streams of its output in one. Resolves once all its processes are dead.
@@ -69,52 +70,64 @@ export async function runInside(
   signal.throwIfAborted();
   const startedAt = performance.now();
   const args = ['-c', WRAPPER, 'sh', ...backend.words, ...program];
-  const child = spawn(shell, args, { cwd: '/', env: SYSTEM_ENVIRONMENT, detached: true, stdio: 'pipe' });
-  const ended = new Promise<number>((resolve, reject) => {
-    child.once('error', (cause) =>
-      reject(new SandboxError(`A command could not be started: ${cause.message}`, { cause })),
-    );
-    child.once('close', (code) => resolve(code ?? 137));
+  const child = spawn(shell, args, {
+    cwd: '/',
+    env: SYSTEM_ENVIRONMENT,
+    detached: true,
+    stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
   });
-  child.stdin.on('error', () => undefined);
-  child.stderr.resume();
+  const ended = once(child, 'close');
+  ended.catch(() => undefined);
+  child.stdin?.on('error', () => undefined);
+  let exitCode: number | null = null;
+  let killed = Promise.resolve();
+  child.stdio[3]?.on('data', (chunk: Buffer) => {
+    exitCode ??= Number(chunk);
+    // What it left running may hold the pipe.
+    killed = backend.killInside();
+  });
   let isOver = false;
   let killing: NodeJS.Timeout | undefined;
   const kill = () => {
-    if (killing !== undefined) return;
-    killOnce(child, backend);
+    killed = backend.killInside();
+    if (backend.endsWithGroup && child.pid !== undefined && child.exitCode === null) killGroup(child.pid);
+  };
+  const end = () => {
+    kill();
     // What is just being started may not have been there.
-    killing = setInterval(() => killOnce(child, backend), WAIT.killAgain);
+    killing ??= setInterval(kill, WAIT.killAgain);
   };
   const timer = setTimeout(() => {
     isOver = true;
-    kill();
+    end();
   }, timeoutMs);
-  signal.addEventListener('abort', kill, { once: true });
+  signal.addEventListener('abort', end, { once: true });
   try {
-    for await (const chunk of child.stdout) await onOutput(chunk as Buffer);
-    const exitCode = await ended;
+    for await (const chunk of child.stdout ?? []) await onOutput(chunk as Buffer);
+    await ended;
+    await killed;
     signal.throwIfAborted();
-    return { exitCode: isOver ? null : exitCode, durationMs: performance.now() - startedAt };
+    return { exitCode: isOver ? null : (exitCode ?? 137), durationMs: performance.now() - startedAt };
   } catch (error) {
     // Also if the output could not be taken.
-    kill();
-    await ended.catch(() => undefined);
+    end();
+    await ended.catch((cause: Error) => {
+      throw new SandboxError(`A command could not be started: ${cause.message}`, { cause });
+    });
     throw error;
   } finally {
     clearTimeout(timer);
     clearInterval(killing);
-    signal.removeEventListener('abort', kill);
+    signal.removeEventListener('abort', end);
   }
 }
 
-function killOnce(child: ChildProcess, backend: Backend): void {
-  backend.kill();
-  child.stdin?.end();
+export function killGroup(group: number): void {
   try {
-    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
+    // 0 would be the group of this process, and 1 all processes.
+    if (group > 1) process.kill(-group, 'SIGKILL');
   } catch {
-    // Already dead.
+    // It has ended.
   }
 }
 
@@ -137,15 +150,15 @@ export function createOutput(maxBytes: number, file: string, maxFileBytes: numbe
   const headBytes = Math.ceil(maxBytes / 2);
   let total = 0;
   let kept = 0;
+  /** All of it as long as it fits, then its beginning. */
   let head: Buffer = Buffer.alloc(0);
   let tail: Buffer = Buffer.alloc(0);
   let full: FileHandle | null = null;
 
   async function keep(chunk: Buffer): Promise<void> {
     const part = chunk.subarray(0, maxFileBytes - kept);
-    if (full === null || part.length === 0) return;
     try {
-      await full.appendFile(part);
+      if (part.length > 0) await full?.appendFile(part);
       kept += part.length;
     } catch {
       // A full disk must not fail the command; the file just ends earlier.
@@ -156,57 +169,39 @@ export function createOutput(maxBytes: number, file: string, maxFileBytes: numbe
   return {
     async add(chunk: Buffer): Promise<void> {
       total += chunk.length;
-      if (full === null && total <= maxBytes) {
-        head = Buffer.concat([head, chunk]);
-        return;
-      }
       if (full === null) {
+        head = Buffer.concat([head, chunk]);
+        if (total <= maxBytes) return;
         full = await open(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o644);
         await keep(head);
-        const all = Buffer.concat([head, chunk]);
-        head = all.subarray(0, headBytes);
-        tail = all.subarray(headBytes).subarray(-(maxBytes - headBytes));
+        tail = head.subarray(headBytes);
+        head = head.subarray(0, headBytes);
       } else {
-        tail = Buffer.concat([tail, chunk]).subarray(-(maxBytes - headBytes));
+        await keep(chunk);
+        tail = Buffer.concat([tail, chunk]);
       }
-      await keep(chunk);
+      tail = tail.subarray(-(maxBytes - headBytes));
     },
     async finish(): Promise<KeptOutput> {
       await full?.close();
       if (full === null) return { text: decode(head), totalBytes: total, isCut: false, keptBytes: total };
-      const first = trimEnd(head);
-      const last = trimStart(tail);
+      // What is left of a code point at both sides of the cut is left out, too.
+      const first = head.subarray(0, head.length - measure(INCOMPLETE_END, head.subarray(-3)));
+      const last = tail.subarray(measure(INCOMPLETE_START, tail.subarray(0, 3)));
       const gap = `\n[… ${total - first.length - last.length} bytes left out here …]\n`;
-      return {
-        text: `${decode(first)}${gap}${decode(last)}`,
-        totalBytes: total,
-        isCut: true,
-        keptBytes: kept,
-      };
+      const text = `${decode(first)}${gap}${decode(last)}`;
+      return { text, totalBytes: total, isCut: true, keptBytes: kept };
     },
   };
 }
 
+const INCOMPLETE_END = /(?:[\xc0-\xff]|[\xe0-\xff][\x80-\xbf]|[\xf0-\xff][\x80-\xbf]{2})$/u;
+const INCOMPLETE_START = /^[\x80-\xbf]+/u;
+
+function measure(pattern: RegExp, bytes: Buffer): number {
+  return pattern.exec(bytes.toString('latin1'))?.[0].length ?? 0;
+}
+
 function decode(bytes: Buffer): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
-}
-
-/** Removes an incomplete code point from the end. */
-function trimEnd(bytes: Buffer): Buffer {
-  let end = bytes.length;
-  while (end > 0 && bytes.length - end < 3 && isContinuation(bytes[end - 1])) end -= 1;
-  const first = bytes[end - 1] ?? 0;
-  const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
-  return bytes.length - end + 1 < length ? bytes.subarray(0, end - 1) : bytes;
-}
-
-/** Removes the rest of a code point from the start. */
-function trimStart(bytes: Buffer): Buffer {
-  let start = 0;
-  while (start < 3 && isContinuation(bytes[start])) start += 1;
-  return bytes.subarray(start);
-}
-
-function isContinuation(byte: number | undefined): boolean {
-  return byte !== undefined && (byte & 0xc0) === 0x80;
 }

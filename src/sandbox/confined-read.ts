@@ -42,7 +42,6 @@ export async function readConfined(
     return {
       kind: 'file',
       bytes: bytes.subarray(0, length),
-      size: opened.size,
       truncated: opened.size > maxBytes,
     };
   } finally {

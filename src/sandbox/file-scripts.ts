@@ -10,7 +10,7 @@ const KINDS: Readonly<Record<string, DirectoryEntry['kind']>> = {
   o: 'other',
 };
 
-/** A script that prints a folder's entries, or the size of a file and its beginning. */
+/** A script that prints a folder's entries, or the beginning of a file. */
 export function readScript(path: string, maxBytes: number): string {
   return `${locate(path)}
 if [ -d "$f" ]; then
@@ -22,8 +22,8 @@ if [ -d "$f" ]; then
   done
 elif [ -f "$f" ]; then
   [ -r "$f" ] || exit ${EXIT.denied}
-  stat -L -c 'f%s' -- "$f"
-  head -c ${maxBytes} -- "$f"
+  echo f
+  exec head -c ${maxBytes + 1} -- "$f"
 elif [ -e "$f" ]; then exit ${EXIT.notRegular}
 else exit ${EXIT.missing}; fi`;
 }
@@ -65,8 +65,7 @@ export function parseRead({ exitCode, stdout }: ScriptResult, path: string, maxB
       entries: entries.map((entry) => ({ name: entry.slice(1), kind: KINDS[entry.charAt(0)] ?? 'other' })),
     };
   }
-  const size = Math.max(Number(first.slice(1)), rest.length);
-  return { kind: 'file', bytes: rest.subarray(0, maxBytes), size, truncated: size > maxBytes };
+  return { kind: 'file', bytes: rest.subarray(0, maxBytes), truncated: rest.length > maxBytes };
 }
 
 /** @throws DeniedError with a sentence for the model */

@@ -1,8 +1,7 @@
 /** The mounts of a sandbox, in their order, for both backends. */
-import { mkdir, symlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import type { GitPlan } from './git-config.ts';
-import { isWithin, type RootEntry } from './system-root.ts';
+import { isWithin, type Mount } from './system-root.ts';
 
 /** What both backends build the root file system from. */
 export interface RootPlan {
@@ -10,7 +9,7 @@ export interface RootPlan {
   readonly run: string;
   readonly workspace: string;
   readonly home: string;
-  readonly entries: readonly RootEntry[];
+  readonly entries: readonly Mount[];
   readonly git: GitPlan;
   readonly shellNetwork: boolean;
 }
@@ -25,17 +24,12 @@ export interface Writable {
   readonly layer: string;
 }
 
-export type Mount =
-  /** `pin` stands for a folder in a writable one, at its own place. */
-  | { readonly kind: 'read-only' | 'read-write' | 'pin'; readonly from: string; readonly at: string }
-  | { readonly kind: 'link'; readonly to: string; readonly at: string };
-
-/** Returns all mounts, a folder before what lies in it, and then the links: no mount is made through one. */
+/** Returns all mounts, a folder before what lies in it. */
 export function listMounts(plan: RootPlan, { tmp, home, layer }: Writable): readonly Mount[] {
   const { run, workspace, git } = plan;
   const readOnly = (from: string, at: string): Mount => ({ kind: 'read-only', from, at });
   const readWrite = (from: string, at: string): Mount => ({ kind: 'read-write', from, at });
-  const mounts: Mount[] = [
+  const mounts: readonly Mount[] = [
     readWrite(tmp, '/tmp'),
     readWrite(tmp, '/var/tmp'),
     readWrite(home, plan.home),
@@ -44,12 +38,9 @@ export function listMounts(plan: RootPlan, { tmp, home, layer }: Writable): read
     ...git.folders.map((path) => readOnly(join(layer, path), join(workspace, path))),
     ...git.outside.map((path) => readOnly(path, path)),
     ...[...git.outsideConfigs.keys()].map((path) => readOnly(join(run, 'git', 'outside', path), path)),
+    ...plan.entries,
   ];
-  for (const entry of plan.entries) if (entry.kind === 'show') mounts.push(readOnly(entry.from, entry.at));
-  return pinMounts([
-    ...mounts.sort((a, b) => (a.at < b.at ? -1 : 1)),
-    ...plan.entries.filter((entry) => entry.kind === 'link'),
-  ]);
+  return pinMounts(mounts.toSorted((a, b) => (a.at < b.at ? -1 : 1)));
 }
 
 /**
@@ -61,30 +52,15 @@ function pinMounts(mounts: readonly Mount[]): readonly Mount[] {
   const pinned = new Map<string, Mount>();
   for (const mount of mounts) {
     const outer = findWritable(mount, [...pinned.values()]);
-    const names = outer === null ? [] : dirname(mount.at).slice(outer.at.length).split('/').filter(Boolean);
-    for (const [index] of names.entries()) {
-      const path = names.slice(0, index + 1).join('/');
-      const at = join(outer?.at ?? '', path);
-      if (!pinned.has(at)) pinned.set(at, { kind: 'pin', from: join(outer?.from ?? '', path), at });
-    }
+    const above: Mount[] = [];
+    for (let at = dirname(mount.at); outer !== null && at !== outer.at && !pinned.has(at); at = dirname(at))
+      above.unshift({ kind: 'pin', from: join(outer.from, relative(outer.at, at)), at });
+    for (const pin of above) pinned.set(pin.at, pin);
     pinned.set(mount.at, mount);
   }
   return [...pinned.values()];
 }
 
 function findWritable({ at }: Mount, mounts: readonly Mount[]) {
-  const found = mounts.findLast((one) => one.kind === 'read-write' && isWithin(at, one.at) && one.at !== at);
-  return found?.kind === 'read-write' ? found : null;
-}
-
-/** Makes the folders and the links in writable folders; returns the mounts, which are made for each command. */
-export async function prepareMounts(mounts: readonly Mount[]): Promise<readonly Mount[]> {
-  const remaining: Mount[] = [];
-  for (const mount of mounts) {
-    const outer = findWritable(mount, mounts);
-    if (mount.kind === 'pin') await mkdir(mount.from, { recursive: true, mode: 0o700 });
-    if (mount.kind !== 'link' || outer === null) remaining.push(mount);
-    else await symlink(mount.to, join(outer.from, mount.at.slice(outer.at.length)));
-  }
-  return remaining;
+  return mounts.findLast((one) => one.kind === 'read-write' && isWithin(at, one.at) && one.at !== at) ?? null;
 }

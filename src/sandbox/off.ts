@@ -1,7 +1,7 @@
 /** `sandbox: off`: commands run as the step itself, in the checkout. */
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Backend } from './command.ts';
+import { type Backend, killGroup } from './command.ts';
 
 /**
  * Runs the program $2 in a process group of its own, whose number the file $1 holds meanwhile, and
@@ -35,14 +35,10 @@ export function createOffBackend(shell: string, run: string): Backend {
   return {
     name: 'none',
     words: [shell, '-c', IN_GROUP, 'sh', file],
-    kill() {
-      try {
-        const group = Number(readFileSync(file, 'utf8'));
-        // 0 would be the group of this process, and 1 all processes.
-        if (group > 1) process.kill(-group, 'SIGKILL');
-      } catch {
-        // It has ended, or not yet begun.
-      }
+    endsWithGroup: true,
+    async killInside() {
+      // Missing if the command has ended, or has not begun.
+      killGroup(Number(await readFile(file, 'utf8').catch(() => 0)));
     },
     findFailure: async () => null,
     close: async () => undefined,

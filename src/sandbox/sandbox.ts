@@ -33,7 +33,7 @@ export interface DirectoryEntry {
 }
 
 export type FileView =
-  | { readonly kind: 'file'; readonly bytes: Buffer; readonly size: number; readonly truncated: boolean }
+  | { readonly kind: 'file'; readonly bytes: Buffer; readonly truncated: boolean }
   | { readonly kind: 'directory'; readonly entries: readonly DirectoryEntry[] };
 
 export interface ScriptOptions {

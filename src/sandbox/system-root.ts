@@ -57,10 +57,15 @@ const BESIDE_BIN = /^(?:lib.*|share|include|conf)$/u;
 /** The same in the home, where `share` may hold the data of a person. */
 const BESIDE_BIN_IN_HOME = /^lib(?:32|64|exec)?$/u;
 
-/** A place in the new root: `from` on this machine, shown read-only at `at`; or a link. Paths are absolute. */
-export type RootEntry =
-  | { readonly kind: 'show'; readonly from: string; readonly at: string }
-  | { readonly kind: 'link'; readonly to: string; readonly at: string };
+/** A place in the new root. */
+export interface Mount {
+  /** `pin` stands for a folder in a writable one, at its own place. */
+  readonly kind: 'read-only' | 'read-write' | 'pin' | 'link';
+  /** What is mounted, an absolute path on this machine; of a link, what it holds. */
+  readonly from: string;
+  /** An absolute path. */
+  readonly at: string;
+}
 
 type RootOptions = Pick<
   SandboxOptions,
@@ -71,7 +76,7 @@ type RootOptions = Pick<
  * Plans the root file system. Entries are sorted, so that a folder comes before what lies in it. The home of the result
  * is an empty folder in which the entries below `home` are shown.
  */
-export function planRoot(options: RootOptions): readonly RootEntry[] {
+export function planRoot(options: RootOptions): readonly Mount[] {
   const { environment, readable } = options;
   const home = realOrSame(options.home);
   const closed = [options.workspace, home, options.runnerTemp, options.runFolder].map(realOrSame);
@@ -89,26 +94,21 @@ export function planRoot(options: RootOptions): readonly RootEntry[] {
       .flatMap((at) => [at, ...listBeside(at, home)]),
     ...readable,
   ];
-  const entries = new Map<string, RootEntry>();
-  const isShown = (place: string) =>
-    [...entries.values()].some(({ kind, at }) => kind === 'show' && isWithin(place, at));
-  for (const at of [
-    ...new Set(wanted.filter((place) => place.startsWith('/')).map((at) => resolve(at))),
-  ].sort()) {
+  const entries = new Map<string, Mount>();
+  const isShown = (place: string) => [...entries.keys()].some((at) => isWithin(place, at));
+  const absolute = wanted.filter((place) => place.startsWith('/')).map((at) => resolve(at));
+  for (const at of [...new Set(absolute)].sort()) {
     const from = realOrNull(at);
     if (from === null || !isAllowed(from, closed)) continue;
-    // A link of the system, such as /bin, stays one. Elsewhere a folder is shown at both its names.
     if (SYSTEM.includes(at) && lstatSync(at).isSymbolicLink()) {
-      entries.set(at, { kind: 'link', at, to: readlinkSync(at) });
+      entries.set(at, { kind: 'link', from: readlinkSync(at), at });
       continue;
     }
-    const isListed = at.startsWith('/etc/');
-    if (!isListed && from !== at && !isShown(from)) entries.set(from, { kind: 'show', from, at: from });
-    if (from === at || isListed) {
+    // A linked folder is shown at both its names; what a link in /etc leads to may lie anywhere.
+    for (const place of at.startsWith('/etc/') ? [at] : [from, at]) {
       // A mount of its own below a folder that is shown is not shown with it.
-      if (!isShown(at) || at === '/usr/local') entries.set(at, { kind: 'show', from, at });
-    } else if (!isShown(at) && !isBelowLink(at, entries)) {
-      entries.set(at, { kind: 'link', at, to: from });
+      const isHidden = !isShown(place) || place === '/usr/local';
+      if (isHidden && isAllowed(place, closed)) entries.set(place, { kind: 'read-only', from, at: place });
     }
   }
   return [...entries.values()].sort((a, b) => (a.at < b.at ? -1 : 1));
@@ -169,10 +169,6 @@ function listNames(folder: string): readonly string[] {
   } catch {
     return [];
   }
-}
-
-function isBelowLink(place: string, entries: ReadonlyMap<string, RootEntry>): boolean {
-  return [...entries.values()].some(({ kind, at }) => kind === 'link' && isWithin(place, at));
 }
 
 /** Whether a path is a folder or lies in it. Both are absolute and normalized. */

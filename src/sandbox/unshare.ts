@@ -2,17 +2,21 @@
  * The util-linux backend, by root or `sudo -n`: the root file system is built once, in namespaces that live as long as
  * this process, and commands enter them. The layer is an overlay, or a copy if none can be mounted.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SandboxError } from '../errors.ts';
 import { WAIT } from '../text/limits.ts';
+import { race } from '../text/wait.ts';
 import type { Backend } from './command.ts';
 import { SYSTEM_ENVIRONMENT, SYSTEM_FOLDERS, tryWords } from './host-program.ts';
-import { listMounts, type Mount, type RootPlan } from './mounts.ts';
+import { listMounts, type RootPlan } from './mounts.ts';
 import { shellWord } from './sandbox.ts';
 import { CLEAN, COPY, type Identity } from './scratch.ts';
+import type { Mount } from './system-root.ts';
 
 /** Absolute paths of the programs. */
 export interface UnsharePrograms {
@@ -25,7 +29,17 @@ export interface UnsharePrograms {
 
 function namespaceArguments(shellNetwork: boolean): readonly string[] {
   return [
-    ...['--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child', '--ipc', '--uts'],
+    ...[
+      '--mount',
+      '--propagation',
+      'private',
+      '--pid',
+      '--fork',
+      '--kill-child',
+      '--ipc',
+      '--uts',
+      '--cgroup',
+    ],
     ...(shellNetwork ? [] : ['--net']),
   ];
 }
@@ -58,18 +72,40 @@ export async function startUnshareBackend(
   const [file = '', ...args] = [...programs.asRoot, '/bin/sh', '-s'];
   // Detached, so that Ctrl-C in its terminal does not end it before this process has used it.
   const holder = spawn(file, args, { cwd: '/', env: SYSTEM_ENVIRONMENT, detached: true, stdio: 'pipe' });
-  const ended = new Promise<void>((resolve) => holder.once('close', () => resolve()));
-  const { pid, layer } = await waitUntilUp(holder, script, signal);
-  const enter = enterWords(programs, { pid, mark, shellNetwork, identity });
+  let complaint = '';
+  holder.stderr.on('data', (chunk: Buffer) => {
+    if (complaint.length < 1_000) complaint += chunk.toString('utf8');
+  });
+  holder.stdin.on('error', () => undefined);
+  const ended = once(holder, 'close').catch((error: Error) => {
+    complaint = error.message;
+  });
+  const lines = createInterface({ input: holder.stdout })[Symbol.asyncIterator]();
+  // All of it is read before any of it runs; what follows on stdin is for the holder.
+  holder.stdin.write(`{\n${script}\n}; exit\n`);
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(WAIT.mounts)]);
+  const up = await race(lines.next(), limit).catch(() => null);
+  const [, pid, layer, users] = /^up (\d+) (overlay|copy) (yes|no)$/u.exec(String(up?.value)) ?? [];
+  if (pid === undefined) {
+    holder.stdin.end();
+    if (up !== null) await ended;
+    const reason = up === null ? `not within ${WAIT.mounts / 1000} s` : complaint.trim().split('\n')[0];
+    throw new SandboxError(`The sandbox could not be built: ${reason || 'no reason was given'}.`);
+  }
+  let hasEnded = false;
+  const usersFile = users === 'yes' ? `/proc/${pid}/root/dev/${mark}-user` : null;
   return {
     name: 'unshare',
-    layer,
-    words: enter,
+    layer: layer === 'copy' ? 'copy' : 'overlay',
+    words: enterWords(programs, plan, identity, { pid, mark, usersFile }),
+    endsWithGroup: programs.asRoot.length === 0,
     // The holder kills: another process may have its number by the time that a program of ours looks for it.
-    kill: () => holder.stdin.write('kill\n'),
-    // Not only whether the holder lives: this process may hear of its end later than a command does.
-    findFailure: () =>
-      tryWords([...enter, '/bin/sh', '-c', ':'], 'the process that holds its namespaces has ended'),
+    async killInside() {
+      holder.stdin.write('kill\n');
+      // It answers when it has killed.
+      hasEnded = (await lines.next()).done === true;
+    },
+    findFailure: async () => (hasEnded ? 'the process that holds its namespaces has ended' : null),
     async close() {
       holder.stdin.end();
       // What is still to be removed then is removed after this process has exited.
@@ -79,79 +115,37 @@ export async function startUnshareBackend(
   };
 }
 
-/** Waits until the root is built. */
-function waitUntilUp(
-  holder: ChildProcess & { readonly stdin: NodeJS.WritableStream },
-  script: string,
-  signal: AbortSignal,
-): Promise<{ pid: string; layer: 'overlay' | 'copy' }> {
-  return new Promise((resolve, reject) => {
-    let said = '';
-    let complaint = '';
-    const fail = (why: string) => {
-      clearTimeout(timer);
-      holder.stdin.end();
-      reject(
-        new SandboxError(
-          `The sandbox could not be built: ${why.trim().split('\n')[0] || 'no reason was given'}.`,
-        ),
-      );
-    };
-    signal.addEventListener('abort', () => fail('it was closed'), { once: true });
-    const timer = setTimeout(() => fail(`not within ${WAIT.mounts / 1000} s`), WAIT.mounts);
-    holder.stdin.on('error', () => undefined);
-    // All of it is read before any of it runs; what follows on stdin is for the holder.
-    holder.stdin.write(`{\n${script}\n}; exit\n`);
-    holder.stdout?.on('data', (chunk: Buffer) => {
-      said += chunk.toString('latin1');
-      const [, pid, layer] = /^up (\d+) (overlay|copy)$/mu.exec(said) ?? [];
-      if (pid === undefined || layer === undefined) return;
-      clearTimeout(timer);
-      resolve({ pid, layer: layer === 'overlay' ? 'overlay' : 'copy' });
-    });
-    holder.stderr?.on('data', (chunk: Buffer) => {
-      if (complaint.length < 1_000) complaint += chunk.toString('utf8');
-    });
-    holder.once('error', (error) => fail(error.message));
-    // Not `exit`: the reason may still be in the pipe.
-    holder.once('close', () => fail(complaint));
-  });
-}
-
 interface Holder {
   readonly pid: string;
   /** The name of a file in its /dev. */
   readonly mark: string;
-  readonly shellNetwork: boolean;
-  readonly identity: Identity;
+  /** The file that is the user namespace of the commands, or null. */
+  readonly usersFile: string | null;
 }
 
 /** Returns the words that run a program in the namespaces of the holder, as the user without privileges. */
 function enterWords(
-  { asRoot, unshare, nsenter, setpriv }: UnsharePrograms,
-  { pid, mark, shellNetwork, identity }: Holder,
+  { asRoot, nsenter, setpriv }: UnsharePrograms,
+  { shellNetwork }: RootPlan,
+  { uid, gid }: Identity,
+  { pid, mark, usersFile }: Holder,
 ): readonly string[] {
   const enter = [
     // If the holder has died, another process may have its number.
     `[ -e /dev/${mark} ] || exit 125`,
-    // Root can write core_pattern, sysrq-trigger and the like without any capability.
-    ...(identity.uid === 0 ? ['mount -o remount,bind,ro /proc || exit 125'] : []),
-    // Lists the keys of this machine, which no namespace isolates.
-    '[ ! -e /proc/keys ] || mount --bind /dev/null /proc/keys || exit 125',
-    `[ ! -e /dev/${mark}-user ] || set -- ${nsenter} --user=/dev/${mark}-user -- "$@"`,
     // The pipe belongs to root; as /dev/stderr it is opened again.
-    ...(asRoot.length === 0 && identity.uid !== 0 ? ['chmod 666 /proc/self/fd/1'] : []),
-    // Without exec: the first process of a namespace ignores signals. Root could change the mode of the machine's own
-    // /dev/null by a descriptor.
+    ...(asRoot.length === 0 && uid !== 0 ? ['chmod 666 /proc/self/fd/1'] : []),
+    // Without exec: nsenter stops with the process that it starts, which must not be one of the agent. Root could change
+    // the mode of the machine's own /dev/null by a descriptor.
     '"$@" </dev/null',
     'exit $?',
   ].join('\n');
   return [
-    ...[...asRoot, nsenter, '--target', pid, '--mount', '--pid', '--ipc', '--uts'],
+    ...[...asRoot, nsenter, '--target', pid, '--mount', '--pid', '--ipc', '--uts', '--cgroup'],
     ...(shellNetwork ? [] : ['--net']),
-    ...['--', unshare, '--mount', '--pid', '--cgroup', '--fork', '--kill-child', '--mount-proc'],
+    ...(usersFile === null ? [] : [`--user=${usersFile}`]),
     ...['--', '/bin/sh', '-c', enter, 'sh'],
-    ...[setpriv, '--reuid', String(identity.uid), '--regid', String(identity.gid), '--clear-groups'],
+    ...[setpriv, '--reuid', String(uid), '--regid', String(gid), '--clear-groups'],
     ...['--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all', '--no-new-privs'],
     '--',
   ];
@@ -191,11 +185,14 @@ function rootScript(plan: RootPlan, { uid, gid }: Identity, mark: string): strin
     // What another program removed meanwhile has nothing to show.
     'show() { [ -e "$1" ] || return 0; place "$1" "$2"; mount -o bind,ro,nosuid,nodev "$1" "$2"; }',
     'open() { place "$1" "$2"; mount -o bind,rw,nosuid,nodev "$1" "$2"; }',
-    'pin() { make_folder "$1"; mount --bind "$1" "$1"; }',
+    'pin() { make_folder "$2"; mount --bind "$2" "$2"; }',
     'link() { make_folder "${2%/*}"; ln -s "$1" "$2"; }',
-    ...mounts.map((mount) => mountLine(mount, at)),
+    ...mounts.map(({ kind, from, at: place }) => `${MOUNT[kind]} ${shellWord(from)} ${at(place)}`),
     'mount -t proc -o nosuid,nodev,noexec proc root/proc',
     ...deviceLines(mark),
+    // Lists the keys of this machine, which no namespace isolates.
+    '[ ! -e root/proc/keys ] || mount --bind /dev/null root/proc/keys',
+    // Root can write core_pattern, sysrq-trigger and the like without any capability.
     'mount -o remount,bind,ro,nosuid,nodev,noexec root/proc',
     ...(shellNetwork ? [] : ['ip link set lo up 2>/dev/null || :']),
     'mount -o remount,ro,nosuid,nodev root',
@@ -203,8 +200,15 @@ function rootScript(plan: RootPlan, { uid, gid }: Identity, mark: string): strin
     'pivot_root . old',
     'cd /',
     'umount -l /old',
-    'echo "up $self $layer"',
-    'while read -r line; do kill -s KILL -- -1 2>/dev/null || :; done',
+    'echo "up $self $layer $users"',
+    // The subshell is waited for, and with it all that died before it.
+    // Without this script in its command line, which commands can read. The subshell is waited for, and with it all that
+    // died before it; if it cannot be started, `command` keeps the loop alive.
+    `exec /bin/sh -c 'while read -r line; do
+  kill -s KILL -- -1
+  command eval "(:)"
+  echo killed
+done 2>/dev/null'`,
   ].join('\n');
 }
 
@@ -227,18 +231,13 @@ fi`,
   ];
 }
 
-function mountLine(mount: Mount, at: (path: string) => string): string {
-  switch (mount.kind) {
-    case 'link':
-      return `link ${shellWord(mount.to)} ${at(mount.at)}`;
-    case 'read-only':
-      return `show ${shellWord(mount.from)} ${at(mount.at)}`;
-    case 'pin':
-      return `pin ${at(mount.at)}`;
-    case 'read-write':
-      return `open ${shellWord(mount.from)} ${at(mount.at)}`;
-  }
-}
+/** The functions of the script by which the mounts are made. */
+const MOUNT: Readonly<Record<Mount['kind'], string>> = {
+  link: 'link',
+  'read-only': 'show',
+  'read-write': 'open',
+  pin: 'pin',
+};
 
 function deviceLines(mark: string): readonly string[] {
   return [
@@ -262,7 +261,9 @@ function deviceLines(mark: string): readonly string[] {
  * over its folders, that of the context among them.
  */
 function userNamespace(file: string): string {
-  return `if unshare --user true 2>/dev/null; then
+  return `users=no
+if unshare --user true 2>/dev/null; then
+  users=yes
   unshare --user sleep 60 &
   sleeper=$!
   for kind in uid gid; do

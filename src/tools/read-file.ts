@@ -56,10 +56,10 @@ interface Page {
 
 function page(path: string, view: Extract<FileView, { kind: 'file' }>, wanted: Page): ToolAnswer {
   const name = JSON.stringify(path);
-  if (view.size === 0 && view.bytes.length === 0) return { content: `${name} is empty.`, isError: false };
+  if (view.bytes.length === 0) return { content: `${name} is empty.`, isError: false };
   if (isBinary(view.bytes)) {
     return {
-      content: `${name} is not a text file (${view.size} bytes), so it cannot be read by lines.`,
+      content: `${name} is not a text file, so it cannot be read by lines.`,
       isError: true,
     };
   }
@@ -78,9 +78,7 @@ function page(path: string, view: Extract<FileView, { kind: 'file' }>, wanted: P
     const call = JSON.stringify({ path, offset: next });
     notes.push(`[Lines ${wanted.offset} to ${next - 1} of ${lines.length}. For more: read_file ${call}]`);
   } else if (view.truncated) {
-    notes.push(
-      `[The file has ${view.size} bytes; only the first ${view.bytes.length} can be read by lines.]`,
-    );
+    notes.push(`[The file goes on; only its first ${view.bytes.length} bytes can be read by lines.]`);
   }
   return { content: [...shown, ...notes].join('\n'), isError: false };
 }
