@@ -51,7 +51,7 @@ export async function createBwrapBackend(bwrap: string, plan: RootPlan): Promise
 const MOUNT: Readonly<Record<Mount['kind'], string>> = {
   link: '--symlink',
   // What another program removed meanwhile has nothing to show.
-  'read-only': '--ro-bind-try',
-  'read-write': '--bind',
+  show: '--ro-bind-try',
+  open: '--bind',
   pin: '--bind',
 };

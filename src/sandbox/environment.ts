@@ -1,5 +1,6 @@
 /** The environment variables of the model's commands: an allow-list, never the runner's own environment. */
 import { resolve } from 'node:path';
+import { SYSTEM_ENVIRONMENT } from './host-program.ts';
 import type { SandboxOptions } from './sandbox.ts';
 
 type Environment = SandboxOptions['environment'];
@@ -74,8 +75,7 @@ export function buildEnvironment(options: EnvironmentOptions): Readonly<Record<s
 /** The environment of our own scripts: nothing of it comes from the user. */
 export function scriptEnvironment(tmp: string): Readonly<Record<string, string>> {
   return {
-    PATH: '/usr/bin:/bin:/usr/sbin:/sbin',
-    LC_ALL: 'C',
+    ...SYSTEM_ENVIRONMENT,
     HOME: '/nonexistent',
     TMPDIR: tmp,
     GIT_TERMINAL_PROMPT: '0',

@@ -27,17 +27,17 @@ export interface Writable {
 /** Returns all mounts, a folder before what lies in it. */
 export function listMounts(plan: RootPlan, { tmp, home, layer }: Writable): readonly Mount[] {
   const { run, workspace, git } = plan;
-  const readOnly = (from: string, at: string): Mount => ({ kind: 'read-only', from, at });
-  const readWrite = (from: string, at: string): Mount => ({ kind: 'read-write', from, at });
+  const show = (from: string, at: string): Mount => ({ kind: 'show', from, at });
+  const open = (from: string, at: string): Mount => ({ kind: 'open', from, at });
   const mounts: readonly Mount[] = [
-    readWrite(tmp, '/tmp'),
-    readWrite(tmp, '/var/tmp'),
-    readWrite(home, plan.home),
-    readOnly(join(run, 'context'), CONTEXT),
-    readWrite(layer, workspace),
-    ...git.folders.map((path) => readOnly(join(layer, path), join(workspace, path))),
-    ...git.outside.map((path) => readOnly(path, path)),
-    ...[...git.outsideConfigs.keys()].map((path) => readOnly(join(run, 'git', 'outside', path), path)),
+    open(tmp, '/tmp'),
+    open(tmp, '/var/tmp'),
+    open(home, plan.home),
+    show(join(run, 'context'), CONTEXT),
+    open(layer, workspace),
+    ...git.folders.map((path) => show(join(layer, path), join(workspace, path))),
+    ...git.outside.map((path) => show(path, path)),
+    ...[...git.outsideConfigs.keys()].map((path) => show(join(run, 'git', 'outside', path), path)),
     ...plan.entries,
   ];
   return pinMounts(mounts.toSorted((a, b) => (a.at < b.at ? -1 : 1)));
@@ -62,5 +62,5 @@ function pinMounts(mounts: readonly Mount[]): readonly Mount[] {
 }
 
 function findWritable({ at }: Mount, mounts: readonly Mount[]) {
-  return mounts.findLast((one) => one.kind === 'read-write' && isWithin(at, one.at) && one.at !== at) ?? null;
+  return mounts.findLast((one) => one.kind === 'open' && isWithin(at, one.at) && one.at !== at) ?? null;
 }

@@ -9,38 +9,32 @@ import { readlink, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { SandboxError } from '../errors.ts';
-import { type SandboxOptions, shellWord } from './sandbox.ts';
+import { WAIT } from '../text/limits.ts';
+import type { RootPlan } from './mounts.ts';
+import { type RunScript, shellWord } from './sandbox.ts';
 
-export interface SelfTestOptions
-  extends Pick<SandboxOptions, 'runFolder' | 'home' | 'workspace' | 'shellNetwork'> {
-  /** Absolute paths that must not be writable. */
-  readonly closed: readonly string[];
-  /** Runs a bash script inside, as the model's commands run. */
-  readonly run: (script: string) => Promise<{ readonly exitCode: number | null; readonly output: string }>;
-}
-
-/** Runs all probes in one command. @throws SandboxError with the output line of the first failed probe */
-export async function runSelfTest(options: SelfTestOptions): Promise<void> {
-  const { runFolder, home, shellNetwork } = options;
+/** Runs all probes in one script. @throws SandboxError with the output line of the first failed probe */
+export async function runSelfTest(plan: RootPlan, runScript: RunScript, signal: AbortSignal): Promise<void> {
   const sentinel = randomBytes(16).toString('hex');
-  const file = join(runFolder, 'sentinel');
+  const file = join(plan.run, 'sentinel');
   await writeFile(file, sentinel);
   const bystander = await startBystander(sentinel);
   const listener = await startListener();
   try {
     const facts = {
       ...{ sentinel, file, port: listener.port },
-      home: await stat(home).then(
+      home: await stat(plan.home).then(
         ({ dev, ino }) => `${dev}:${ino}`,
         () => null,
       ),
-      namespaces: await listNamespaces(shellNetwork),
+      namespaces: await listNamespaces(plan.shellNetwork),
     };
-    const { exitCode, output } = await options.run(probes(options, facts));
-    const verdict = output.trim();
-    if (exitCode !== 0 || verdict !== 'all probes passed')
+    const limits = { maxBytes: 1_000, timeoutMs: WAIT.selfTest, signal };
+    const { stdout } = await runScript(probes(plan, facts), limits);
+    const verdict = stdout.toString('utf8').trim();
+    if (verdict !== 'all probes passed')
       throw failure(verdict === '' ? 'the probes did not finish' : verdict);
-    if (!shellNetwork && listener.isReached()) throw failure('a listener outside was reached');
+    if (!plan.shellNetwork && listener.isReached()) throw failure('a listener outside was reached');
   } finally {
     bystander.kill('SIGKILL');
     listener.server.close();
@@ -91,8 +85,10 @@ interface Facts {
 }
 
 /** Returns a shell script that prints one line: which probe failed, or that none did. */
-function probes(options: SelfTestOptions, { sentinel, file, port, home, namespaces }: Facts): string {
-  const { workspace, closed, shellNetwork } = options;
+function probes(plan: RootPlan, { sentinel, file, port, home, namespaces }: Facts): string {
+  const { workspace, git, shellNetwork } = plan;
+  const gitFolders = git.folders.map((folder) => join(workspace, folder));
+  const closed = gitFolders.flatMap((folder) => [folder, join(folder, 'config')]);
   // A pattern that does not match its own text, which is part of the command lines of these probes.
   const pattern = shellWord(`[${sentinel.slice(0, 1)}]${sentinel.slice(1)}`);
   return [
@@ -113,7 +109,7 @@ function probes(options: SelfTestOptions, { sentinel, file, port, home, namespac
     ...(home === null
       ? []
       : [
-          `[ "$(stat -c %d:%i ${shellWord(options.home)})" = ${home} ] && failed "the home folder is the machine's own"`,
+          `[ "$(stat -c %d:%i ${shellWord(plan.home)})" = ${home} ] && failed "the home folder is the machine's own"`,
         ]),
     '[ -e /old/etc ] && failed "the machine\'s own root can be reached"',
     ...['/', '/etc', '/usr', '/proc/sys/kernel/core_pattern', '/proc/sysrq-trigger', ...closed].map(
@@ -124,7 +120,7 @@ function probes(options: SelfTestOptions, { sentinel, file, port, home, namespac
     `[ -w ${shellWord(workspace)} ] || failed "the workspace cannot be written: it belongs to another user"`,
     ...(shellNetwork
       ? []
-      : [`(exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null && failed "a listener outside can be reached"`]),
+      : [`bash -c 'exec 3<>/dev/tcp/127.0.0.1/${port}' && failed "a listener outside can be reached"`]),
     'echo "all probes passed"',
   ].join('\n');
 }

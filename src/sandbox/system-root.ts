@@ -59,8 +59,8 @@ const BESIDE_BIN_IN_HOME = /^lib(?:32|64|exec)?$/u;
 
 /** A place in the new root. */
 export interface Mount {
-  /** `pin` stands for a folder in a writable one, at its own place. */
-  readonly kind: 'read-only' | 'read-write' | 'pin' | 'link';
+  /** Read-only, writable, a folder in a writable one at its own place, or a link. */
+  readonly kind: 'show' | 'open' | 'pin' | 'link';
   /** What is mounted, an absolute path on this machine; of a link, what it holds. */
   readonly from: string;
   /** An absolute path. */
@@ -108,7 +108,7 @@ export function planRoot(options: RootOptions): readonly Mount[] {
     for (const place of at.startsWith('/etc/') ? [at] : [from, at]) {
       // A mount of its own below a folder that is shown is not shown with it.
       const isHidden = !isShown(place) || place === '/usr/local';
-      if (isHidden && isAllowed(place, closed)) entries.set(place, { kind: 'read-only', from, at: place });
+      if (isHidden && isAllowed(place, closed)) entries.set(place, { kind: 'show', from, at: place });
     }
   }
   return [...entries.values()].sort((a, b) => (a.at < b.at ? -1 : 1));

@@ -16,7 +16,6 @@ import { SYSTEM_ENVIRONMENT, SYSTEM_FOLDERS, tryWords } from './host-program.ts'
 import { listMounts, type RootPlan } from './mounts.ts';
 import { shellWord } from './sandbox.ts';
 import { CLEAN, COPY, type Identity } from './scratch.ts';
-import type { Mount } from './system-root.ts';
 
 /** Absolute paths of the programs. */
 export interface UnsharePrograms {
@@ -182,12 +181,13 @@ function rootScript(plan: RootPlan, { uid, gid }: Identity, mark: string): strin
   case $1 in ${at(plan.home)}/* | ${at('/tmp')}/* | ${at('/var/tmp')}/*) chown ${uid}:${gid} "$1" ;; esac
 }`,
     'place() { if [ -d "$1" ]; then make_folder "$2"; else make_folder "${2%/*}"; [ -e "$2" ] || : > "$2"; fi; }',
+    // The kinds of mounts, each with $1 at $2.
     // What another program removed meanwhile has nothing to show.
     'show() { [ -e "$1" ] || return 0; place "$1" "$2"; mount -o bind,ro,nosuid,nodev "$1" "$2"; }',
     'open() { place "$1" "$2"; mount -o bind,rw,nosuid,nodev "$1" "$2"; }',
     'pin() { make_folder "$2"; mount --bind "$2" "$2"; }',
     'link() { make_folder "${2%/*}"; ln -s "$1" "$2"; }',
-    ...mounts.map(({ kind, from, at: place }) => `${MOUNT[kind]} ${shellWord(from)} ${at(place)}`),
+    ...mounts.map(({ kind, from, at: place }) => `${kind} ${shellWord(from)} ${at(place)}`),
     'mount -t proc -o nosuid,nodev,noexec proc root/proc',
     ...deviceLines(mark),
     // Lists the keys of this machine, which no namespace isolates.
@@ -201,7 +201,6 @@ function rootScript(plan: RootPlan, { uid, gid }: Identity, mark: string): strin
     'cd /',
     'umount -l /old',
     'echo "up $self $layer $users"',
-    // The subshell is waited for, and with it all that died before it.
     // Without this script in its command line, which commands can read. The subshell is waited for, and with it all that
     // died before it; if it cannot be started, `command` keeps the loop alive.
     `exec /bin/sh -c 'while read -r line; do
@@ -230,14 +229,6 @@ fi`,
     `(cd layer/merged; set -- ${shellWord(join(run, 'git'))}; ${CLEAN})`,
   ];
 }
-
-/** The functions of the script by which the mounts are made. */
-const MOUNT: Readonly<Record<Mount['kind'], string>> = {
-  link: 'link',
-  'read-only': 'show',
-  'read-write': 'open',
-  pin: 'pin',
-};
 
 function deviceLines(mark: string): readonly string[] {
   return [

@@ -1,0 +1,126 @@
+/** Passes commands to a backend, one after another, by files in the context folder, which no command can write. */
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { messageOf, SandboxError } from '../errors.ts';
+import { TOOL } from '../text/limits.ts';
+import { type Backend, type CommandOptions, createOutput, runInside } from './command.ts';
+import { buildEnvironment, scriptEnvironment } from './environment.ts';
+import { type RunScript, type Sandbox, type SandboxOptions, shellWord } from './sandbox.ts';
+
+export interface Runner {
+  readonly exec: Sandbox['exec'];
+  readonly runScript: RunScript;
+  /** Resolves once nothing runs. */
+  idle(): Promise<unknown>;
+}
+
+/** Paths as commands see them. */
+export interface Places {
+  readonly home: string;
+  readonly tmp: string;
+  readonly contextFolder: string;
+  /** The absolute path of bash, or of sh if there is no bash. */
+  readonly shell: string;
+}
+
+/** Processes and bytes per file of a command: far above the needs of any test suite. */
+const LIMITS = 'ulimit -u 8192; ulimit -f 16777216; ulimit -c 0';
+
+/** @param closing ends what runs. */
+export async function createRunner(
+  options: SandboxOptions,
+  { contextFolder, shell, ...folders }: Places,
+  backend: Backend,
+  closing: AbortSignal,
+): Promise<Runner> {
+  const put = (name: string, bytes: Buffer | string) => replaceContext(options.runFolder, name, bytes);
+  const place = (name: string) => shellWord(join(contextFolder, name));
+  const bash = shell.endsWith('/bash') ? `${shell} --noprofile --norc -o pipefail` : shell;
+  const writeStart = (name: string, variables: Readonly<Record<string, string>>, last: string) =>
+    put(name, startFile(options.workingDirectory, variables, last));
+  await writeStart(
+    '.start',
+    buildEnvironment({ ...options, ...folders }),
+    `exec ${bash} ${place('.command')}`,
+  );
+  const variables = { ...scriptEnvironment(folders.tmp), INPUT: join(contextFolder, '.input') };
+  await writeStart('.start-script', variables, `exec 2>/dev/null; . ${place('.script')}`);
+
+  let last: Promise<unknown> = Promise.resolve();
+  /** Two commands must not share the files by which they are passed. */
+  const inTurn = <T>(task: () => Promise<T>): Promise<T> => {
+    const next = last.then(task);
+    last = next.catch(() => undefined);
+    return next;
+  };
+  /** Runs a start file with nothing of the environment in which the sandbox itself was started. */
+  const start = async (first: string, name: string, { signal, ...limits }: CommandOptions) => {
+    const words = ['/usr/bin/env', '-i', first, join(contextFolder, name)];
+    const both = AbortSignal.any([signal, closing]);
+    const result = await runInside(backend, shell, words, { ...limits, signal: both });
+    const failure = result.exitCode === 0 ? null : await backend.findFailure();
+    if (failure !== null) throw new SandboxError(`No command can be started any more: ${failure}.`);
+    return result;
+  };
+  let outputs = 0;
+
+  return {
+    idle: () => last,
+    runScript: (script, { input, maxBytes, timeoutMs, signal }) =>
+      inTurn(async () => {
+        if (input !== undefined) await put('.input', input);
+        await put('.script', script);
+        const chunks: Buffer[] = [];
+        let size = 0;
+        const onOutput = (chunk: Buffer) => {
+          if (size < maxBytes) chunks.push(chunk.subarray(0, maxBytes - size));
+          size += chunk.length;
+        };
+        // Our own scripts are POSIX; bash takes longer to start.
+        const { exitCode } = await start('/bin/sh', '.start-script', { timeoutMs, signal, onOutput });
+        return { exitCode, stdout: Buffer.concat(chunks), isCut: size > maxBytes };
+      }),
+    exec: (command, { timeoutMs, maxOutputBytes, signal }) =>
+      inTurn(async () => {
+        await put('.command', command);
+        outputs += 1;
+        const name = `output-${outputs}.txt`;
+        const output = createOutput(maxOutputBytes, join(options.runFolder, 'context', name), TOOL.spill);
+        const ran = start(shell, '.start', { timeoutMs, signal, onOutput: output.add });
+        await ran.catch(() => undefined);
+        const { text, totalBytes, isCut, keptBytes } = await output.finish();
+        const { exitCode, durationMs } = await ran;
+        return {
+          ...{ exitCode, timedOut: exitCode === null, durationMs, output: text, totalBytes, keptBytes },
+          fullOutputPath: isCut ? join(contextFolder, name) : null,
+        };
+      }),
+  };
+}
+
+/** Replaces a file of the context folder at once, so that a command reads the old one or the new one. */
+export async function replaceContext(run: string, name: string, bytes: Buffer | string): Promise<void> {
+  const file = join(run, 'context', name);
+  try {
+    await writeFile(`${file}.new`, bytes, { mode: 0o644 });
+    await rename(`${file}.new`, file);
+  } catch (cause) {
+    // The disk is full, or the folder went with the sandbox.
+    throw new SandboxError(`No command can be started any more: ${messageOf(cause)}.`, { cause });
+  }
+}
+
+/** @param last the line that runs the command */
+function startFile(
+  workingDirectory: string,
+  variables: Readonly<Record<string, string>>,
+  last: string,
+): string {
+  const folder = shellWord(workingDirectory);
+  return [
+    `cd -- ${folder} 2>/dev/null || { printf 'The working directory is gone: %s\\n' ${folder}; exit 126; }`,
+    `{ ${LIMITS}; } 2>/dev/null`,
+    ...Object.entries(variables).map(([key, value]) => `export ${key}=${shellWord(value)}`),
+    `${last}\n`,
+  ].join('\n');
+}
