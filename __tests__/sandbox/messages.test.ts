@@ -88,7 +88,6 @@ const tell = (options: Partial<SandboxOptions>, weak: Partial<Weak> = {}) => {
   return describeWeaknesses({ ...others, ...weak, options: { ...base, ...options } });
 };
 
-const PROXY = { HTTPS_PROXY: 'http://a:b@c' };
 const PASSED = { passEnv: ['A', 'B', 'C'], environment: { A: 'x', B: 'secret' } };
 const HIDDEN = /holds credentials, which the agent does not see.*persist-credentials: false/u;
 
@@ -97,12 +96,6 @@ it.each<[what: string, Partial<SandboxOptions>, Partial<Weak>, list: readonly Re
   ['off', { mode: 'off' }, {}, [/^sandbox: off\. .*trusted repositories only/u]],
   ['auto', { mode: 'auto' }, { missing: 'Why.' }, [/^sandbox: auto found no sandbox.* Why\.$/u]],
   ['the network', { shellNetwork: true }, {}, [/^shell-network: on\. What/u]],
-  [
-    'a proxy',
-    { shellNetwork: true, environment: PROXY },
-    {},
-    [/What/u, /password of the proxy in HTTPS_PROXY/u],
-  ],
   ['pass-env', PASSED, {}, [/can read A\.$/u]],
   ['credentials', {}, { hasCredentials: true }, [HIDDEN]],
   ['seen ones', { mode: 'off' }, { hasCredentials: true }, [/^sandbox: off/u, /holds credentials\. Fix/u]],

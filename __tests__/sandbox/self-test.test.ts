@@ -2,7 +2,16 @@
  * Shows the purpose of each argument and mount by leaving it out: a wrapper changes the words, or the script that builds
  * the root, and runs the real program. Then the self-test refuses the sandbox, or a command finds something open.
  */
-import { chmodSync, existsSync, mkdtempSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Detected } from '../../src/sandbox/detect.ts';
@@ -73,7 +82,29 @@ const UNSHARE: readonly Row[] = [
   ['unshare', 'mount -t tmpfs -o mode=0711,nosuid,nodev none private', ':', HAS_DISK, false],
 ];
 
-const ROWS = { bwrap: BWRAP, unshare: UNSHARE, none: [] }[detected.kind];
+/** The folder of the run whose sandbox is tried. */
+const run = join(world.temp, 'run-without');
+const tmp = detected.kind === 'bwrap' ? `${run}/tmp` : `${run}/private/tmp`;
+const layer = `${run}/layer/${detected.kind === 'bwrap' ? 'copy' : 'merged'}`;
+const withoutMount = (
+  kind: 'show' | 'open',
+  from: string,
+  at: string,
+  look: string,
+  isRefused = true,
+): Row =>
+  detected.kind === 'bwrap'
+    ? ['bwrap', [kind === 'show' ? '--ro-bind-try' : '--bind', from, at], [], look, isRefused]
+    : ['unshare', `${kind} '${from}' '${run}/root${at}'`, ':', look, isRefused];
+const MOUNTS = [
+  withoutMount('open', tmp, '/tmp', '[ ! -w /tmp ]'),
+  withoutMount('open', layer, world.workspace, '[ ! -e README.md ]', false),
+  withoutMount('show', `${layer}/.git`, `${world.workspace}/.git`, 'touch .git/x'),
+  withoutMount('show', `${run}/context`, '/tmp/context', 'touch /tmp/context/x'),
+  withoutMount('show', '/etc/passwd', '/etc/passwd', '[ ! -e /etc/passwd ]', false),
+];
+
+const ROWS = { bwrap: [...BWRAP, ...MOUNTS], unshare: [...UNSHARE, ...MOUNTS], none: [] }[detected.kind];
 
 describeOpen('without a part of the sandbox', () => {
   it('nothing of that is open with all of them', async () => {
@@ -95,7 +126,13 @@ describeOpen('without a part of the sandbox', () => {
 async function tryLook([program, without, instead, look]: Row): Promise<string> {
   const folder = weaken(program, joinWords(without), joinWords(instead));
   // Some programs are started in the new root.
-  const sandbox = world.open({ detected: useFrom(folder, program), readable: [folder] });
+  rmSync(run, { recursive: true, force: true });
+  mkdirSync(run, { mode: 0o700 });
+  const sandbox = world.open({
+    detected: useFrom(folder, program),
+    readable: [folder],
+    runFolder: run,
+  });
   try {
     await sandbox.ready();
     return (await exec(sandbox, look)).exitCode === 0 ? 'open' : 'closed';

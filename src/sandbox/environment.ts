@@ -26,16 +26,6 @@ const NETWORK = new Set(
   SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE GIT_SSL_CAINFO`.split(/\s+/u),
 );
 
-/**
- * Returns the proxy variables that contain a user name or a password. With `shell-network`, commands receive them
- * anyway: the proxy accepts no request without them, and anyone with access to that network has what they grant.
- */
-export function findProxyPasswords(environment: Environment): readonly string[] {
-  return [...NETWORK].filter(
-    (name) => /_proxy$/iu.test(name) && !/^no/iu.test(name) && (environment[name] ?? '').includes('@'),
-  );
-}
-
 type EnvironmentOptions = Pick<
   SandboxOptions,
   'environment' | 'passEnv' | 'shellNetwork' | 'isSecret' | 'workspace'

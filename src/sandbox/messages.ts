@@ -1,7 +1,6 @@
 /** What people are told about the sandbox: what is missing and how to fix it, and what is weaker than it could be. */
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findProxyPasswords } from './environment.ts';
 import type { SandboxOptions } from './sandbox.ts';
 
 const WAY_OUT =
@@ -73,11 +72,6 @@ export function describeWeaknesses({
   if (missing !== null)
     list.push(`sandbox: auto found no sandbox, so the agent only reads files and runs nothing. ${missing}`);
   if (shellNetwork) list.push('shell-network: on. What the agent reads it can send anywhere.');
-  const proxies = shellNetwork ? findProxyPasswords(environment) : [];
-  if (proxies.length > 0)
-    list.push(
-      `shell-network: on. The agent's commands can read the user name and password of the proxy in ${proxies.join(', ')}: without them it lets nothing through.`,
-    );
   const passed = passEnv.filter((name) => environment[name] !== undefined && !isSecret(environment[name]));
   if (passed.length > 0) list.push(`pass-env: the agent's commands can read ${passed.join(', ')}.`);
   // Container jobs run as root by default, so readers would soon ignore a warning above each of their verdicts.

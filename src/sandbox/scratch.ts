@@ -1,11 +1,10 @@
 /** The folder of a run: what the agent writes to, what it can only read, and how all of it is removed. */
-import { spawn } from 'node:child_process';
 import { mkdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SandboxError } from '../errors.ts';
 import { WAIT } from '../text/limits.ts';
 import type { GitPlan } from './git-config.ts';
-import { findProgram, runOnHost, SYSTEM_ENVIRONMENT } from './host-program.ts';
+import { findProgram, runOnHost } from './host-program.ts';
 
 export interface Identity {
   readonly uid: number;
@@ -70,12 +69,14 @@ export async function copyWorkspace(run: string, workspace: string, signal: Abor
   throw new SandboxError(`The checkout could not be copied to RUNNER_TEMP: ${why.trim()}.`);
 }
 
-/** CPU time in seconds for a removal that outlives this process; enough for a million folders. */
-const REMOVAL = `
-ulimit -t 60 2>/dev/null
-rm -rf -- "$1" 2>/dev/null && exit
-chmod -R u+rwx -- "$1" 2>/dev/null
-exec rm -rf -- "$1"`;
+/** In the background, so that Ctrl-C in the terminal of this process does not end it; with enough time for a million folders. */
+const REMOVAL = `{
+  ulimit -t 60 2>/dev/null
+  rm -rf -- "$1" && exit
+  chmod -R u+rwx -- "$1"
+  exec rm -rf -- "$1"
+} 2>/dev/null &
+wait`;
 
 /**
  * Removes the folder of the run, even if a command removed the permissions of its own folders or nested them deeper
@@ -83,24 +84,7 @@ exec rm -rf -- "$1"`;
  * `withinMs` milliseconds; a longer removal continues after this process has exited.
  */
 export async function removeFolder(folder: string, withinMs: number): Promise<void> {
-  const hasShell = await new Promise<boolean>((resolve) => {
-    // Detached, so that neither the exit of this process nor Ctrl-C in its terminal stops the removal.
-    const child = spawn('/bin/sh', ['-c', REMOVAL, 'sh', folder], {
-      cwd: '/',
-      env: SYSTEM_ENVIRONMENT,
-      stdio: 'ignore',
-      detached: true,
-    });
-    const end = (found: boolean) => {
-      clearTimeout(timer);
-      resolve(found);
-    };
-    const timer = setTimeout(() => {
-      child.unref();
-      resolve(true);
-    }, withinMs);
-    child.once('error', () => end(false));
-    child.once('close', () => end(true));
-  });
-  if (!hasShell) await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+  const shell = await findProgram('sh');
+  if (shell !== null) await runOnHost(shell, ['-c', REMOVAL, 'sh', folder], { withinMs });
+  else await rm(folder, { recursive: true, force: true }).catch(() => undefined);
 }
