@@ -150,8 +150,6 @@ function enterWords(
   ];
 }
 
-const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];
-
 /**
  * Returns the script of the holder: it builds the root, enters it, prints `up`, its pid and the kind of layer, and then
  * kills all other processes in its namespace at each line of its stdin. Everything ends with its stdin.
@@ -234,13 +232,15 @@ function deviceLines(mark: string): readonly string[] {
   return [
     'mount -t tmpfs -o nosuid,noexec,mode=0755,size=1m none root/dev',
     `: > root/dev/${mark}; mkdir root/dev/pts root/dev/shm`,
-    'device() { : > "$2"; mount -o bind,ro,nosuid,noexec "$1" "$2"; }',
-    ...DEVICES.map((name) => `device /dev/${name} root/dev/${name}`),
+    `for name in null zero full random urandom tty; do
+  : > root/dev/$name
+  mount -o bind,ro,nosuid,noexec /dev/$name root/dev/$name
+done`,
     'mount -t devpts -o newinstance,ptmxmode=0666,mode=0620,nosuid,noexec none root/dev/pts',
     // With the half of the memory that home and /tmp may take, it must not be all of it.
     'mount -t tmpfs -o nosuid,nodev,mode=1777,size=10% none root/dev/shm',
-    'ln -s pts/ptmx root/dev/ptmx; ln -s /proc/self/fd root/dev/fd',
-    ...['stdin', 'stdout', 'stderr'].map((name, n) => `ln -s /proc/self/fd/${n} root/dev/${name}`),
+    'cd root/dev; ln -s pts/ptmx ptmx; ln -s /proc/self/fd fd',
+    'ln -s fd/0 stdin; ln -s fd/1 stdout; ln -s fd/2 stderr; cd ../..',
     userNamespace(`root/dev/${mark}-user`),
     'mount -o remount,ro,nosuid,noexec root/dev',
   ];
