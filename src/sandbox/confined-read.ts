@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { basename, relative, resolve } from 'node:path';
 import { isClosedPath } from '../files/names.ts';
 import { openRegular } from '../files/read-bounded.ts';
-import { DeniedError, type DirectoryEntry, type FileView } from './sandbox.ts';
+import { DeniedError, type DirectoryEntry, type FileView, MissingError } from './sandbox.ts';
 import { isWithin, realOrSame } from './system-root.ts';
 
 /**
@@ -33,8 +33,8 @@ export async function readConfined(
   }
   const opened = openRegular(real, 'refuse');
   if (!opened.ok) {
-    const isMissing = opened.failure === 'missing';
-    throw new DeniedError(`${name} ${isMissing ? 'does not exist' : 'cannot be read'}.`, isMissing);
+    if (opened.failure === 'missing') throw new MissingError(`${name} does not exist.`);
+    throw new DeniedError(`${name} cannot be read.`);
   }
   try {
     const bytes = Buffer.alloc(Math.min(maxBytes, opened.size));

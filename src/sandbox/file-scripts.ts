@@ -1,5 +1,12 @@
 /** How files are read and written inside: by small scripts, so that tools see what commands see. */
-import { DeniedError, type DirectoryEntry, type FileView, type ScriptResult, shellWord } from './sandbox.ts';
+import {
+  DeniedError,
+  type DirectoryEntry,
+  type FileView,
+  MissingError,
+  type ScriptResult,
+  shellWord,
+} from './sandbox.ts';
 
 const EXIT = { notRegular: 3, missing: 4, denied: 5, isFolder: 6 } as const;
 
@@ -75,7 +82,7 @@ export function requireExit(exitCode: number | null, path: string): void {
     case 0:
       return;
     case EXIT.missing:
-      throw new DeniedError(`${name} does not exist.`, true);
+      throw new MissingError(`${name} does not exist.`);
     case EXIT.notRegular:
       throw new DeniedError(`${name} is not a regular file.`);
     case EXIT.isFolder:

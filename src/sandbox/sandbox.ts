@@ -4,14 +4,10 @@ import type { Isolation } from '../types.ts';
 /** A request of the model that the sandbox denies. Tools turn it into an error result; it never leaves the toolbox. */
 export class DeniedError extends Error {
   override readonly name = 'DeniedError';
-  /** True if nothing exists at the path. */
-  readonly missing: boolean;
-
-  constructor(message: string, missing = false) {
-    super(message);
-    this.missing = missing;
-  }
 }
+
+/** Nothing exists at a path. */
+export class MissingError extends DeniedError {}
 
 export interface ExecResult {
   /** The exit code; null if the timeout ended the command. A command that a signal ended has 128 and its number. */

@@ -1,5 +1,5 @@
 /** The tool that edits a file by exact string replacement, or creates one. */
-import { DeniedError, type Sandbox } from '../sandbox/sandbox.ts';
+import { DeniedError, MissingError, type Sandbox } from '../sandbox/sandbox.ts';
 import { readFlag, readText } from '../text/json-fields.ts';
 import { LISTED, READ, TOOL } from '../text/limits.ts';
 import type { Tool, ToolAnswer } from './tool.ts';
@@ -77,7 +77,7 @@ async function existing(sandbox: Sandbox, path: string): Promise<Buffer | null |
     if (view.kind === 'directory') return 'directory';
     return view.truncated ? 'too large' : view.bytes;
   } catch (error) {
-    if (error instanceof DeniedError && error.missing) return null;
+    if (error instanceof MissingError) return null;
     throw error;
   }
 }

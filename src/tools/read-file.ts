@@ -1,5 +1,11 @@
 /** The tool that reads lines of a file or lists a folder. */
-import { DeniedError, type DirectoryEntry, type FileView, type Sandbox } from '../sandbox/sandbox.ts';
+import {
+  DeniedError,
+  type DirectoryEntry,
+  type FileView,
+  MissingError,
+  type Sandbox,
+} from '../sandbox/sandbox.ts';
 import { readText } from '../text/json-fields.ts';
 import { READ, TOOL } from '../text/limits.ts';
 import { cutToBytes, cutToCharacters, type Tool, type ToolAnswer } from './tool.ts';
@@ -41,7 +47,8 @@ export function createReadFile(sandbox: Sandbox, maxOutputBytes: number): Tool {
           : page(path, view, { offset, limit, maxOutputBytes });
       } catch (error) {
         if (!(error instanceof DeniedError)) throw error;
-        const hint = error.missing ? ' Read its folder with read_file to see what is there.' : '';
+        const hint =
+          error instanceof MissingError ? ' Read its folder with read_file to see what is there.' : '';
         return { content: `${error.message}${hint}`, isError: true };
       }
     },
