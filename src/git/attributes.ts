@@ -4,7 +4,7 @@
  */
 import { type RunScript, shellWord } from '../sandbox/sandbox.ts';
 import { READ, WAIT } from '../text/limits.ts';
-import { PLAIN_GIT, PRELUDE, readParts } from './script.ts';
+import { PRELUDE } from './script.ts';
 
 export type FileMark = 'generated' | 'vendored';
 
@@ -28,27 +28,23 @@ export async function findMarkedFiles(
   const text = Buffer.from('text' in base ? base.text : '');
   const input = Buffer.concat([text, ...paths.map((path) => Buffer.from(`${path}\0`))]);
   // git reads them from an index of its own: `check-attr --source` needs git 2.40.
-  const script = `${PRELUDE}${PLAIN_GIT}
+  const script = `${PRELUDE}
+prepare
 ${'commit' in base ? readCommit(base.commit) : readText(text.length)}
-tail -c +${text.length + 1} "$INPUT" > "$work/paths"
-plain check-attr --cached -z --stdin linguist-generated linguist-vendored < "$work/paths" > "$work/marks"
-emit marks`;
+tail -c +${text.length + 1} "$INPUT" |
+  plain check-attr --cached -z --stdin linguist-generated linguist-vendored`;
   const limits = { input, maxBytes: READ.fileList, timeoutMs: WAIT.git, signal };
-  const { exitCode, stdout } = await runScript(script, limits);
+  const { exitCode, stdout, isCut } = await runScript(script, limits);
   if (exitCode === NO_COMMIT) return 'missing';
-  const [marks] = readParts(stdout, 1) ?? [];
-  return exitCode === 0 && marks !== undefined ? readMarks(marks.toString('utf8')) : null;
+  return exitCode === 0 && !isCut ? readMarks(stdout.toString('utf8')) : null;
 }
 
 const readCommit = (commit: string) => `
 tree="$(git rev-parse --verify --quiet --end-of-options ${shellWord(`${commit}^{tree}`)})" || exit ${NO_COMMIT}
-objects="$(git rev-parse --path-format=absolute --git-path objects)"
-export GIT_OBJECT_DIRECTORY="$objects"
 plain read-tree "$tree"`;
 
 const readText = (length: number) => `
-head -c ${length} "$INPUT" > "$work/text"
-blob="$(plain hash-object -w --no-filters "$work/text")"
+blob="$(head -c ${length} "$INPUT" | plain hash-object -w --stdin)"
 plain update-index --add --cacheinfo "100644,$blob,.gitattributes"`;
 
 /** Reads path, attribute and value, each followed by a NUL. */

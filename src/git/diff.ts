@@ -1,7 +1,7 @@
 /** The diff of the judged change, made by git in the sandbox, whatever the repository's attributes and drivers are. */
 import { type RunScript, shellWord } from '../sandbox/sandbox.ts';
 import { GITHUB, WAIT } from '../text/limits.ts';
-import { PLAIN_GIT, PRELUDE, readParts } from './script.ts';
+import { PRELUDE, readParts } from './script.ts';
 
 /** The two sides of a diff: commits, or a branch, tag or commit and the files of the checkout. */
 export type DiffRange =
@@ -27,7 +27,7 @@ export interface GitDiff {
 }
 
 /** Exit codes of the scripts. */
-const EXIT = { cut: 10, noRef: 11, noMergeBase: 12 } as const;
+const EXIT = { noRef: 10, noMergeBase: 11 } as const;
 
 /**
  * Returns the diff of a change. Returns `missing` if the base commit is not in the checkout (a shallow clone), the
@@ -43,76 +43,53 @@ export async function readGitDiff(
   const isCommit = (text: string) => /^[0-9a-f]{40,64}$/u.test(text);
   if ('base' in range && !(isCommit(range.base) && (range.head === '' || isCommit(range.head))))
     return 'missing';
-  const mayBeEmpty = !('base' in range) || range.mayBeEmpty === true;
   const script = `${PRELUDE}
-mkdir "$work/objects"
 ${'base' in range ? findCommits(range) : findCheckout(range.ref)}
-${PLAIN_GIT}
-export GIT_OBJECT_DIRECTORY="$objects" GIT_ALTERNATE_OBJECT_DIRECTORIES="$work/objects"
 diff() {
   plain diff --no-color --no-ext-diff --no-textconv --ignore-submodules=none --find-renames "$@" "$from" "$to"
 }
-result=0
-whole() { is_below ${GITHUB.diff} "$1" || result=${EXIT.cut}; }
 keep names ${GITHUB.diff} diff --name-status
-whole names
-${mayBeEmpty ? '' : '[ -s "$work/names" ]'}
 keep diff ${GITHUB.diff} diff
-whole diff
-: > "$work/text"
-if is_below ${GITHUB.diff} diff; then
-  # A single byte can make git treat a text file as binary and omit it from the diff; git never shows a file of several
-  # gigabytes.
-  keep text ${GITHUB.diff} diff --text || cp "$work/diff" "$work/text"
-  whole text
-  if grep -aq '^Binary files ' "$work/text"; then result=${EXIT.cut}; fi
-  if cmp -s "$work/diff" "$work/text"; then : > "$work/text"; fi
-fi
-emit names diff text
-exit "$result"`;
+# A single byte can make git treat a text file as binary and omit it from the diff; git never shows a file of several
+# gigabytes.
+keep text ${GITHUB.diff} diff --text || cp "$work/diff" "$work/text"
+emit`;
   const limits = { maxBytes: 3 * GITHUB.diff + 1_000, timeoutMs: WAIT.git, signal };
   const { exitCode, stdout } = await runScript(script, limits);
   if (exitCode === EXIT.noRef) return 'no_ref';
   if (exitCode === EXIT.noMergeBase) return 'no_merge_base';
-  const [names, diff, text] = readParts(stdout, 3) ?? [];
-  if (names === undefined || diff === undefined || text === undefined) return 'missing';
-  if (exitCode !== 0 && exitCode !== EXIT.cut) return 'missing';
-  const status = exitCode === 0 ? 'complete' : 'truncated';
-  return { status, names, diff, asText: text.length === 0 ? null : text };
+  const parts = exitCode === 0 ? readParts(stdout) : null;
+  if (parts === null) return 'missing';
+  const [names, diff, text] = parts;
+  // As on pull_request_target, if the checkout is the base.
+  if ('base' in range && range.mayBeEmpty !== true && names.length === 0) return 'missing';
+  const isFull = (part: Buffer) => part.length === GITHUB.diff;
+  const isTruncated = parts.some(isFull) || text.includes('\nBinary files ');
+  return {
+    status: isTruncated ? 'truncated' : 'complete',
+    names,
+    diff,
+    asText: isFull(diff) || text.equals(diff) ? null : text,
+  };
 }
 
-const FIND_OBJECTS = 'objects="$(git rev-parse --path-format=absolute --git-path objects)"';
-
-/** Returns the lines that set `from`, `to` and `objects` for the commits since the base. */
-function findCommits({ base, head, mayBeEmpty = false }: Extract<DiffRange, { readonly base: string }>) {
-  return `git cat-file -e '${base}^{commit}'
-from="$(git merge-base '${base}' HEAD)"
-to="$(git rev-parse --verify 'HEAD^{commit}')"
-# If the checkout is the base, as on pull_request_target, the diff is empty.
-${mayBeEmpty ? '' : '[ "$from" != "$to" ]'}
+/** Returns the lines that set `from` and `to` for the commits since the base. */
+function findCommits({ base, head }: Extract<DiffRange, { readonly base: string }>): string {
+  return `from="$(git merge-base '${base}' HEAD)"
+to="$(git rev-parse HEAD)"
 ${head === '' ? '' : `git merge-base --is-ancestor '${head}' "$to"`}
-${FIND_OBJECTS}`;
+prepare`;
 }
 
 /**
  * Returns the same lines for everything since the merge base with a ref, as `git diff --merge-base` shows it: commits and
- * what is uncommitted in tracked files. What is in the files becomes a tree by a copy of the index, with objects of its
- * own, so that nothing is written to the repository.
+ * what is uncommitted in tracked files.
  */
 function findCheckout(ref: string): string {
   return `git version > /dev/null
 commit="$(git rev-parse --verify --quiet --end-of-options ${shellWord(`${ref}^{commit}`)})" || exit ${EXIT.noRef}
-head="$(git rev-parse --verify --quiet 'HEAD^{commit}')" || exit ${EXIT.noMergeBase}
-from="$(git merge-base "$commit" "$head")" || exit ${EXIT.noMergeBase}
-${FIND_OBJECTS}
-index="$(git rev-parse --path-format=absolute --git-path index)"
-top="$(git rev-parse --show-toplevel)"
-# With its own time: by it git knows which files may have changed in the moment that it was written.
-if [ -e "$index" ]; then cp -p "$index" "$work/index"; fi
-files() {
-  (export GIT_INDEX_FILE="$work/index" GIT_OBJECT_DIRECTORY="$work/objects" GIT_ALTERNATE_OBJECT_DIRECTORIES="$objects"
-  git -C "$top" "$@")
-}
-files add -u -- :/
-to="$(files write-tree)"`;
+from="$(git merge-base "$commit" HEAD)" || exit ${EXIT.noMergeBase}
+prepare
+git add -u -- :/
+to="$(git write-tree)"`;
 }

@@ -245,7 +245,7 @@ function startSandbox(
     const holdsSecret = (text: string) => find(text) !== null || mask(text) !== text;
     if (!isTracked) return;
     const tree = await rememberTree(runScript, root, state.stop.signal);
-    state.changes = (signal) => comparePatch(runScript, tree, holdsSecret, signal);
+    state.changes = (signal) => comparePatch(runScript, root, tree, holdsSecret, signal);
   });
   const place = async () => {
     if (context === null) return;
