@@ -1,226 +1,190 @@
 /** What commands see of git's folders and of files with credentials, in checkouts of many kinds. */
-import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { manifest, putFiles } from '../support/local.ts';
-import { CANARY, describeOpen, exec, gitIn, useWorld } from './world.ts';
+import { manifest } from '../support/local.ts';
+import { CANARY, describeOpen, exec, useWorld } from './world.ts';
 
 const world = await useWorld();
 
-const LOGIN = `[http "https://github.com/"]\n\textraheader = AUTHORIZATION: basic ${CANARY}\n`;
+/** Shell functions that make checkouts. */
+const MAKE = String.raw`
+git() { command git -c user.name=t -c user.email=t@example.com -c protocol.file.allow=always "$@"; }
+repo() { mkdir -p "$1"; (cd "$1"; echo a > a.txt; git init -q -b main .; git add .; git commit -qm first); }
+login() { printf '[http "https://github.com/"]\n\textraheader = AUTHORIZATION: basic %s\n' $CANARY >> "$1"; }
+repo_with_login() { repo "$1"; login "$1/.git/config"; }
+`;
 /** Fails if git does not work, or if anything of git or the checkout can be read that holds the canary. */
 const LOOK = `git status --short && git log --oneline | cut -d' ' -f2 && ! grep -rlaF ${CANARY} . 2>/dev/null`;
 
+const CONFIG = String.raw`
+[remote "origin"] url = https://x:${CANARY}@github.com/o/r.git
+[remote "odd \"name.url"]
+  promisor
+  url = ssh://git@host/a\"b\\c
+[user]
+  name = "A  B; \"c\"\n[core]\n\tfsmonitor = \\d"
+[branch "main"] remote = origin
+[submodule "https://x:${CANARY}@host/"] active = true
+[extensions] worktreeConfig
+[core] fsmonitor = touch ${CANARY}
+[credential] helper = !echo ${CANARY}
+[include] path = ${CANARY}
+[alias] st = !echo ${CANARY}
+`;
+
 interface Kind {
   readonly name: string;
-  /** Makes the checkout at a path that does not exist. */
-  readonly make: (checkout: string) => void;
+  /** A shell script that fills the checkout, the current folder; the folder that holds it is empty, too. */
+  readonly make: string;
   /** The checkout itself, if it is another one. */
   readonly at?: string;
   readonly look?: string;
   readonly output?: string;
-  /** Default: true. */
   readonly hasCredentials?: boolean;
-}
-
-function makeRepository(folder: string): void {
-  putFiles(folder, { 'a.txt': 'a\n' });
-  gitIn(folder, 'init', '-q', '-b', 'main', '.');
-  gitIn(folder, 'add', '.');
-  gitIn(folder, 'commit', '-qm', 'first');
-}
-
-/** Makes a repository with a credential in its config. */
-function makeLoggedIn(folder: string): void {
-  makeRepository(folder);
-  appendFileSync(join(folder, '.git/config'), LOGIN);
-}
-
-/** Moves the git folder of a checkout to `.bare` in it. */
-function moveGit(checkout: string): void {
-  makeLoggedIn(checkout);
-  renameSync(join(checkout, '.git'), join(checkout, '.bare'));
-  writeFileSync(join(checkout, '.bare/info/exclude'), '.bare\n');
 }
 
 const KINDS: readonly Kind[] = [
   {
-    name: 'a repository with keys of all kinds',
-    make(checkout) {
-      makeLoggedIn(checkout);
-      const keys = {
-        'remote.origin.url': `https://x:${CANARY}@github.com/o/r.git`,
-        'remote.odd "name.url': 'ssh://git@host/a"b\\c',
-        'credential.helper': `!echo ${CANARY}`,
-        'core.sshCommand': `ssh -i ${CANARY}`,
-        'core.hooksPath': CANARY,
-        'core.fsmonitor': `touch ${CANARY}`,
-        'include.path': CANARY,
-        'alias.st': `!echo ${CANARY}`,
-        'user.name': 'A  B; "c"\n\\d',
-        'branch.main.remote': 'origin',
-      };
-      for (const [key, value] of Object.entries(keys)) gitIn(checkout, 'config', key, value);
-      putFiles(checkout, { '.git/hooks/post-commit': CANARY, '.git/COMMIT_EDITMSG': CANARY });
-      putFiles(checkout, { '.git/lfs/x': CANARY, '.git/FETCH_HEAD': CANARY });
-    },
-    look: `${LOOK} && ls -A .git && git config --local -l | grep -v ^core | sed 's/A  B.*/A B/;/^.d$/d' && git config user.name`,
-    output:
-      'first\nHEAD\nconfig\nindex\ninfo\nobjects\nrefs\nremote.origin.url=https://github.com/o/r.git\nremote.odd "name.url=ssh://host/a"b\\c\nuser.name=A B\nbranch.main.remote=origin\nA  B; "c"\n\\d\n',
+    name: 'a repository with keys of all kinds, and config.worktree with a credential',
+    make: `repo .; printf %s "$CONFIG" >> .git/config; cd .git; login config.worktree; mkdir lfs
+      for file in hooks/post-commit COMMIT_EDITMSG lfs/x FETCH_HEAD; do echo $CANARY > $file; done`,
+    look: `${LOOK} && ls -A .git | xargs && git config --local -l | grep -v ^core`,
+    output: String.raw`first
+HEAD config config.worktree index info objects refs
+remote.origin.url=https://github.com/o/r.git
+remote.odd "name.url.promisor=true
+remote.odd "name.url.url=ssh://host/a"b\c
+user.name=A  B; "c"
+[core]
+	fsmonitor = \d
+branch.main.remote=origin
+submodule.https://host/.active=true
+extensions.worktreeconfig=true
+`,
   },
-  {
-    name: 'a repository without credentials',
-    make: makeRepository,
-    hasCredentials: false,
-  },
-  {
-    name: 'no repository',
-    make: (checkout) => putFiles(checkout, { a: '' }),
-    look: 'ls -A',
-    output: 'a\n',
-    hasCredentials: false,
-  },
+  { name: 'no repository', make: 'echo > a', look: 'ls -A', output: 'a\n', hasCredentials: false },
   {
     name: 'checkouts in subfolders',
-    make(checkout) {
-      makeLoggedIn(join(checkout, 'one'));
-      makeLoggedIn(join(checkout, 'two/deep'));
-    },
+    make: 'repo_with_login one; repo_with_login two/deep',
     look: `(cd one; ${LOOK}) && (cd two/deep; ${LOOK}) && ! touch one/.git/x two/deep/.git/x 2>/dev/null`,
     output: 'first\nfirst\n',
   },
   {
-    name: 'files with credentials',
-    make(checkout) {
-      makeRepository(checkout);
-      putFiles(checkout, { '.netrc': CANARY, '.git-credentials': CANARY, 'gha-creds-12ab.json': CANARY });
-      putFiles(checkout, { 'sub/fine.txt': 'x' });
-    },
-    look: `ls -A && git log --format=%s && ! grep -rlaF ${CANARY} .`,
-    output: '.git\na.txt\nsub\nfirst\n',
-  },
-  {
-    name: 'a committed folder named .netrc and a link named .git-credentials',
-    make(checkout) {
-      putFiles(checkout, { '.netrc/a/b': CANARY });
-      symlinkSync('.netrc', join(checkout, '.git-credentials'));
-      makeRepository(checkout);
-    },
+    name: 'files with credentials, a committed folder and a link among them',
+    make: `mkdir -p .netrc/a; echo $CANARY | tee .netrc/a/b > gha-creds-12ab.json; ln -s .netrc .git-credentials
+      repo .; echo $CANARY > _netrc`,
     look: `ls -A && ! grep -rlaF ${CANARY} . --exclude-dir=objects`,
     output: '.git\na.txt\n',
   },
   {
-    name: 'config.worktree with a credential',
-    make(checkout) {
-      makeRepository(checkout);
-      gitIn(checkout, 'config', 'extensions.worktreeConfig', 'true');
-      appendFileSync(join(checkout, '.git/config.worktree'), LOGIN);
-    },
-  },
-  {
-    name: 'a config that is a link',
-    make(checkout) {
-      makeLoggedIn(checkout);
-      renameSync(join(checkout, '.git/config'), join(checkout, '.git/real'));
-      symlinkSync('real', join(checkout, '.git/config'));
-    },
-    look: `${LOOK} && test ! -L .git/config && test ! -e .git/real`,
-  },
-  {
-    name: 'a config that git cannot read, and links in place of what is kept',
-    make(checkout) {
-      makeRepository(checkout);
-      writeFileSync(join(checkout, '.git/config'), `[broken\n${CANARY}`);
-      putFiles(checkout, { 'elsewhere/x': 'x' });
-      symlinkSync('../elsewhere', join(checkout, '.git/modules'));
-      symlinkSync('../elsewhere', join(checkout, '.git/hooks-link'));
-    },
-    look: `ls -A .git | grep -e modules -e hooks; cat .git/config; ! grep -rlaF ${CANARY} .`,
-    output: '',
+    name: 'links, pipes and folders in place of what is kept',
+    make: `repo .; mkdir ../victim .git/modules .git/worktrees; mkfifo .git/shallow .git/config.worktree
+      printf '[user]\\nname = victim\\n' | tee ../victim/HEAD > ../victim/config
+      rm .git/config; ln -s $PWD/../victim/config .git/config
+      for place in reftable hooks/x modules/link worktrees/link; do ln -s $PWD/../victim .git/$place; done
+      for inner in modules/a/b worktrees/t; do
+        mkdir -p .git/$inner; cp .git/HEAD .git/$inner
+        ln -s /etc/shadow .git/$inner/config; mkfifo .git/$inner/config.worktree .git/$inner/index
+      done`,
+    look: `${LOOK} && find .git ! -type f ! -type d && find .git/modules .git/worktrees -type f`,
+    output: 'first\n.git/modules/a/b/HEAD\n.git/worktrees/t/HEAD\n',
     hasCredentials: false,
   },
   {
-    name: 'a submodule with a slash in its name',
-    make(checkout) {
-      makeRepository(`${checkout}-library`);
-      makeRepository(checkout);
-      gitIn(checkout, 'submodule', 'add', '-q', '--name', 'a/b', `${checkout}-library`, 'lib');
-      gitIn(checkout, 'commit', '-qm', 'second');
-      appendFileSync(join(checkout, '.git/modules/a/b/config'), LOGIN);
-      putFiles(checkout, { '.git/modules/a/b/hooks/post-checkout': CANARY });
-    },
-    look: `${LOOK} && (cd lib; ${LOOK}) && test ! -e .git/modules/a/b/hooks && ! touch .git/modules/a/b/x 2>/dev/null`,
-    output: 'second\nfirst\nfirst\n',
+    name: 'a config that git cannot read, and odd names',
+    make: `repo .; printf '[extensions]\\nobjectFormat = x\\n[broken\\n%s' $CANARY > .git/config
+      touch .git/-rf '.git/a\nHEAD' .git/..x; mkdir -p '.git/modules/.a\nb/..c'; cd '.git/modules/.a\nb/..c'
+      cp ../../../HEAD .; printf '[user]\\nname = me\\n' > config; login config`,
+    look: `ls -A .git; cat .git/config .git/modules/.a*/..c/config; ! grep -rlaF ${CANARY} .`,
+    output: `HEAD\nconfig\nindex\ninfo\nmodules\nobjects\nrefs\n[extensions] objectformat = "x"\n[user] name = "me"\n`,
   },
   {
-    name: 'a worktree in the checkout of its repository',
-    make(checkout) {
-      makeRepository(checkout);
-      gitIn(checkout, 'worktree', 'add', '-q', 'tree');
-      gitIn(checkout, 'config', 'extensions.worktreeConfig', 'true');
-      appendFileSync(join(checkout, '.git/worktrees/tree/config.worktree'), LOGIN);
-    },
-    look: `(cd tree; ${LOOK}) && ${LOOK}`,
-    output: 'first\n?? tree/\nfirst\n',
+    name: 'a very long config, very deep names, and .git files that lead to other folders',
+    make: `repo .; yes '[remote "x"] url = https://x:${CANARY}@h/' | head -3000 >> .git/config
+      mkdir -p .git/modules/$(printf 'a/%.0s' $(seq 1200)); mkdir -p sub a/b
+      printf 'gitdir: ..' > sub/.git; printf 'gitdir: .' > a/.git; echo b > a/commondir`,
+    look: 'wc -l < .git/config; touch new',
+    output: '3003\n',
   },
   {
-    name: 'a worktree whose repository lies elsewhere',
-    make(checkout) {
-      makeLoggedIn(`${checkout}-main`);
-      gitIn(`${checkout}-main`, 'worktree', 'add', '-q', checkout);
-      putFiles(`${checkout}-main`, { '.git/hooks/x': CANARY, '.git/lfs/x': CANARY, 'private.txt': CANARY });
-    },
-    look: `${LOOK} && main=$(git rev-parse --git-common-dir) && ls -A $main/.. $main && ! grep -rlaF ${CANARY} $main && ! touch $main/x $main/HEAD 2>/dev/null`,
-    output: '',
+    name: 'submodules with a slash in their names',
+    make: `repo ../library; repo .
+      for name in a/b a/HEAD a/info; do git submodule add -q --name $name $PWD/../library lib/$name; done
+      git commit -qm second; echo $CANARY > .git/modules/a/b/hooks/post-checkout
+      for name in a/b a/HEAD a/info; do login .git/modules/$name/config; done`,
+    look: `${LOOK} && (cd lib/a/b; ${LOOK}) && ls -A .git/modules/a/b && ! touch .git/modules/a/b/x 2>/dev/null`,
+    output: 'second\nfirst\nfirst\nHEAD\nconfig\nindex\ninfo\nobjects\npacked-refs\nrefs\n',
+  },
+  {
+    name: 'a worktree beside its bare repository',
+    make: `repo main; mv main/.git .bare; cd .bare; git config core.bare true; git worktree add -q ../tree
+      login config; login worktrees/tree/config.worktree`,
+    look: `! grep -rlaF ${CANARY} . && ! touch .bare/x 2>/dev/null && cd tree && ${LOOK}`,
+  },
+  {
+    name: 'a worktree of a shallow, bare repository elsewhere',
+    make: `repo ../origin; git -C ../origin commit -q --allow-empty -m second; cd ..
+      git clone -q --depth 1 file://$PWD/origin main; cd main; login .git/config; git config core.bare true
+      git worktree add -q ../kind; git pack-refs --all
+      echo $CANARY | tee .git/hooks/x .git/x > private.txt; mkdir .git/lfs; echo $CANARY > .git/lfs/x
+      chmod -R go= .git; [ $(id -u) -ne 0 ] || chown -R 46007:46007 . ../kind`,
+    look: `${LOOK} && ls -A .git ../main ../main/.git && ! touch ../main/x ../main/.git/objects/x 2>/dev/null`,
+    output:
+      'second\n../main:\n.git\n\n../main/.git:\nobjects\n\n.git:\nHEAD\nconfig\nindex\ninfo\nobjects\npacked-refs\nrefs\nshallow\n',
   },
   {
     name: 'a submodule as the checkout',
-    make(checkout) {
-      makeRepository(`${checkout}-library`);
-      makeRepository(checkout);
-      gitIn(checkout, 'submodule', 'add', '-q', `${checkout}-library`, 'lib');
-      appendFileSync(join(checkout, '.git/modules/lib/config'), LOGIN);
-    },
+    make: `repo ../x; repo .; git submodule add -q $PWD/../x lib; login .git/modules/lib/config`,
     at: 'lib',
-    look: `${LOOK} && ! cat "$(git rev-parse --git-dir)/config" | grep ${CANARY}`,
   },
-  {
-    name: 'a .git file that leads to a folder in the checkout',
-    make(checkout) {
-      moveGit(checkout);
-      writeFileSync(join(checkout, '.git'), 'gitdir: ./.bare\n');
-    },
+  ...["echo 'gitdir: ./.bare' > .git", 'ln -s .bare .git'].map((pointer) => ({
+    name: `a .git that leads to a folder in the checkout: ${pointer}`,
+    make: `repo_with_login .; mv .git .bare; echo .bare > .bare/info/exclude; ${pointer}`,
     look: `${LOOK} && ! touch .bare/x 2>/dev/null`,
-  },
+  })),
   {
-    name: 'a .git that is a link to a folder in the checkout',
-    make(checkout) {
-      moveGit(checkout);
-      symlinkSync('.bare', join(checkout, '.git'));
-    },
-    look: `${LOOK} && ! touch .bare/x 2>/dev/null`,
+    name: 'a .git file that leads to the home',
+    make: `mkdir ../fake; ln -s $WORLD_HOME ../fake/objects; echo x > ../fake/HEAD; echo 'gitdir: ../fake' > .git`,
+    look: `ls -A ~; ! cat ~/.npmrc ../fake/HEAD 2>/dev/null`,
+    output: 'work\n',
+    hasCredentials: false,
   },
 ];
 
 describeOpen('in a sandbox', () => {
+  const folder = join(world.home, 'work/kind');
+  function makeCheckout(script: string): string {
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(join(folder, 'kind'), { recursive: true });
+    const env = { ...process.env, CANARY, CONFIG, WORLD_HOME: world.home };
+    execFileSync('/bin/sh', ['-euc', MAKE + script], { cwd: join(folder, 'kind'), env, stdio: 'pipe' });
+    return join(folder, 'kind');
+  }
+
   it.each(KINDS)('$name', async (kind) => {
     const { make, at = '.', look = LOOK, output = 'first\n', hasCredentials = true } = kind;
-    const checkout = join(world.home, 'work/kind/kind');
-    rmSync(join(world.home, 'work/kind'), { recursive: true, force: true });
-    mkdirSync(join(world.home, 'work/kind'));
-    make(checkout);
-    const workspace = join(checkout, at);
-    const before = manifest(workspace, () => false);
+    const workspace = join(makeCheckout(make), at);
+    const before = manifest(folder, () => false);
     const sandbox = await world.openReady({ workspace, workingDirectory: workspace });
-    const result = await exec(sandbox, look);
-    if (output !== '') expect(result.output).toBe(output);
-    expect(result.output).not.toContain(CANARY);
-    expect(result.exitCode).toBe(0);
-    const write = '[ ! -d .git ] || ! touch .git/x .git/config .git/HEAD 2>/dev/null';
-    expect((await exec(sandbox, write)).exitCode).toBe(0);
+    expect(await exec(sandbox, look)).toMatchObject({ output, exitCode: 0 });
+    expect((await exec(sandbox, '[ -d .git ] && touch .git/x .git/config .git/HEAD')).exitCode).toBe(1);
     await exec(sandbox, 'mv .git .other; rm -rf .git; echo x > b.txt');
-    expect(sandbox.weaknesses().some((one) => one.includes('holds credentials'))).toBe(hasCredentials);
+    expect(sandbox.weaknesses().join().includes('holds credentials')).toBe(hasCredentials);
     await sandbox.close();
-    expect(manifest(workspace, () => false)).toEqual(before);
+    expect(manifest(folder, () => false)).toEqual(before);
+  });
+
+  it.each([
+    ['credential.helper', 'store', true],
+    ['include.path', '../../keys', true],
+    ['remote.origin.url', 'https://x:y@host/', true],
+    ['url.git@host:.insteadOf', 'https://host/', false],
+  ])('reports credentials with sandbox: off (%s)', async (key, value, hasCredentials) => {
+    const workspace = makeCheckout(`repo .; git config '${key}' ${value}`);
+    const sandbox = await world.openReady({ workspace, workingDirectory: workspace, mode: 'off' });
+    expect(sandbox.weaknesses().join().includes('holds credentials')).toBe(hasCredentials);
+    await sandbox.close();
   });
 });

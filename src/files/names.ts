@@ -3,13 +3,14 @@
 /** File systems of the kernel: every sandbox has its own, and their contents depend on the process that reads them. */
 export const KERNEL_FOLDERS: readonly string[] = ['/proc', '/dev', '/sys'];
 
-const CREDENTIALS = /^(?:\.git-credentials|[._]netrc|gha-creds-.*\.json)$/u;
+/** Files in which tools leave keys. */
+export const CREDENTIAL_FILE = /^(?:\.git-credentials|[._]netrc|gha-creds-.*\.json)$/u;
 /** What GitHub runs with the repository's permissions, and what names the code that git fetches. */
 const TRUSTED_FILES = /^(?:action\.ya?ml|\.gitmodules)$/u;
 
 /** Whether a path leads into the folder of git or to credentials that a tool has stored: these are never read. */
 export function isClosedPath(path: string): boolean {
-  return namesIn(path).some((name) => name === '.git' || CREDENTIALS.test(name));
+  return namesIn(path).some((name) => name === '.git' || CREDENTIAL_FILE.test(name));
 }
 
 /** Whether a patch must not contain a path, in any folder of the repository. */

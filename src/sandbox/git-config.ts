@@ -2,187 +2,128 @@
  * What the agent's commands see of git's own folders: what is needed to read the history, and a config of harmless
  * keys. Hooks, credentials and programs that a config names are left out.
  */
-import { lstat, readdir, readFile, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { SandboxError } from '../errors.ts';
-import { WAIT } from '../text/limits.ts';
-import { findProgram, runOnHost } from './host-program.ts';
+import { CREDENTIAL_FILE } from '../files/names.ts';
+import { readBoundedText } from '../files/read-bounded.ts';
+import { READ, WAIT } from '../text/limits.ts';
+import { runOnHost } from './host-program.ts';
+import { shellWord } from './sandbox.ts';
 import { isWithin, realOrSame } from './system-root.ts';
 
-/** What stays of a git folder; configs are written anew. */
-const KEPT = new Set(
-  `HEAD commondir gitdir index info modules objects packed-refs refs reftable shallow sparse-checkout
-  worktrees`.split(/\s+/u),
-);
+/** What stays of a git folder. */
+const KEPT =
+  `HEAD commondir config config.worktree gitdir index info modules objects packed-refs refs reftable shallow
+  worktrees`.split(/\s+/u);
 
-/** The keys of a config that git needs to read a repository, and those that people look up. */
+/** The keys of a config that git needs to read a repository, and those that people look up; patterns of sed. */
 const KEYS =
-  /^(?:core\.(?:autocrlf|bare|eol|filemode|ignorecase|logallrefupdates|precomposeunicode|repositoryformatversion|safecrlf|sparsecheckout|sparsecheckoutcone|symlinks|worktree)|extensions\.(?:objectformat|partialclone|refstorage|worktreeconfig)|index\.version|user\.(?:name|email)|remote\..+\.(?:fetch|url|promisor)|branch\..+\.(?:merge|remote)|submodule\..+\.(?:active|url))$/su;
+  String.raw`core\.(autocrlf|eol|filemode|ignorecase|logallrefupdates|precomposeunicode|safecrlf|symlinks)
+  core\.(repositoryformatversion|sparsecheckout|sparsecheckoutcone) user\.(name|email) index\.version
+  extensions\.(objectformat|partialclone|refstorage|worktreeconfig) remote\.[^\n]+\.(fetch|url|promisor)
+  branch\.[^\n]+\.(merge|remote) submodule\.[^\n]+\.(active|url)`.split(/\s+/u);
 
-/** Files in the root of a checkout in which tools leave keys. They are absent, whatever they are. */
-const CREDENTIAL_FILE = /^(?:\.netrc|\.git-credentials|gha-creds-.*\.json)$/su;
+/** Shell functions that work in a layer over the checkout, by root too: they trust nothing in it and follow no link. */
+const FUNCTIONS = String.raw`
+export LC_ALL=C
+# git reads the config: it knows quotes, escapes and line continuations. In the checkout it would read others, too.
+list_allowed() {
+  { cd / && git config --file - --no-includes --list -z; } 2>/dev/null | tr '\0\n' '\n\r' | sed -E '
+    s/^[^\r]*$/&\rtrue/
+    s,://[^/[:space:]]*@,://,g
+    s/["\\]/\\&/g
+    s/\r/\n/
+    s/\r/\\n/g
+    /^(${KEYS.join('|')})\n/!d
+    s/^([^.]+)\.([^\n]+)\.([^.\n]+)\n(.*)/[\1 "\2"] \3 = "\4"/
+    s/^([^.]+)\.([^.\n]+)\n(.*)/[\1] \2 = "\3"/'
+}
+clean() {
+  [ -d "$1" ] || return 0
+  find "$1" -mindepth 1 -maxdepth 1 ! \( \( -type d -o -type f \) \
+    \( -name ${KEPT.join(' -o -name ')} \) \) -exec rm -rf -- {} +
+  for config in "$1/config" "$1/config.worktree"; do
+    [ ! -f "$config" ] || { rm -f -- "$config"; list_allowed > "$config"; } < "$config"
+  done
+  clean_inner "$1/modules"
+  clean_inner "$1/worktrees"
+}
+# The name of a submodule may have slashes. With a thousand of them a shell would call no function any more.
+clean_inner() {
+  for inner in "$1"/* "$1"/.[!.]* "$1"/..?*; do
+    if [ -L "$inner" ] || [ -f "$inner" ] || [ ${'${#inner}'} -gt 1000 ]; then rm -rf -- "$inner"
+    elif [ -f "$inner/HEAD" ]; then clean "$inner"
+    elif [ -d "$inner" ]; then clean_inner "$inner"; fi
+  done
+}
+# Makes an ordinary .git of the git folder $1, of $2, which it shares with other worktrees, and of their objects in $3.
+adopt() {
+  rm -rf .git
+  mkdir -p .git/objects/info
+  printf '%s\n' "$3" > .git/objects/info/alternates
+  for from in "$2/config" "$2/info" "$2/packed-refs" "$2/refs" "$2/shallow" \
+    "$1/HEAD" "$1/config.worktree" "$1/index" "$1/info"; do
+    [ ! -e "$from" ] || cp -RPp -- "$from" .git
+  done
+}`;
 
-/** What has to be done to a layer over a checkout before commands see it. Paths are relative to the checkout. */
+/** Fails unless a config in the folders holds credentials or names a file that may. */
+const FIND_CREDENTIALS = String.raw`
+find "$@" -name objects -prune -o -type f \( -name config -o -name config.worktree \) -exec cat {} + |
+grep -qiE '^[[:space:]]*\[(credential|include)|extraheader[[:space:]]*=|https?://[^/[:space:]]*@'`;
+
 export interface GitPlan {
-  readonly remove: readonly string[];
-  /** Configs, by their paths. */
-  readonly configs: ReadonlyMap<string, string>;
-  /** The git folders, which commands can only read. */
+  /** The git folders of the layer, which commands can only read; relative to it. */
   readonly folders: readonly string[];
-  /** What is shown of a git folder that lies elsewhere, as that of a worktree; absolute paths. */
-  readonly outside: readonly string[];
-  /** The configs of that folder, by absolute paths. */
-  readonly outsideConfigs: ReadonlyMap<string, string>;
-  /** Whether a config, or a file that was removed, holds credentials. */
+  /** Folders outside of the checkout that hold its objects. */
+  readonly objects: readonly string[];
+  /** Whether a config, or a file that is removed, holds credentials. */
   readonly hasCredentials: boolean;
 }
 
+/** The name, in the folder of the run, of the script that `planGit` writes; it cleans the current folder. */
+export const CLEAN = 'clean.sh';
+
 /** Plans what is shown of the git folders of a checkout. @throws SandboxError if they cannot be found in time */
-export async function planGit(workspace: string, signal: AbortSignal): Promise<GitPlan> {
-  const plan = new Planner(workspace);
-  for (const name of await readdir(workspace)) if (CREDENTIAL_FILE.test(name)) plan.dropCredential(name);
-  const pointers: string[] = [];
-  for (const path of await findGitFolders(workspace, signal)) {
-    const stats = await lstat(join(workspace, path)).catch(() => null);
-    // A name that is not UTF-8: what it holds cannot be left out.
-    if (stats === null) throw new SandboxError(`The git folder ${JSON.stringify(path)} cannot be read.`);
-    if (stats.isDirectory()) await plan.addFolder(path);
-    else pointers.push(path);
+export async function planGit(run: string, workspace: string, signal: AbortSignal): Promise<GitPlan> {
+  const removed = (await readdir(workspace)).filter((name) => CREDENTIAL_FILE.test(name));
+  const found = new Set<string>();
+  const objects: string[] = [];
+  const lines = [FUNCTIONS, ...removed.map((name) => `rm -rf -- ${shellWord(name)}`)];
+  for (const path of await listGitPaths(workspace, signal)) {
+    const file = realOrSame(path);
+    const target = /^gitdir: (.+)\n?$/u.exec(readBoundedText(file, READ.pointer) ?? '')?.[1];
+    const folder = target === undefined ? file : realOrSame(resolve(dirname(path), target));
+    const shared = readBoundedText(join(folder, 'commondir'), READ.pointer)?.trim() ?? '.';
+    const common = realOrSame(resolve(folder, shared));
+    for (const place of [folder, common])
+      if (place !== workspace && isWithin(place, workspace) && existsSync(`${place}/`)) found.add(place);
+    const store = join(common, 'objects');
+    const isRoot = path === join(workspace, '.git');
+    if (!isRoot || isWithin(folder, workspace) || !existsSync(store)) continue;
+    objects.push(store);
+    found.add(path);
+    lines.push(`adopt ${[folder, common, store].map(shellWord).join(' ')}`);
   }
-  for (const path of pointers) await plan.addPointer(path);
-  return plan;
+  // What lies in a `.git`, as that of a submodule, is cleaned and mounted with it.
+  const isInner = (place: string) => /\/\.git\/./u.test(place.slice(workspace.length));
+  const folders = [...found].filter((place) => !isInner(place)).map((place) => relative(workspace, place));
+  lines.push(...folders.map((folder) => `clean ${shellWord(`./${folder}`)}`));
+  await writeFile(join(run, CLEAN), lines.join('\n'));
+  const search = ['-c', FIND_CREDENTIALS, 'sh', ...found, ...objects.map(dirname)];
+  const options = { withinMs: WAIT.gitFolders, signal };
+  const hasLogin = found.size > 0 && (await runOnHost('/bin/sh', search, options))?.exitCode !== 1;
+  return { folders, objects, hasCredentials: removed.length > 0 || hasLogin };
 }
 
 /** Returns the paths of everything named `.git` below a folder. */
-async function findGitFolders(workspace: string, signal: AbortSignal): Promise<readonly string[]> {
-  const find = await findProgram('find');
-  if (find === null) throw new SandboxError('The sandbox needs the program find (findutils).');
-  const found = await runOnHost(find, [workspace, '-name', '.git', '-prune', '-print0'], {
-    withinMs: WAIT.gitFolders,
-    signal,
-  });
-  if (found === null)
-    throw new SandboxError(
-      `The checkout could not be searched for git folders within ${WAIT.gitFolders / 1000} s.`,
-    );
-  const paths = found.stdout.split('\0').filter((path) => path.startsWith(`${workspace}/`));
-  return paths.map((path) => path.slice(workspace.length + 1));
-}
-
-class Planner implements GitPlan {
-  readonly remove: string[] = [];
-  readonly configs = new Map<string, string>();
-  readonly folders: string[] = [];
-  readonly outside: string[] = [];
-  readonly outsideConfigs = new Map<string, string>();
-  hasCredentials = false;
-  private readonly workspace: string;
-
-  constructor(workspace: string) {
-    this.workspace = workspace;
-  }
-
-  dropCredential(path: string): void {
-    this.remove.push(path);
-    this.hasCredentials = true;
-  }
-
-  /** Adds a git folder in the checkout, and those of its submodules and worktrees. */
-  async addFolder(path: string): Promise<void> {
-    this.folders.push(path);
-    await this.addEntries(path);
-  }
-
-  private async addEntries(path: string): Promise<void> {
-    const folder = join(this.workspace, path);
-    for (const entry of await readdir(folder, { withFileTypes: true })) {
-      const place = join(path, entry.name);
-      const isKept = KEPT.has(entry.name) && !entry.isSymbolicLink();
-      if (!isKept) this.remove.push(place);
-      if (entry.name === 'config' || entry.name === 'config.worktree')
-        this.configs.set(place, await this.readConfig(join(this.workspace, place)));
-      else if (isKept && (entry.name === 'modules' || entry.name === 'worktrees')) await this.addInner(place);
-    }
-  }
-
-  /** Adds the git folders in `modules` or `worktrees`; the name of a submodule may have slashes. */
-  private async addInner(path: string): Promise<void> {
-    for (const entry of await readdir(join(this.workspace, path), { withFileTypes: true })) {
-      const place = join(path, entry.name);
-      const isFolder = entry.isDirectory();
-      if (!isFolder) this.remove.push(place);
-      else if (await exists(join(this.workspace, place, 'HEAD'))) await this.addEntries(place);
-      else await this.addInner(place);
-    }
-  }
-
-  /**
-   * Adds the git folder that a link or a `.git` file names, and the one that it shares with the main checkout. What lies
-   * outside of the checkout is shown for a `.git` in its root only.
-   */
-  async addPointer(path: string): Promise<void> {
-    const file = join(this.workspace, path);
-    const target = /^gitdir: (.+)\n?$/u.exec(await readFile(file, 'utf8').catch(() => ''))?.[1];
-    const folder = target === undefined ? file : resolve(dirname(file), target);
-    const common = (await readFile(join(folder, 'commondir'), 'utf8').catch(() => '.')).trim();
-    for (const place of new Set([folder, resolve(folder, common)])) {
-      const real = realOrSame(place);
-      if (isWithin(real, this.workspace)) await this.addInside(relative(this.workspace, real));
-      else if (path === '.git' && target !== undefined) await this.addOutside(place);
-    }
-  }
-
-  /** Adds a git folder in the checkout that has another name than `.git`. */
-  private async addInside(path: string): Promise<void> {
-    const isKnown = this.folders.some((folder) => isWithin(path, folder));
-    if (!isKnown && (await exists(join(this.workspace, path, 'HEAD')))) await this.addFolder(path);
-  }
-
-  private async addOutside(place: string): Promise<void> {
-    for (const name of await readdir(place).catch(() => [])) {
-      const path = join(place, name);
-      if (name === 'config' || name === 'config.worktree') {
-        this.outsideConfigs.set(path, await this.readConfig(path));
-      } else if (KEPT.has(name) && name !== 'modules' && name !== 'worktrees') this.outside.push(path);
-    }
-  }
-
-  /** Returns a config with the allowed keys only. git reads it: it knows quotes, escapes and line continuations. */
-  private async readConfig(file: string): Promise<string> {
-    const git = await findProgram('git');
-    const isFile = await stat(file).then(
-      (stats) => stats.isFile(),
-      () => false,
-    );
-    if (git === null || !isFile) return '';
-    const listed = await runOnHost(git, ['config', '--file', file, '--no-includes', '--list', '-z']);
-    const entries = (listed?.exitCode === 0 ? listed.stdout : '').split('\0').slice(0, -1);
-    return entries.map((entry) => this.writeEntry(entry)).join('');
-  }
-
-  /** @param entry a key, a line feed and a value; without the last two for a key alone, which means true */
-  private writeEntry(entry: string): string {
-    const end = entry.indexOf('\n');
-    const key = end < 0 ? entry : entry.slice(0, end);
-    const written = end < 0 ? 'true' : entry.slice(end + 1);
-    const value = written.replace(/(:\/\/)[^/\s]*@/gu, '$1');
-    const isLogin = value !== written && /^https?:/u.test(value);
-    if (isLogin || /^(?:http\..*extraheader|credential\.|include|url\..*@)/su.test(key))
-      this.hasCredentials = true;
-    if (!KEYS.test(key)) return '';
-    const [, section = '', subsection, name = ''] = /^([^.]+)(?:\.(.+))?\.([^.]+)$/su.exec(key) ?? [];
-    const title = subsection === undefined ? section : `${section} ${quoteValue(subsection)}`;
-    return `[${title}]\n\t${name} = ${quoteValue(value)}\n`;
-  }
-}
-
-function quoteValue(text: string): string {
-  return `"${text.replace(/[\\"]/gu, '\\$&').replaceAll('\n', '\\n')}"`;
-}
-
-async function exists(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
+async function listGitPaths(workspace: string, signal: AbortSignal): Promise<readonly string[]> {
+  const words = ['find', workspace, '-mindepth', '1', '-name', '.git', '-prune', '-print0'];
+  const found = await runOnHost('/usr/bin/env', words, { withinMs: WAIT.gitFolders, signal });
+  // A path that is not UTF-8 cannot be cleaned.
+  if (found === null || found.exitCode > 1 || found.stdout.includes('\uFFFD'))
+    throw new SandboxError('The git folders of the checkout could not be listed.');
+  return found.stdout.split('\0').slice(0, -1);
 }

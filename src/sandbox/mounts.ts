@@ -36,8 +36,6 @@ export function listMounts(plan: RootPlan, { tmp, home, layer }: Writable): read
     show(join(run, 'context'), CONTEXT),
     open(layer, workspace),
     ...git.folders.map((path) => show(join(layer, path), join(workspace, path))),
-    ...git.outside.map((path) => show(path, path)),
-    ...[...git.outsideConfigs.keys()].map((path) => show(join(run, 'git', 'outside', path), path)),
     ...plan.entries,
   ];
   return pinMounts(mounts.toSorted((a, b) => (a.at < b.at ? -1 : 1)));

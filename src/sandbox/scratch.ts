@@ -1,9 +1,9 @@
 /** The folder of a run: what the agent writes to, what it can only read, and how all of it is removed. */
-import { mkdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, rm, stat, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { SandboxError } from '../errors.ts';
 import { WAIT } from '../text/limits.ts';
-import type { GitPlan } from './git-config.ts';
+import { CLEAN } from './git-config.ts';
 import { findProgram, runOnHost } from './host-program.ts';
 
 export interface Identity {
@@ -30,29 +30,6 @@ export async function makeRunFolders(run: string, workspace: string): Promise<vo
   await symlink(workspace, join(run, 'lower'));
 }
 
-/** Writes the lists that `CLEAN` works by. */
-export async function writeGitPlan(run: string, plan: GitPlan): Promise<void> {
-  const folder = join(run, 'git');
-  await mkdir(join(folder, 'configs'), { recursive: true, mode: 0o755 });
-  const removed = [...plan.remove, ...plan.configs.keys()];
-  await writeFile(join(folder, 'remove'), removed.map((path) => `./${path}\0`).join(''));
-  for (const [path, text] of plan.configs) await writeConfig(join(folder, 'configs', path), text);
-  for (const [path, text] of plan.outsideConfigs) await writeConfig(join(folder, 'outside', path), text);
-}
-
-async function writeConfig(file: string, text: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o755 });
-  await writeFile(file, text, { mode: 0o644 });
-}
-
-/**
- * A shell script that removes from the current folder, a layer over the checkout, what commands must not see. $1 is the
- * folder of `writeGitPlan`.
- */
-export const CLEAN = `
-if [ -s "$1/remove" ]; then xargs -0 rm -rf -- < "$1/remove"; fi
-cp -R "$1/configs/." .`;
-
 /** A shell script that copies the folder $2 to $3, sharing its blocks where the file system and `cp` can. */
 export const COPY = `
 if cp --help 2>&1 | grep -qe --reflink; then cp -a --reflink=auto -- "$2" "$3"; else cp -a -- "$2" "$3"; fi`;
@@ -60,9 +37,9 @@ if cp --help 2>&1 | grep -qe --reflink; then cp -a --reflink=auto -- "$2" "$3"; 
 /** Copies the checkout. @throws SandboxError with the words of `cp`, as about a full disk */
 export async function copyWorkspace(run: string, workspace: string, signal: AbortSignal): Promise<void> {
   const shell = (await findProgram('sh')) ?? '/bin/sh';
-  const script = `set -e; ${COPY}; cd "$3"; ${CLEAN}`;
+  const script = `set -e; ${COPY}; cd "$3"; . "$1"`;
   const copy = join(run, 'layer', 'copy');
-  const args = ['-c', script, 'sh', join(run, 'git'), workspace, copy];
+  const args = ['-c', script, 'sh', join(run, CLEAN), workspace, copy];
   const copied = await runOnHost(shell, args, { withinMs: WAIT.copy, signal });
   if (copied?.exitCode === 0) return;
   const why = copied === null ? `not within ${WAIT.copy / 1000} s` : (copied.stderr.split('\n')[0] ?? '');

@@ -9,7 +9,7 @@ import type { RootPlan } from './mounts.ts';
 import { createOffBackend } from './off.ts';
 import { createRunner, type Runner } from './runner.ts';
 import type { SandboxOptions } from './sandbox.ts';
-import { copyWorkspace, identityOf, makeRunFolders, writeGitPlan } from './scratch.ts';
+import { copyWorkspace, identityOf, makeRunFolders } from './scratch.ts';
 import { runSelfTest } from './self-test.ts';
 import { planRoot, realOrSame } from './system-root.ts';
 import { startUnshareBackend } from './unshare.ts';
@@ -34,7 +34,7 @@ export async function startSandbox(
   try {
     const shell = (await findProgram('bash')) ?? '/bin/sh';
     await makeRunFolders(run, workspace);
-    const git = await planGit(workspace, signal);
+    const git = await planGit(run, workspace, signal);
     const { hasCredentials } = git;
     if (detected.kind === 'none') {
       const places = { home: join(run, 'home'), tmp: join(run, 'tmp'), contextFolder, shell };
@@ -45,9 +45,8 @@ export async function startSandbox(
     const home = realOrSame(options.home);
     const plan: RootPlan = {
       ...{ run, workspace, git, home, shellNetwork: options.shellNetwork },
-      entries: planRoot(options),
+      entries: planRoot({ ...options, readable: [...options.readable, ...git.objects] }),
     };
-    await writeGitPlan(run, git);
     const { backend, layer } = await startBackend(plan, detected, signal);
     try {
       const places = { home, tmp: '/tmp', contextFolder, shell };

@@ -12,10 +12,11 @@ import { SandboxError } from '../errors.ts';
 import { WAIT } from '../text/limits.ts';
 import { race } from '../text/wait.ts';
 import type { Backend } from './command.ts';
+import { CLEAN } from './git-config.ts';
 import { SYSTEM_ENVIRONMENT, SYSTEM_FOLDERS, tryWords } from './host-program.ts';
 import { listMounts, type RootPlan } from './mounts.ts';
 import { shellWord } from './sandbox.ts';
-import { CLEAN, COPY, type Identity } from './scratch.ts';
+import { COPY, type Identity } from './scratch.ts';
 
 /** Absolute paths of the programs. */
 export interface UnsharePrograms {
@@ -224,7 +225,7 @@ function layerLines(workspace: string, run: string, { uid, gid }: Identity): rea
   mount --bind layer/copy layer/merged
   mount -o remount,bind,rw,nosuid,nodev layer/merged
 fi`,
-    `(cd layer/merged; set -- ${shellWord(join(run, 'git'))}; ${CLEAN})`,
+    `(cd layer/merged; . ${shellWord(join(run, CLEAN))})`,
   ];
 }
 
