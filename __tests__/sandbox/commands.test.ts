@@ -130,7 +130,7 @@ describe('createOutput', () => {
       const output = createOutput(10, join(folder, `${Math.random()}`), 1_000);
       const bytes = Buffer.from(text);
       for (let at = 0; at < bytes.length; at += size) await output.add(bytes.subarray(at, at + size));
-      expect((await output.finish()).text).toBe(cut);
+      expect((await output.finish()).output).toBe(cut);
     }
   });
 

@@ -7,6 +7,7 @@ import { SandboxError } from '../errors.ts';
 import { WAIT } from '../text/limits.ts';
 import type { Isolation } from '../types.ts';
 import { SYSTEM_ENVIRONMENT } from './host-program.ts';
+import type { ExecResult } from './sandbox.ts';
 
 /** A way to run commands. */
 export interface Backend {
@@ -21,12 +22,6 @@ export interface Backend {
   findFailure(): Promise<string | null>;
   /** Ends everything inside. */
   close(): Promise<void>;
-}
-
-export interface CommandResult {
-  /** null if the time limit ended it. */
-  readonly exitCode: number | null;
-  readonly durationMs: number;
 }
 
 export interface CommandOptions {
@@ -66,7 +61,7 @@ export async function runInside(
   shell: string,
   program: readonly string[],
   { timeoutMs, signal, onOutput }: CommandOptions,
-): Promise<CommandResult> {
+): Promise<Pick<ExecResult, 'exitCode' | 'durationMs'>> {
   signal.throwIfAborted();
   const startedAt = performance.now();
   const args = ['-c', WRAPPER, 'sh', ...backend.words, ...program];
@@ -131,15 +126,6 @@ export function killGroup(group: number): void {
   }
 }
 
-export interface KeptOutput {
-  /** The full output, or head and tail with a line between them that states how much is missing. */
-  readonly text: string;
-  readonly totalBytes: number;
-  /** Whether the file holds more than the text. */
-  readonly isCut: boolean;
-  readonly keptBytes: number;
-}
-
 /**
  * Keeps head and tail of an output in memory, and the full output in a file once it exceeds the limit.
  * @param maxBytes maximum size of the text, not counting the line about the cut.
@@ -182,15 +168,16 @@ export function createOutput(maxBytes: number, file: string, maxFileBytes: numbe
       }
       tail = tail.subarray(-(maxBytes - headBytes));
     },
-    async finish(): Promise<KeptOutput> {
+    /** Returns the full output, or head and tail with a line between them that states how much is missing. */
+    async finish() {
       await full?.close();
-      if (full === null) return { text: decode(head), totalBytes: total, isCut: false, keptBytes: total };
+      if (full === null) return { output: decode(head), totalBytes: total, keptBytes: total, isCut: false };
       // What is left of a code point at both sides of the cut is left out, too.
       const first = head.subarray(0, head.length - measure(INCOMPLETE_END, head.subarray(-3)));
       const last = tail.subarray(measure(INCOMPLETE_START, tail.subarray(0, 3)));
       const gap = `\n[… ${total - first.length - last.length} bytes left out here …]\n`;
-      const text = `${decode(first)}${gap}${decode(last)}`;
-      return { text, totalBytes: total, isCut: true, keptBytes: kept };
+      const output = `${decode(first)}${gap}${decode(last)}`;
+      return { output, totalBytes: total, keptBytes: kept, isCut: true };
     },
   };
 }

@@ -1,6 +1,7 @@
 /** Programs of this machine that prepare the sandbox; `command.ts` runs the agent's own commands. */
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ExecOutput } from '@actions/exec';
 import { WAIT } from '../text/limits.ts';
 import { race } from '../text/wait.ts';
 
@@ -25,12 +26,6 @@ export async function findProgram(
   return null;
 }
 
-export interface HostResult {
-  readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /**
  * Runs a program of the host that reads no input, and prints neither its output nor its command line. `@actions/exec`
  * cannot stop a program: one that does not end in time is not awaited, and ends with the job.
@@ -42,7 +37,7 @@ export async function runOnHost(
   file: string,
   args: readonly string[],
   { withinMs = WAIT.helper, signal }: { readonly withinMs?: number; readonly signal?: AbortSignal } = {},
-): Promise<HostResult | null> {
+): Promise<ExecOutput | null> {
   // Loaded on first use, so that it does not delay the start of a run.
   const { getExecOutput } = await import('@actions/exec');
   // The package splits the command line into words, so the path is quoted; the arguments are passed unchanged.

@@ -88,12 +88,10 @@ export async function createRunner(
         const output = createOutput(maxOutputBytes, join(options.runFolder, 'context', name), TOOL.spill);
         const ran = start(shell, '.start', { timeoutMs, signal, onOutput: output.add });
         await ran.catch(() => undefined);
-        const { text, totalBytes, isCut, keptBytes } = await output.finish();
+        const { isCut, ...kept } = await output.finish();
         const { exitCode, durationMs } = await ran;
-        return {
-          ...{ exitCode, timedOut: exitCode === null, durationMs, output: text, totalBytes, keptBytes },
-          fullOutputPath: isCut ? join(contextFolder, name) : null,
-        };
+        const fullOutputPath = isCut ? join(contextFolder, name) : null;
+        return { exitCode, timedOut: exitCode === null, durationMs, ...kept, fullOutputPath };
       }),
   };
 }

@@ -21,16 +21,8 @@ export async function runSelfTest(plan: RootPlan, runScript: RunScript, signal: 
   const bystander = await startBystander(sentinel);
   const listener = await startListener();
   try {
-    const facts = {
-      ...{ sentinel, file, port: listener.port },
-      home: await stat(plan.home).then(
-        ({ dev, ino }) => `${dev}:${ino}`,
-        () => null,
-      ),
-      namespaces: await listNamespaces(plan.shellNetwork),
-    };
     const limits = { maxBytes: 1_000, timeoutMs: WAIT.selfTest, signal };
-    const { stdout } = await runScript(probes(plan, facts), limits);
+    const { stdout } = await runScript(await makeProbes(plan, sentinel, file, listener.port), limits);
     const verdict = stdout.toString('utf8').trim();
     if (verdict !== 'all probes passed')
       throw failure(verdict === '' ? 'the probes did not finish' : verdict);
@@ -70,25 +62,20 @@ async function startListener(): Promise<{ server: Server; port: number; isReache
   return { server, port, isReached: () => isReached };
 }
 
-/** Returns the namespaces of this process, as the kernel names them (namespaces(7)). */
-async function listNamespaces(shellNetwork: boolean): Promise<readonly string[]> {
-  const kinds = ['mnt', 'pid', 'ipc', 'uts', ...(shellNetwork ? [] : ['net'])];
-  return Promise.all(kinds.map((kind) => readlink(`/proc/self/ns/${kind}`)));
-}
-
-interface Facts {
-  readonly sentinel: string;
-  readonly file: string;
-  readonly port: number;
-  readonly home: string | null;
-  readonly namespaces: readonly string[];
-}
-
 /** Returns a shell script that prints one line: which probe failed, or that none did. */
-function probes(plan: RootPlan, { sentinel, file, port, home, namespaces }: Facts): string {
-  const { workspace, git, shellNetwork } = plan;
-  const gitFolders = git.folders.map((folder) => join(workspace, folder));
-  const closed = gitFolders.flatMap((folder) => [folder, join(folder, 'config')]);
+async function makeProbes(
+  { workspace, home, git, shellNetwork }: RootPlan,
+  sentinel: string,
+  file: string,
+  port: number,
+): Promise<string> {
+  const closed = git.folders
+    .map((folder) => join(workspace, folder))
+    .flatMap((folder) => [folder, join(folder, 'config')]);
+  const homeStats = await stat(home).catch(() => null);
+  // The namespaces of this process, as the kernel names them (namespaces(7)).
+  const kinds = ['mnt', 'pid', 'ipc', 'uts', ...(shellNetwork ? [] : ['net'])];
+  const namespaces = await Promise.all(kinds.map((kind) => readlink(`/proc/self/ns/${kind}`)));
   // A pattern that does not match its own text, which is part of the command lines of these probes.
   const pattern = shellWord(`[${sentinel.slice(0, 1)}]${sentinel.slice(1)}`);
   return [
@@ -106,11 +93,7 @@ function probes(plan: RootPlan, { sentinel, file, port, home, namespaces }: Fact
         `case $spaces in *${shellWord(name)}*) failed ${shellWord(`a namespace is shared (${name})`)};; esac`,
     ),
     `[ -e ${shellWord(file)} ] && failed "the folder of the run can be seen"`,
-    ...(home === null
-      ? []
-      : [
-          `[ "$(stat -c %d:%i ${shellWord(plan.home)})" = ${home} ] && failed "the home folder is the machine's own"`,
-        ]),
+    `[ "$(stat -c %d:%i ${shellWord(home)})" = ${homeStats?.dev}:${homeStats?.ino} ] && failed "the home folder is the machine's own"`,
     '[ -e /old/etc ] && failed "the machine\'s own root can be reached"',
     ...['/', '/etc', '/usr', '/proc/sys/kernel/core_pattern', '/proc/sysrq-trigger', ...closed].map(
       (path) => `[ -w ${shellWord(path)} ] && failed ${shellWord(`${path} can be written`)}`,
