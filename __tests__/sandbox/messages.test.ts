@@ -82,16 +82,20 @@ const base: SandboxOptions = {
   ...{ ...CLOSED, mode: 'required', workspace: '/w', workingDirectory: '/w', home: '/h', runnerTemp: '/t' },
   ...{ runFolder: '/t/r', environment: {}, isSecret: (value) => value === 'secret' },
 };
-type Weak = Parameters<typeof describeWeaknesses>[0];
-const tell = (options: Partial<SandboxOptions>, weak: Partial<Weak> = {}) => {
-  const others = { missing: null, hasCredentials: false, inContainer: true };
-  return describeWeaknesses({ ...others, ...weak, options: { ...base, ...options } });
+interface Found {
+  readonly missing?: string;
+  readonly hasCredentials?: boolean;
+  readonly inContainer?: boolean;
+}
+const tell = (options: Partial<SandboxOptions>, found: Found = {}) => {
+  const { missing = null, hasCredentials = false, inContainer = true } = found;
+  return describeWeaknesses({ ...base, ...options }, missing, hasCredentials, inContainer);
 };
 
 const PASSED = { passEnv: ['A', 'B', 'C'], environment: { A: 'x', B: 'secret' } };
 const HIDDEN = /holds credentials, which the agent does not see.*persist-credentials: false/u;
 
-it.each<[what: string, Partial<SandboxOptions>, Partial<Weak>, list: readonly RegExp[]]>([
+it.each<[what: string, Partial<SandboxOptions>, Found, list: readonly RegExp[]]>([
   ['nothing', {}, {}, []],
   ['off', { mode: 'off' }, {}, [/^sandbox: off\. .*trusted repositories only/u]],
   ['auto', { mode: 'auto' }, { missing: 'Why.' }, [/^sandbox: auto found no sandbox.* Why\.$/u]],
@@ -99,8 +103,8 @@ it.each<[what: string, Partial<SandboxOptions>, Partial<Weak>, list: readonly Re
   ['pass-env', PASSED, {}, [/can read A\.$/u]],
   ['credentials', {}, { hasCredentials: true }, [HIDDEN]],
   ['seen ones', { mode: 'off' }, { hasCredentials: true }, [/^sandbox: off/u, /holds credentials\. Fix/u]],
-])('tells of %s', (_, options, weak, list) => {
-  const others = tell(options, weak).filter((one) => !one.startsWith('The step runs as root'));
+])('tells of %s', (_, options, found, list) => {
+  const others = tell(options, found).filter((one) => !one.startsWith('The step runs as root'));
   expect(others).toEqual(list.map((pattern) => expect.stringMatching(pattern)));
 });
 

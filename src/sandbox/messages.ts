@@ -47,22 +47,16 @@ export function describeBroken(problem: string, inContainer: boolean): string {
   return `The sandbox does not start here: ${problem}. ${inContainer ? IN_CONTAINER : fix} ${WAY_OUT}`;
 }
 
-interface Weak {
-  readonly options: SandboxOptions;
-  /** Why mode `auto` found no sandbox; null if there is one. */
-  readonly missing: string | null;
-  readonly hasCredentials: boolean;
-  readonly inContainer: boolean;
-}
-
-/** Describes what is weaker than it could be, one sentence each. */
-export function describeWeaknesses({
-  options,
-  missing,
-  hasCredentials,
-  inContainer,
-}: Weak): readonly string[] {
-  const { mode, shellNetwork, environment, passEnv, isSecret } = options;
+/**
+ * Describes what is weaker than it could be, one sentence each.
+ * @param missing why mode `auto` found no sandbox; null if there is one.
+ */
+export function describeWeaknesses(
+  { mode, shellNetwork, environment, passEnv, isSecret }: SandboxOptions,
+  missing: string | null,
+  hasCredentials: boolean,
+  inContainer: boolean,
+): readonly string[] {
   const isIsolated = mode !== 'off' && missing === null;
   const list: string[] = [];
   if (mode === 'off')

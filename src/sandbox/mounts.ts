@@ -1,5 +1,6 @@
 /** The mounts of a sandbox, in their order, for both backends. */
 import { dirname, join, relative } from 'node:path';
+import type { Isolation } from '../types.ts';
 import type { GitPlan } from './git-config.ts';
 import { isWithin, type Mount } from './system-root.ts';
 
@@ -14,8 +15,12 @@ export interface RootPlan {
   readonly shellNetwork: boolean;
 }
 
+const CONTEXT = '/tmp/context';
+
 /** Where commands see the context folder. */
-export const CONTEXT = '/tmp/context';
+export function contextFolderOf(isolation: Isolation, run: string): string {
+  return isolation === 'none' ? join(run, 'context') : CONTEXT;
+}
 
 /** Where the folders that commands write to lie on this machine. */
 export interface Writable {

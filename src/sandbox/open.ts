@@ -1,11 +1,10 @@
 /** Gives the tools of a run their access to the sandbox. */
-import { isAbsolute, join, resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { WAIT } from '../text/limits.ts';
 import { readConfined } from './confined-read.ts';
 import type { Detected } from './detect.ts';
 import { parseRead, readScript, requireExit, writeScript } from './file-scripts.ts';
-import { describeWeaknesses, isContainer } from './messages.ts';
-import { CONTEXT } from './mounts.ts';
+import { contextFolderOf } from './mounts.ts';
 import { replaceContext } from './runner.ts';
 import { DeniedError, type OpenedSandbox, type SandboxOptions } from './sandbox.ts';
 import { type StartedSandbox, startSandbox } from './start.ts';
@@ -19,18 +18,13 @@ import { realOrSame } from './system-root.ts';
 export function openSandbox(options: SandboxOptions, detected: Detected): OpenedSandbox {
   const { mode } = options;
   if (detected.kind === 'none' && mode === 'required') throw detected.error;
-  const missing = detected.kind === 'none' && mode === 'auto' ? detected.error.message : null;
   const run = realOrSame(options.runFolder);
-  const contextFolder = detected.kind === 'none' ? join(run, 'context') : CONTEXT;
+  const contextFolder = contextFolderOf(detected.kind, run);
   const closing = new AbortController();
-  const opened = startSandbox({ ...options, runFolder: run }, detected, contextFolder, closing.signal);
+  const opened = startSandbox({ ...options, runFolder: run }, detected, closing.signal);
   let started: StartedSandbox | null = null;
-  let weaknesses: readonly string[] = [];
   let hasFailed = false;
-  const ready = opened.then(async (one) => {
-    const { hasCredentials } = one;
-    const inContainer = await isContainer();
-    weaknesses = describeWeaknesses({ options, missing, inContainer, hasCredentials });
+  const ready = opened.then((one) => {
     started = one;
   });
   ready.catch(() => {
@@ -46,10 +40,10 @@ export function openSandbox(options: SandboxOptions, detected: Detected): Opened
   return {
     workingDirectory: options.workingDirectory,
     contextFolder,
-    shellOffered: missing === null,
+    shellOffered: detected.kind !== 'none' || mode === 'off',
     isolation: () => (hasFailed ? 'none' : detected.kind),
     layer: () => started?.layer ?? null,
-    weaknesses: () => weaknesses,
+    weaknesses: () => started?.weaknesses ?? [],
     ready: () => ready,
     async addContext(name, bytes) {
       await opened;

@@ -5,7 +5,9 @@ import { messageOf, SandboxError } from '../errors.ts';
 import { TOOL } from '../text/limits.ts';
 import { type Backend, type CommandOptions, createOutput, runInside } from './command.ts';
 import { buildEnvironment, scriptEnvironment } from './environment.ts';
+import { contextFolderOf } from './mounts.ts';
 import { type RunScript, type Sandbox, type SandboxOptions, shellWord } from './sandbox.ts';
+import { realOrSame } from './system-root.ts';
 
 export interface Runner {
   readonly exec: Sandbox['exec'];
@@ -14,37 +16,31 @@ export interface Runner {
   idle(): Promise<unknown>;
 }
 
-/** Paths as commands see them. */
-export interface Places {
-  readonly home: string;
-  readonly tmp: string;
-  readonly contextFolder: string;
-  /** The absolute path of bash, or of sh if there is no bash. */
-  readonly shell: string;
-}
-
 /** Processes and bytes per file of a command: far above the needs of any test suite. */
 const LIMITS = 'ulimit -u 8192; ulimit -f 16777216; ulimit -c 0';
 
-/** @param closing ends what runs. */
+/**
+ * @param shell the absolute path of bash, or of sh if there is no bash.
+ * @param closing ends what runs.
+ */
 export async function createRunner(
   options: SandboxOptions,
-  { contextFolder, shell, ...folders }: Places,
   backend: Backend,
+  shell: string,
   closing: AbortSignal,
 ): Promise<Runner> {
-  const put = (name: string, bytes: Buffer | string) => replaceContext(options.runFolder, name, bytes);
+  const { runFolder: run } = options;
+  const contextFolder = contextFolderOf(backend.name, run);
+  const isOff = backend.name === 'none';
+  const tmp = isOff ? join(run, 'tmp') : '/tmp';
+  const home = isOff ? join(run, 'home') : realOrSame(options.home);
+  const put = (name: string, bytes: Buffer | string) => replaceContext(run, name, bytes);
   const place = (name: string) => shellWord(join(contextFolder, name));
   const bash = shell.endsWith('/bash') ? `${shell} --noprofile --norc -o pipefail` : shell;
-  const writeStart = (name: string, variables: Readonly<Record<string, string>>, last: string) =>
-    put(name, startFile(options.workingDirectory, variables, last));
-  await writeStart(
-    '.start',
-    buildEnvironment({ ...options, ...folders }),
-    `exec ${bash} ${place('.command')}`,
-  );
-  const variables = { ...scriptEnvironment(folders.tmp), INPUT: join(contextFolder, '.input') };
-  await writeStart('.start-script', variables, `exec 2>/dev/null; . ${place('.script')}`);
+  const modelStart = startFile(options, buildEnvironment({ ...options, home, tmp }));
+  await put('.start', `${modelStart}\nexec ${bash} ${place('.command')}\n`);
+  const scriptStart = startFile(options, { ...scriptEnvironment(tmp), INPUT: join(contextFolder, '.input') });
+  await put('.start-script', `${scriptStart}\nexec 2>/dev/null\n. ${place('.script')}\n`);
 
   let last: Promise<unknown> = Promise.resolve();
   /** Two commands must not share the files by which they are passed. */
@@ -108,17 +104,15 @@ export async function replaceContext(run: string, name: string, bytes: Buffer | 
   }
 }
 
-/** @param last the line that runs the command */
+/** Returns the lines that prepare a command. */
 function startFile(
-  workingDirectory: string,
+  { workingDirectory }: SandboxOptions,
   variables: Readonly<Record<string, string>>,
-  last: string,
 ): string {
   const folder = shellWord(workingDirectory);
   return [
     `cd -- ${folder} 2>/dev/null || { printf 'The working directory is gone: %s\\n' ${folder}; exit 126; }`,
     `{ ${LIMITS}; } 2>/dev/null`,
     ...Object.entries(variables).map(([key, value]) => `export ${key}=${shellWord(value)}`),
-    `${last}\n`,
   ].join('\n');
 }

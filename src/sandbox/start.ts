@@ -1,10 +1,10 @@
 /** Starts the backend of a sandbox over the workspace, and tests it. */
-import { join } from 'node:path';
 import { messageOf, SandboxError } from '../errors.ts';
 import { createBwrapBackend } from './bwrap.ts';
 import type { Detected } from './detect.ts';
 import { planGit } from './git-config.ts';
 import { findProgram } from './host-program.ts';
+import { describeWeaknesses, isContainer } from './messages.ts';
 import type { RootPlan } from './mounts.ts';
 import { createOffBackend } from './off.ts';
 import { createRunner, type Runner } from './runner.ts';
@@ -18,7 +18,7 @@ export interface StartedSandbox {
   /** null if only files can be read. */
   readonly runner: Runner | null;
   readonly layer: 'overlay' | 'copy' | null;
-  readonly hasCredentials: boolean;
+  readonly weaknesses: readonly string[];
   /** Ends everything inside. */
   close(): Promise<void>;
 }
@@ -27,32 +27,28 @@ export interface StartedSandbox {
 export async function startSandbox(
   options: SandboxOptions,
   detected: Detected,
-  contextFolder: string,
   signal: AbortSignal,
 ): Promise<StartedSandbox> {
-  const { runFolder: run, workspace, mode } = options;
+  const { runFolder: run, workspace, mode, shellNetwork } = options;
   try {
     const shell = (await findProgram('bash')) ?? '/bin/sh';
     await makeRunFolders(run, workspace);
     const git = await planGit(run, workspace, signal);
-    const { hasCredentials } = git;
+    const missing = detected.kind === 'none' && mode === 'auto' ? detected.error.message : null;
+    const weaknesses = describeWeaknesses(options, missing, git.hasCredentials, await isContainer());
     if (detected.kind === 'none') {
-      const places = { home: join(run, 'home'), tmp: join(run, 'tmp'), contextFolder, shell };
       const backend = createOffBackend(shell, run);
-      const runner = mode === 'off' ? await createRunner(options, places, backend, signal) : null;
-      return { runner, layer: null, hasCredentials, close: backend.close };
+      const runner = mode === 'off' ? await createRunner(options, backend, shell, signal) : null;
+      return { runner, layer: null, weaknesses, close: backend.close };
     }
-    const home = realOrSame(options.home);
-    const plan: RootPlan = {
-      ...{ run, workspace, git, home, shellNetwork: options.shellNetwork },
-      entries: planRoot({ ...options, readable: [...options.readable, ...git.objects] }),
-    };
+    const readable = [...options.readable, ...git.objects];
+    const entries = planRoot({ ...options, readable });
+    const plan: RootPlan = { run, workspace, git, home: realOrSame(options.home), shellNetwork, entries };
     const { backend, layer } = await startBackend(plan, detected, signal);
     try {
-      const places = { home, tmp: '/tmp', contextFolder, shell };
-      const runner = await createRunner(options, places, backend, signal);
+      const runner = await createRunner(options, backend, shell, signal);
       await runSelfTest(plan, runner.runScript, signal);
-      return { runner, layer, hasCredentials, close: backend.close };
+      return { runner, layer, weaknesses, close: backend.close };
     } catch (error) {
       await backend.close();
       throw error;

@@ -46,12 +46,6 @@ const HOME = `.bun/bin .bun/install
   .yarn/berry/cache
   go/bin go/pkg setup-pnpm`.split(/\s+/u);
 
-/** Folders of packages below those that variables name, beside which credentials can lie. */
-const BELOW_VARIABLE: Readonly<Record<string, readonly string[]>> = {
-  CARGO_HOME: ['bin', 'git', 'registry'],
-  GOPATH: ['bin', 'pkg'],
-};
-
 /** The folders beside a `bin` on PATH from which its programs load their parts. */
 const BESIDE_BIN = /^(?:lib.*|share|include|conf)$/u;
 /** The same in the home, where `share` may hold the data of a person. */
@@ -80,7 +74,6 @@ export function planRoot(options: RootOptions): readonly Mount[] {
   const { environment, readable } = options;
   const home = realOrSame(options.home);
   const closed = [options.workspace, home, options.runnerTemp, options.runFolder].map(realOrSame);
-  const inHome = (place: string) => isWithin(realOrSame(place), home);
   const toolCaches = ['RUNNER_TOOL_CACHE', 'AGENT_TOOLSDIRECTORY'].map((name) => environment[name] ?? '');
   const wanted = [
     ...SYSTEM,
@@ -88,7 +81,7 @@ export function planRoot(options: RootOptions): readonly Mount[] {
     ...listEntries('/opt', OPT),
     ...HOME.map((name) => join(home, name)),
     ...toolCaches,
-    ...[...listToolFolders(environment), ...listPackageFolders(environment)].filter((at) => !inHome(at)),
+    ...listToolFolders(environment).filter((at) => !isWithin(realOrSame(at), home)),
     ...listPathFolders(environment['PATH'])
       .filter((at) => !holdsRow(at, home))
       .flatMap((at) => [at, ...listBeside(at, home)]),
@@ -121,12 +114,6 @@ function isAllowed(
 ): boolean {
   if (place === '/' || isWithin(place, workspace) || isWithin(place, run)) return false;
   return ![workspace, home, temp, run].some((one) => isWithin(one, place));
-}
-
-function listPackageFolders(environment: RootOptions['environment']): readonly string[] {
-  return Object.entries(BELOW_VARIABLE).flatMap(([variable, names]) =>
-    listPathFolders(environment[variable]).flatMap((folder) => names.map((name) => join(folder, name))),
-  );
 }
 
 /** Whether a folder of the home, such as .dotnet, holds rows of the table: beside them lie settings or keys. */

@@ -170,15 +170,10 @@ function rootScript(plan: RootPlan, { uid, gid }: Identity, mark: string): strin
     ...layerLines(workspace, run, { uid, gid }),
     // The size limit is that of tmpfs, half of the memory.
     'mount -t tmpfs -o mode=0711,nosuid,nodev none private',
-    `mkdir -m 1777 private/tmp; mkdir -m 0700 private/home; chown ${uid}:${gid} private/home`,
+    'mkdir -m 1777 private/tmp; mkdir -m 0700 private/home',
     'mount -t tmpfs -o mode=0755,nosuid,nodev none root',
     'mkdir root/proc root/dev root/old',
-    `make_folder() {
-  [ -d "$1" ] && return
-  make_folder "\${1%/*}"
-  mkdir "$1"
-  case $1 in ${at(plan.home)}/* | ${at('/tmp')}/* | ${at('/var/tmp')}/*) chown ${uid}:${gid} "$1" ;; esac
-}`,
+    'make_folder() { [ -d "$1" ] || mkdir -p "$1"; }',
     'place() { if [ -d "$1" ]; then make_folder "$2"; else make_folder "${2%/*}"; [ -e "$2" ] || : > "$2"; fi; }',
     // The kinds of mounts, each with $1 at $2.
     // What another program removed meanwhile has nothing to show.
@@ -187,6 +182,7 @@ function rootScript(plan: RootPlan, { uid, gid }: Identity, mark: string): strin
     'pin() { make_folder "$2"; mount --bind "$2" "$2"; }',
     'link() { make_folder "${2%/*}"; ln -s "$1" "$2"; }',
     ...mounts.map(({ kind, from, at: place }) => `${kind} ${shellWord(from)} ${at(place)}`),
+    `chown -R ${uid}:${gid} private/tmp private/home`,
     'mount -t proc -o nosuid,nodev,noexec proc root/proc',
     ...deviceLines(mark),
     // Lists the keys of this machine, which no namespace isolates.
