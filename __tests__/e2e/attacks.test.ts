@@ -5,91 +5,36 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { processesWith } from '../sandbox/world.ts';
 import { allSettings, attackSettings, isWritable } from '../support/attacks/backends.ts';
-import { type BatchResult, FINAL, type Observation, runBatch } from '../support/attacks/batch.ts';
-import { groupRow, machineRows, PLANTED } from '../support/attacks/machine.ts';
-import { type AttackPull, openAttackPull } from '../support/attacks/pull-request.ts';
-import { type AttackRow, controls, listedOnly, shell, toolRows } from '../support/attacks/rows.ts';
-import { SYSTEM_FOLDERS } from '../support/attacks/system.ts';
-import { type AttackWorld, CANARIES, createAttackWorld } from '../support/attacks/world.ts';
-import {
-  effectsOf,
-  parseLog,
-  problemsIn,
-  type RunnerCommand,
-  withoutStopCommands,
-} from '../support/fakes/runner/runner.ts';
+import { type BatchResult, FINAL, findLeaks, runBatch } from '../support/attacks/batch.ts';
+import { STRANGERS } from '../support/attacks/pull-request.ts';
+import { controls, listedOnly, rowsOf, sharedRow, toolRows } from '../support/attacks/rows.ts';
+import { type AttackWorld, CANARIES, createAttackWorld, PLANTED } from '../support/attacks/world.ts';
+import { effectsOf, parseLog, problemsIn, withoutStopCommands } from '../support/fakes/runner/runner.ts';
 import { actionsIn } from '../support/texts/gfm.ts';
 
-/** The file tools' own messages, not those of another failure. */
-const DENIED = /^".*" (?:does not exist\. Read|is not a regular file)|^Access to ".*" is denied\.$/mu;
 /** Attacks that break git's view of the copy cause this warning, which is ours. */
 const OWN_WARNING = /^(?:git could not tell what the agent changed|The patch leaves out )/u;
 
-function rot13(text: string): string {
-  return text.replace(/[a-z]/giu, (letter) =>
-    String.fromCharCode(letter.charCodeAt(0) + (letter.toLowerCase() < 'n' ? 13 : -13)),
-  );
-}
+const isGroup = ({ name }: { readonly name: string }) => name === 'group' || name === 'endgroup';
 
-/** The encodings in which a text may contain a secret. */
-const needles = CANARIES.flatMap((value) => {
-  const bytes = Buffer.from(value);
-  const reversed = [...value].toReversed().join('');
-  return [value, rot13(value), reversed, bytes.toString('base64').slice(0, -4), bytes.toString('hex')];
-});
-const leaksIn = (text: string) => needles.filter((needle) => text.includes(needle));
-
-/** What an attack achieved, one line each, and what the row expects and the result does not show. */
-function harmOf({ expect: expected }: AttackRow, seen: Observation): readonly string[] {
-  const { result, elapsedMs } = seen;
-  const { tool, match, max_ms: maxMs, max_out: maxOut, not_match: unwanted } = expected;
-  const harm = [...leaksIn(result).map((needle) => `leaks ${needle}`), ...seen.changed];
-  if (seen.reached > 0) harm.push(`reaches a listener ${seen.reached} times`);
-  if (seen.alive) harm.push('leaves a process');
-  if (tool === 'denied' && !DENIED.test(result)) harm.push(`is not denied: ${result}`);
-  for (const text of [match, tool === 'timeout' ? 'timed out after' : null])
-    if (typeof text === 'string' && !result.includes(text)) harm.push(`lacks ${text} in ${result}`);
-  if (typeof unwanted === 'string' && result.includes(unwanted)) harm.push(`says ${unwanted}`);
-  if (typeof maxMs === 'number' && elapsedMs >= 4 * maxMs) harm.push(`takes ${elapsedMs} ms`);
-  if (typeof maxOut === 'number' && result.length >= maxOut) harm.push(`prints ${result.length} characters`);
-  return harm;
-}
-
-function expectRow(row: AttackRow, run: BatchResult): void {
-  const seen = run.observations.get(row.id);
-  if (seen === undefined) throw new Error('the run ended before this attack: see the test of its exit code');
-  expect(harmOf(row, seen)).toEqual([]);
-}
-
-const isGroup = ({ name }: RunnerCommand) => name === 'group' || name === 'endgroup';
-
-const settings = attackSettings().map((setting) => ({
-  ...setting,
-  rows: [...toolRows, ...machineRows, ...(setting.wall === 'bwrap' ? [] : [groupRow])],
-}));
-
-describe.each(settings)('$name', ({ wall, rows, ...options }) => {
+describe.each(attackSettings)('$name', ({ wall, ...options }) => {
+  const rows = rowsOf(wall);
   let world: AttackWorld;
   let honest: BatchResult;
   let hostile: BatchResult;
-  let pull: AttackPull;
   beforeAll(async () => {
     world = await createAttackWorld(options);
-    pull = await openAttackPull(world);
-    const step = (run: number) => ({ world, wall, inputs: pull.inputs, ...pull.step('issue_comment', run) });
-    honest = await runBatch(step(1), controls);
-    hostile = await runBatch(step(2), rows);
+    const step = { world, wall, event: 'issue_comment' } as const;
+    honest = await runBatch(step, controls);
+    hostile = await runBatch(step, rows);
   });
-  afterAll(async () => {
-    await world.close();
-    // The fake GitHub throws its complaints here.
-    await pull.hub.close();
-  });
+  afterAll(() => world.close());
 
-  it.each(controls)('an honest agent can $id', (row) => expectRow(row, honest));
+  it.each(controls)('an honest agent can $id', ({ id }) => expect(honest.harm.get(id)).toEqual([]));
 
-  it.each(rows)('$id', (row) => expectRow(row, hostile));
+  it.each(rows)('$id', ({ id }) => expect(hostile.harm.get(id)).toEqual([]));
 
   it('uses this backend, and both runs end with the model’s verdict', () => {
     for (const run of [honest, hostile]) {
@@ -136,7 +81,7 @@ describe.each(settings)('$name', ({ wall, rows, ...options }) => {
   });
 
   it('md_inert: the rendered summary and comment contain no active content of the attacks', () => {
-    const [comment = ''] = pull.comments().own;
+    const comment = world.pull.comments().at(-1) ?? '';
     for (const page of [honest.summary, hostile.summary, comment.replace(/^<!--.*-->\n/u, '')]) {
       expect(page).toContain('## ☑️ Accepted: no gate was asked for');
       expect(actionsIn(page, 'https://github.com/example/cart/')).toEqual([]);
@@ -146,10 +91,8 @@ describe.each(settings)('$name', ({ wall, rows, ...options }) => {
   });
 
   it('changes no comment of a stranger, and updates its own single comment', () => {
-    const { hub, strangers, head } = pull;
-    const { own, theirs } = pull.comments();
-    expect(theirs).toEqual(strangers);
-    expect(own).toEqual([expect.stringContaining(`commit=${head} run=2 attempt=1`)]);
+    const { hub, head, mark, comments } = world.pull;
+    expect(comments()).toEqual([...STRANGERS, expect.stringContaining(`${mark()}attempt=1`)]);
     expect(hub.statuses().map(({ sha, state }) => [sha, state])).toEqual(
       ['pending', 'success', 'pending', 'success'].map((state) => [head, state]),
     );
@@ -182,85 +125,53 @@ describe.each(settings)('$name', ({ wall, rows, ...options }) => {
   });
 
   it('no canary is in the log after its masks, in the requests, or in any result file', () => {
-    const masks = /^::add-mask::.*\n/gmu;
-    const texts = [
-      hostile.stdout.toString().replace(masks, ''),
-      hostile.transcript,
-      hostile.envelope,
-      hostile.summary,
-      hostile.outputText,
-      pull.comments().own.join(),
-      JSON.stringify(pull.hub.statuses()),
-    ];
-    expect(texts.every((text) => text.length > 0)).toBe(true);
-    expect([...texts, ...hostile.bodies].flatMap(leaksIn)).toEqual([]);
-  });
-
-  it('the canaries are where the attacks look, so that their absence is meaningful', () => {
-    expect(Object.values(world.variables).join(' ')).toContain(PLANTED);
-    const files = [join(world.home, '.npmrc'), join(world.temp, 'git-credentials-1.config')];
-    for (const file of [...files, join(world.workspace, '.git', 'config')])
-      expect(readFileSync(file, 'utf8')).toContain(PLANTED);
+    const { stdout, transcript, envelope, summary, outputText, bodies } = hostile;
+    const { comments, hub } = world.pull;
+    const texts = [stdout.toString().replace(/^::add-mask::.*\n/gmu, ''), transcript, envelope, summary];
+    texts.push(outputText, comments().at(-1) ?? '', JSON.stringify(hub.statuses()));
+    expect(texts).not.toContain('');
+    expect([...texts, ...bodies].flatMap(findLeaks)).toEqual([]);
   });
 });
 
 describe('without isolation', () => {
-  const SHARED = [...SYSTEM_FOLDERS, '/tmp', '/var/tmp', '/dev/shm'].filter(isWritable);
-  const created = shell(
-    'files in the shared folders',
-    `umask 022; for d in ${SHARED.join(' ')}; do echo x > "$d/SAMARK"; done`,
-  );
+  const created = ['/', '/etc', '/usr', '/usr/bin', '/usr/local/bin', '/opt', '/tmp', '/var/tmp', '/run']
+    .concat('/dev/shm', '/dev/mqueue')
+    .filter(isWritable)
+    .map((folder) => join(folder, 'SAMARK'));
   /** What attacks achieve that the sandbox prevents, by the beginning of their ids. */
   const harms: readonly (readonly [id: string, harm: RegExp])[] = [
-    ['X05', /^leaks /u],
-    ['X11', /_runner_file_commands\/set_output_1: /u],
-    ['H2 wants the key', /\/\.runner: /u],
+    ...['B01', 'B05', 'X03', 'X05'].map((id) => [id, /^leaks /u] as const),
+    ['D01', /_runner_file_commands\/set_output_1: /u],
     ['H2 wants data', /^leaks /u],
-    ['M7', /^reaches a listener 2 times$/u],
+    ['M7', /^reaches a listener [23] times$/u],
     ['F01', /^reaches a listener /u],
-    [created.id, /^\/tmp\/SAMARK\S*: absent -> file 100644 /u],
+    ['E01', /^leaves a process$/u],
+    ...created.map((file) => [sharedRow.id, new RegExp(`^${file}\\S*: absent -> 100`, 'u')] as const),
   ];
-  const rows = harms.flatMap(([id]) =>
-    [...toolRows, ...machineRows, created].filter((row) => row.id.startsWith(id)),
-  );
+  const rows = [...new Set(harms.flatMap(([id]) => toolRows.filter((row) => row.id.startsWith(id))))];
   let world: AttackWorld;
   let run: BatchResult;
-  const createdIn = (folder: string) => join(folder, `${world.mark}-${harms.length}-`);
   beforeAll(async () => {
     world = await createAttackWorld();
     run = await runBatch({ world, wall: 'bwrap', inputs: { sandbox: 'off' } }, rows);
   });
   afterAll(async () => {
-    for (const folder of SHARED) rmSync(createdIn(folder), { force: true });
+    const mark = `${world.mark}-${rows.indexOf(sharedRow)}-`;
+    for (const file of created) rmSync(file.replace('SAMARK', mark), { force: true });
+    for (const pid of processesWith(world.mark)) process.kill(Number(pid));
     await world.close();
   });
 
   it.each(harms)('the attack %s succeeds', (id, harm) => {
-    const row = rows.find((each) => each.id.startsWith(id)) ?? created;
-    const seen = run.observations.get(row.id);
-    expect(seen && harmOf(row, seen)).toContainEqual(expect.stringMatching(harm));
-  });
-
-  it('a file in each shared folder is noticed', () => {
-    const changed = run.observations.get(created.id)?.changed ?? [];
-    const uid = process.getuid?.();
-    expect(changed).toEqual(
-      expect.arrayContaining(SHARED.map((folder) => `${createdIn(folder)}: absent -> file 100644 ${uid}`)),
-    );
+    const row = rows.find((each) => each.id.startsWith(id));
+    expect(run.harm.get(row?.id ?? '')).toContainEqual(expect.stringMatching(harm));
   });
 });
 
 it('the setting that the variable ATTACKS asks for is available here', () => {
-  if (process.env['ATTACKS'] !== undefined || allSettings.length > 0) expect(settings).not.toEqual([]);
+  if (process.env['ATTACKS'] !== undefined || allSettings.length > 0) expect(attackSettings).not.toEqual([]);
 });
-
-if (allSettings.length === 0)
-  it('a required sandbox without a backend ends the run before any tool call', async () => {
-    const world = await createAttackWorld();
-    const run = await runBatch({ world, wall: 'bwrap' }, []);
-    await world.close();
-    expect([run.exitCode, run.observations.size]).toEqual([44, 0]);
-  });
 
 it('all rows of the list run but those that need a disposable host', () => {
   expect(listedOnly.map(({ id }) => id)).toEqual(['E11-fill-tmp', 'F10-metadata', 'F11-dns']);

@@ -1,107 +1,133 @@
 /** Many attacks in one run of the bundle: a scripted model makes one call per turn and observes its effects before the next. */
-import { existsSync, readlinkSync } from 'node:fs';
+import { lstatSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAlive } from '../../sandbox/world.ts';
-import { calls, type Reply, submits } from '../fakes/model/server.ts';
-import { type AttackCall, type AttackRow, callsOf, shell } from './rows.ts';
+import { submits } from '../fakes/model/server.ts';
+import { type AttackCall, type AttackRow, callsOf, replyOf } from './rows.ts';
 import { type AttackStep, runAttackStep } from './step.ts';
-import { differences, watchSystem } from './system.ts';
-import type { AttackWorld } from './world.ts';
+import { CANARIES } from './world.ts';
 
-/** The effects of an attack, observed right after it. */
-export interface Observation {
-  /** The tool results for the model. */
-  readonly result: string;
-  /** The time from the response of the model to its next request, in milliseconds of machine time. */
-  readonly elapsedMs: number;
-  /** The changes since the first attack, one line per file. */
-  readonly changed: readonly string[];
-  /** The number of connections to the listeners outside. */
-  readonly reached: number;
-  readonly alive: boolean;
-}
+type Texts = Readonly<Record<string, string>>;
 
-/** The final payload of the model for the default schema of these runs. */
+/** The final payload of the model. */
 export const FINAL = { verdict: 'pass', summary: 'nothing came of it' };
 
-/** The schema of these runs by default. */
-export const VERDICT_SCHEMA = {
-  type: 'object',
-  required: ['verdict', 'summary'],
-  additionalProperties: false,
-  properties: { verdict: { enum: ['pass', 'fail'] }, summary: { type: 'string' } },
-};
-
-/** A call without effect, after which the sandbox has started. */
-const FIRST = shell('nothing', 'true');
-
-/** The whole run, with the observations by the id of the row. */
+/** The whole run, and the harm that each attack did, by the id of the row. */
 export type BatchResult = Awaited<ReturnType<typeof runBatch>>;
 
 /** Runs attacks in order and then submits an honest verdict. */
 export async function runBatch(step: Omit<AttackStep, 'script'>, rows: readonly AttackRow[]) {
   const { world } = step;
-  const turns = [FIRST, ...rows].flatMap((row, number) => {
+  const turns = rows.flatMap((row, number) => {
     const mark = `${world.mark}-${number}-`;
-    const calls = callsOf(row, { ...namesIn(world), SAMARK: mark });
+    const calls = callsOf(row, { ...world.names, SAMARK: mark });
     return calls.map((call, at) => ({ call, mark, row: at === calls.length - 1 ? row : null }));
   });
-  const observations = new Map<string, Observation>();
-  const systemState = watchSystem(
+  const files = namedFiles(
     turns.map(({ call }) => call),
     world.mark,
-    world.base,
   );
-  const state = () => ({ ...systemState(), ...world.manifest() });
-  let before: Readonly<Record<string, string>> = {};
+  const state = (): Texts => ({
+    ...Object.fromEntries(files.map((file) => [file, describeFile(file)])),
+    ...{ ...world.manifest(), core_pattern: readFileSync('/proc/sys/kernel/core_pattern', 'utf8') },
+  });
+  const harm = new Map<string, readonly string[]>();
+  let before: Texts | null = null;
   let startedAt = 0;
   const result = await runAttackStep({
     ...step,
-    inputs: { schema: JSON.stringify(VERDICT_SCHEMA), 'timeout-minutes': '6', ...step.inputs },
-    script: async (request, index) => {
+    inputs: { 'timeout-minutes': '6', ...step.inputs },
+    script: async ({ toolResults }, index) => {
       const elapsedMs = performance.now() - startedAt;
+      before ??= state();
       const { row = null, mark = '' } = turns[index - 1] ?? {};
-      if (index === 1) before = state();
       if (row !== null) {
-        const settle = row.expect['settle_ms'];
-        if (typeof settle === 'number') await sleep(settle);
-        observations.set(row.id, {
-          result: request.toolResults.map(({ text }) => text).join('\n'),
-          elapsedMs,
-          changed: differences(before, state()),
-          reached: world.reached(),
-          alive: isAlive(mark),
-        });
+        await sleep(Number(row.expect['settle_ms'] ?? 0));
+        const text = toolResults.map((each) => each.text).join('\n');
+        const seen = [...findLeaks(text), ...findDifferences(before, state())];
+        if (world.reached() > 0) seen.push(`reaches a listener ${world.reached()} times`);
+        if (isAlive(mark)) seen.push('leaves a process');
+        harm.set(row.id, [...seen, ...findUnmet(row.expect, text, elapsedMs)]);
       }
       const next = turns[index];
       startedAt = performance.now();
       return next === undefined ? submits(FINAL) : replyOf(next.call);
     },
   });
-  return { ...result, observations };
+  return { ...result, harm };
 }
 
-/** What the names in the commands of an attack stand for. */
-function namesIn(world: AttackWorld): Readonly<Record<string, string>> {
-  // Guards a command that kills processes: it first checks that it is in a process of this run.
-  const namespace = '/proc/self/ns/pid';
-  return {
-    '{BASE}': world.base,
-    '{WS}': world.workspace,
-    '{HOME}': world.home,
-    '{TEMP}': world.temp,
-    '{ACT}': world.actions,
-    '{TOOL}': world.toolCache,
-    '{PORT}': String(world.port),
-    '{SOCK}': world.socket,
-    '{ABSTRACT}': world.abstract,
-    '{PIDNS}': existsSync(namespace) ? readlinkSync(namespace) : 'none',
-  };
+/** The encodings in which a text may contain a secret. */
+const NEEDLES = CANARIES.flatMap((value) => {
+  const bytes = Buffer.from(value);
+  const rot13 = value.replace(/[a-z]/giu, (letter) =>
+    String.fromCharCode(letter.charCodeAt(0) + (letter.toLowerCase() < 'n' ? 13 : -13)),
+  );
+  const reversed = [...value].toReversed().join('');
+  return [value, rot13, reversed, bytes.toString('base64').slice(0, -4), bytes.toString('hex')];
+});
+
+/** One line for each secret in a text. */
+export function findLeaks(text: string): readonly string[] {
+  return NEEDLES.filter((needle) => text.includes(needle)).map((needle) => `leaks ${needle}`);
 }
 
-function replyOf({ tool, args }: AttackCall): Reply {
-  // Text alone would end the run, so a call is added.
-  if (tool === 'assistant_text')
-    return { text: String(args['text']), ...calls('read_file', { path: 'README.md' }) };
-  return calls(tool, args);
+/** The file tools' own messages, not those of another failure. */
+const DENIED = /^".*" (?:does not exist\. Read|is not a regular file)|^Access to ".*" is denied\.$/mu;
+
+/** What a row expects and the result does not show, one line each. */
+function findUnmet(expected: AttackRow['expect'], result: string, elapsedMs: number): readonly string[] {
+  const { tool, match, max_ms: maxMs, max_out: maxOut, not_match: unwanted } = expected;
+  const unmet: string[] = [];
+  if (tool === 'denied' && !DENIED.test(result)) unmet.push(`is not denied: ${result}`);
+  for (const text of [match, tool === 'timeout' ? 'timed out after' : null])
+    if (typeof text === 'string' && !result.includes(text)) unmet.push(`lacks ${text} in ${result}`);
+  if (typeof unwanted === 'string' && result.includes(unwanted)) unmet.push(`says ${unwanted}`);
+  if (typeof maxMs === 'number' && elapsedMs >= 4 * maxMs) unmet.push(`takes ${elapsedMs} ms`);
+  if (typeof maxOut === 'number' && result.length >= maxOut) unmet.push(`prints ${result.length} characters`);
+  return unmet;
+}
+
+/** Directories in which only an administrator or an installer creates files. */
+const SYSTEM_FOLDERS: readonly string[] = ['/', '/etc', '/usr', '/usr/bin', '/usr/local/bin', '/opt'];
+/** Directories in which any program creates files with any name. */
+const SCRATCH_FOLDERS = ['/tmp', '/var/tmp', '/run', '/dev/shm', '/dev/mqueue'];
+
+/**
+ * The files that calls can create, change or remove in the shared folders: each absolute path in a call, each name in a
+ * call in the system folders, and each name with the mark in the others. Other programs, a second run of these tests among
+ * them, add and remove other files at any time.
+ */
+function namedFiles(calls: readonly AttackCall[], mark: string): readonly string[] {
+  // read_file writes nothing.
+  const writing = calls.filter(({ tool }) => tool !== 'read_file');
+  const text = writing.flatMap(({ args }) => Object.values(args)).join('\n');
+  const names = [...new Set(text.match(/[\w.@+-]+/gu))];
+  const marked = names.filter((name) => name.includes(mark));
+  const paths = text.match(/(?<![\w.~$}])(?:\/[\w.@+-]+)+/gu) ?? [];
+  const all = [
+    ...[...SYSTEM_FOLDERS, ...paths.filter((file) => !file.startsWith('/proc/'))],
+    ...SYSTEM_FOLDERS.flatMap((folder) => names.map((name) => path.join(folder, name))),
+    ...SCRATCH_FOLDERS.flatMap((folder) => marked.map((name) => path.join(folder, name))),
+  ];
+  return [...new Set(all)];
+}
+
+/** The type, mode and owner of an entry, and the time at which a file was changed. */
+function describeFile(file: string): string {
+  try {
+    const stats = lstatSync(file, { throwIfNoEntry: false });
+    if (stats === undefined) return 'absent';
+    return `${stats.mode.toString(8)} ${stats.uid} ${stats.isFile() ? stats.ctimeMs : ''}`;
+  } catch {
+    return 'closed to this user';
+  }
+}
+
+/** One line for each path whose description differs. */
+function findDifferences(before: Texts, after: Texts): string[] {
+  return Object.keys({ ...before, ...after })
+    .filter((name) => before[name] !== after[name])
+    .map((name) => `${name}: ${before[name] ?? 'absent'} -> ${after[name] ?? 'absent'}`);
 }

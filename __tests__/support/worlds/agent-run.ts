@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { type AgentOptions, createRecord, runAgent } from '../../../src/agent/agent.ts';
@@ -28,16 +28,15 @@ export interface AgentRunOptions extends Partial<Omit<AgentOptions, 'provider'>>
 
 /** Runs the real loop with a scripted model, the real contract and the real tools over a temporary workspace. */
 export async function runScripted(script: Script, options: AgentRunOptions = {}) {
-  const base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'agent-')));
+  const base = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'agent-')));
   const workspace = path.join(base, 'workspace');
-  const runFolder = path.join(base, 'run');
-  await mkdir(workspace);
-  await mkdir(runFolder, { mode: 0o700 });
+  mkdirSync(workspace);
   putFiles(workspace, options.files ?? {});
   const sandbox = openSandbox(
     {
-      ...{ ...CLOSED, workspace, workingDirectory: workspace, mode: 'off', runFolder },
+      ...{ ...CLOSED, workspace, workingDirectory: workspace, mode: 'off' },
       ...{ environment: { PATH: process.env['PATH'] }, home: base, runnerTemp: base },
+      runFolder: mkdtempSync(path.join(base, 'run-')),
     },
     NO_SANDBOX,
   );
@@ -77,6 +76,6 @@ export async function runScripted(script: Script, options: AgentRunOptions = {})
     return { outcome, record, provider, events };
   } finally {
     await sandbox.close();
-    await rm(base, { recursive: true, force: true });
+    rmSync(base, { recursive: true, force: true });
   }
 }

@@ -5,7 +5,7 @@ import type { World } from '../../../src/run/world.ts';
 import { calls, type Reply, submits } from '../fakes/model/server.ts';
 
 /** The presets, each with a payload that meets its gate. */
-export const GREEN = {
+const GREEN = {
   verdict: { passed: true, summary: 'Fine.', findings: [] },
   'code-review': { passed: true, complete: true, summary: 'Fine.', findings: [] },
   'security-review': { passed: true, complete: true, summary: 'Fine.', findings: [] },
@@ -41,19 +41,13 @@ export function onPullRequest(
   files: readonly ChangedFile[],
   more: string | null = null,
 ): Pick<World, 'findContext'> {
-  const diff = files
-    .map(({ path: name, patch }) =>
-      patch === null
-        ? ''
-        : `diff --git a/${name} b/${name}\nindex 1111111..2222222 100644\n--- a/${name}\n+++ b/${name}\n${patch}\n`,
-    )
-    .join('');
-  const list = files
-    .map((file) => {
-      const from = file.previous === '' ? '' : ` (was ${file.previous})`;
-      return `${file.status}\t+${file.additions}\t-${file.deletions}\t${file.path}${from}\n`;
-    })
-    .join('');
+  let [diff, list] = ['', ''];
+  for (const { path: name, previous, status, additions, deletions, patch } of files) {
+    const from = previous === '' ? '' : ` (was ${previous})`;
+    list += `${status}\t+${additions}\t-${deletions}\t${name}${from}\n`;
+    if (patch === null) continue;
+    diff += `diff --git a/${name} b/${name}\nindex 1111111..2222222 100644\n--- a/${name}\n+++ b/${name}\n${patch}\n`;
+  }
   return {
     findContext: async () => ({
       subject: { about: 'pull request #7', contents: 'diff', author: 'whoever opened the pull request' },
@@ -64,11 +58,7 @@ export function onPullRequest(
         listed: { files, more },
         base: null,
         readBaseAttributes: async () => null,
-        files: () =>
-          new Map([
-            ['changed-files.txt', list],
-            ['diff.patch', diff],
-          ]),
+        files: () => new Map(Object.entries({ 'changed-files.txt': list, 'diff.patch': diff })),
       }),
     }),
   };
@@ -90,20 +80,14 @@ export function readFile(name: string, more: { offset?: number; limit?: number }
   return calls('read_file', { path: name, ...more });
 }
 
-interface Ended {
-  readonly report: Report;
-}
-
 /** Returns the coverage of a run in a few words: its status and files. */
-export function coverageOf({ report }: Ended): string {
-  const coverage = report.evidence?.coverage;
-  if (coverage == null) return 'none';
-  const { status, files } = coverage;
-  return `${status}, ${files.shown} of ${files.required} files`;
+export function coverageOf({ report }: { readonly report: Report }): string {
+  const { status, files } = report.evidence?.coverage ?? {};
+  return status === undefined ? 'none' : `${status}, ${files?.shown} of ${files?.required} files`;
 }
 
 /** Returns how a run ended. */
-export function endOf({ report }: Ended): string {
+export function endOf({ report }: { readonly report: Report }): string {
   const { conclusion, reason, exitCode } = report.verdict;
   return `${conclusion} ${reason} ${exitCode}`;
 }

@@ -59,15 +59,10 @@ export function sandbox(onClose: () => void): OpenedSandbox {
     isolation: () => 'bwrap',
     layer: () => null,
     contextFolder: '/tmp/context',
-    addContext: () => never(),
-    runScript: () => never(),
     workingDirectory: '/workspace',
     shellOffered: true,
     weaknesses: () => ['the network is on'],
-    ready: () => never(),
-    read: () => never(),
-    write: () => never(),
-    exec: () => never(),
+    ...{ addContext: never, runScript: never, ready: never, read: never, write: never, exec: never },
     close: async () => onClose(),
   };
 }

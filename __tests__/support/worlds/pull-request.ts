@@ -1,6 +1,6 @@
 /** A repository with a change, and the pull request of it, as GitHub serves it and as an event names it. */
 import { gitIn } from '../../sandbox/world.ts';
-import { startGitHubServer } from '../fakes/github/server.ts';
+import { type FakePull, startGitHubServer } from '../fakes/github/server.ts';
 import { putFiles } from '../local.ts';
 
 /**
@@ -29,7 +29,7 @@ export function commitChange(
 }
 
 type Commits = ReturnType<typeof commitChange>;
-type ListedFiles = readonly { readonly filename: string; readonly patch?: string }[];
+type ListedFiles = NonNullable<FakePull['files']>;
 
 function pullOf(title: string, { before, after }: Commits) {
   return {

@@ -12,7 +12,6 @@ import {
   type ModelRequest,
   type Reply,
   type Script,
-  type ScriptedModel,
   startModel,
   submits,
 } from '../fakes/model/server.ts';
@@ -20,11 +19,11 @@ import { parseInputs } from '../fakes/runner/inputs.ts';
 import { localFiles, quietWorld } from './quiet.ts';
 
 export let base = '';
-export let model: ScriptedModel;
+export let model: Awaited<ReturnType<typeof startModel>>;
 
 beforeEach(async () => {
   base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'run-')));
-  for (const name of ['workspace', 'temp', 'temp/run']) await mkdir(path.join(base, name));
+  for (const name of ['workspace', 'temp/run']) await mkdir(path.join(base, name), { recursive: true });
   model = await startModel([good]);
 });
 
@@ -33,13 +32,12 @@ afterEach(async () => {
   await rm(base, { recursive: true, force: true });
 });
 
-interface Told {
-  readonly reports: Report[];
-  readonly published: Report[];
-  readonly warnings: string[];
-}
+/** What a run tells, before it told anything. */
+export const nothing = () => ({
+  ...{ reports: [] as Report[], published: [] as Report[], warnings: [] as string[] },
+});
 
-export function world(told: Told, more: Partial<World> = {}): World {
+export function world(told: ReturnType<typeof nothing>, more: Partial<World> = {}): World {
   return {
     ...quietWorld(base, path.join(base, 'temp', 'run')),
     files: localFiles(async (file) => ({ ok: true, text: await readFile(file, 'utf8') })),
@@ -58,8 +56,6 @@ export function config(more: Inputs = {}) {
     ...{ model: 'scripted-1', 'base-url': `${model.url}/v1`, sandbox: 'off', ...more },
   });
 }
-
-export const nothing = (): Told => ({ reports: [], published: [], warnings: [] });
 
 /** Replaces the model that submits at once with this one. */
 export async function serve(script: Script): Promise<void> {
@@ -88,7 +84,7 @@ export async function start(parsed: ReturnType<typeof config>, more: Partial<Wor
 
 /**
  * Runs a scripted conversation, repeating the last reply; `since` is a ref, as of `--base`. Replies name the context
- * folder as it is in a sandbox.
+ * folder as it is in a sandbox; without one it lies elsewhere.
  */
 export async function converse(
   replies: readonly Reply[],
@@ -101,21 +97,12 @@ export async function converse(
   await serve((request, index) => {
     asked.push(request);
     const reply = replies[Math.min(index, replies.length - 1)] ?? good;
-    return hasSandbox ? reply : inFolder(reply, path.join(runFolder, 'context'));
+    const context = hasSandbox ? '/tmp/context' : path.join(runFolder, 'context');
+    return JSON.parse(JSON.stringify(reply).replaceAll('/tmp/context', context));
   });
   const parsed = config(inputs);
   const withBase = since === null ? parsed : { ...parsed, config: { ...parsed.config, base: since } };
   const ended = await start(withBase, { runFolder, ...more });
   const results = asked.flatMap(({ toolResults }) => toolResults.map(({ text }) => text));
   return { ...ended, asked, rejections: results.filter((text) => text.startsWith('Not taken yet')) };
-}
-
-/** Returns a reply whose calls name the context folder where it is without a sandbox. */
-function inFolder(reply: Reply, folder: string): Reply {
-  if (reply.calls === undefined) return reply;
-  const calls = reply.calls.map((call) => ({
-    ...call,
-    arguments: call.arguments.replaceAll('/tmp/context', folder),
-  }));
-  return { ...reply, calls };
 }
