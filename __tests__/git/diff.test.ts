@@ -24,9 +24,10 @@ const diffFrom = (base: string, head = '', folder = '.') => read({ base: id(base
 describe('the diff from the history of the checkout', () => {
   it('is truncated above the size limit', async () => {
     put('api/large.txt', `${'x'.repeat(99)}\n`.repeat(40_000));
+    put('a.png', '\0');
     shell('git add -A; git commit -qm grown');
-    const { status, diff } = await diffFrom('first');
-    expect([status, diff.length]).toEqual(['truncated', 4_000_000]);
+    const { status, diff, asText } = await diffFrom('first');
+    expect([status, diff.length, asText]).toEqual(['truncated', 4_000_000, undefined]);
   });
 
   it('ignores attributes and .gitmodules of the change and puts binary files into a separate file', async () => {

@@ -153,8 +153,8 @@ printf 'two\\nsecond\\n' > a.txt`);
     const { changedFiles, patch } = await compare(tree);
     expect(String(patch)).toContain('-a.txt\n+two\n');
     expect(changedFiles).toBeGreaterThan(2);
-    shell('rm -r .git');
-    expect((await compare(tree)).changedFiles).toBeNull();
+    shell('rm -r .git HEAD');
+    expect(await remember()).toBeNull();
     expect(existsSync(ran)).toBe(false);
   });
 
@@ -185,9 +185,12 @@ printf 'two\\nsecond\\n' > a.txt`);
     const result = await scripts()(script.replace('trap ', 'true '), options);
     return { ...result, exitCode: null };
   };
+  // There is room again before the tree is written.
   const onFullDisk: RunScript = (script, options) => {
-    const mount = 'mount -t tmpfs -o nr_inodes=60 none "$TMPDIR"; exec sh -c "$0"';
-    return scripts()(`exec unshare -m sh -c '${mount}' ${shellWord(script)}`, options);
+    const mount =
+      'mount -t tmpfs -o nr_inodes=60 none "$TMPDIR"; cd "$TMPDIR"; touch $(seq 9); exec sh -c "$0"';
+    const freed = script.replace('tree="$(', 'rm "$TMPDIR"/?; tree="$(');
+    return scripts()(`exec unshare -m sh -c '${mount}' ${shellWord(freed)}`, options);
   };
   it('is unknown after an error, in time, and on a full disk, and then leaves no first tree', async () => {
     shell('for i in {1..90}; do echo $i > $i; done');
@@ -202,15 +205,19 @@ printf 'two\\nsecond\\n' > a.txt`);
     await expect(rememberTree(failing, at.repo, aborted)).rejects.toThrow('SIGTERM');
   });
 
-  it.each(['rm -r .changes', 'echo > .changes/index', 'rm -r .changes/objects/??', 'rm -r ../repo/.git'])(
-    'is unknown without a repository, or after %s',
-    async (damage) => {
-      const tree = await remember();
-      shell(`${damage}; echo more >> ../repo/untracked`, at.temp);
-      expect(await compare(tree)).toEqual(UNKNOWN);
-      expect(await compare(await remember(at.base))).toEqual(UNKNOWN);
-    },
-  );
+  const FAIL = `cd ../repo; echo '* filter=x' > .gitattributes; git config filter.x.required true`;
+  it.each([
+    'rm -r .changes',
+    'echo > .changes/index',
+    'rm -r .changes/objects/??',
+    'rm -r ../repo/.git',
+    FAIL,
+  ])('is unknown without a repository, or after %s', async (damage) => {
+    const tree = await remember();
+    shell(`${damage}; echo more >> ../repo/untracked`, at.temp);
+    expect(await compare(tree)).toEqual(UNKNOWN);
+    expect(await compare(await remember(at.base))).toEqual(UNKNOWN);
+  });
 
   const SECRET = 'sk-canary-0123456789';
   const secrets = knowSecrets(SECRET);
@@ -227,7 +234,7 @@ printf 'two\\nsecond\\n' > a.txt`);
     ['with one in a name with invisible characters', () => put([...SECRET].join('\u200b'))],
     ['with one in the target of a link', () => void shell(`ln -s ${SECRET} a`)],
     ['with one in a line that was removed', () => put('known', 'x\n')],
-    ['with one far inside', () => put('a', `${'x'.repeat(MIB - 95)}${SECRET}${'x'.repeat(MIB)}`)],
+    ['with one between two pieces', () => put('a', `${'x'.repeat(MIB - 115)}${SECRET}${'x'.repeat(MIB)}`)],
     ['with one farther inside', () => put('a', `${'-\n'.repeat(MIB)}${SECRET}${'x\n'.repeat(MIB)}`)],
     ['if it is too large', () => put('a', 'x'.repeat(33 * MIB)), 'larger than 32 MiB'],
     ['if it is too large to be searched', () => put('a', Buffer.alloc(33 * MIB)), 'larger than 32 MiB'],
