@@ -36,18 +36,18 @@ export function createTamperCheck(workspace: string, guarded: readonly string[])
 
 async function describeAll(paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
-  for (const path of paths) {
-    const stats = await lstat(path).catch(() => null);
-    const inner = stats?.isDirectory() ? await readdir(path, { recursive: true }) : [];
-    for (const one of [path, ...inner.map((name) => join(path, name))]) found.set(one, await describe(one));
-  }
+  for (const path of paths) await describe(path, found);
   return found;
 }
 
-async function describe(path: string): Promise<string> {
+async function describe(path: string, found: Map<string, string>): Promise<void> {
   const stats = await lstat(path).catch(() => null);
-  if (stats?.isSymbolicLink()) return readlink(path);
-  if (!stats?.isFile()) return stats === null ? 'missing' : 'other';
-  const hash = createHash('sha256').update(await readFile(path));
-  return `${stats.mode} ${hash.digest('hex')}`;
+  if (stats === null) return;
+  if (stats.isDirectory()) {
+    found.set(path, 'folder');
+    for (const name of await readdir(path)) await describe(join(path, name), found);
+  } else if (stats.isFile()) {
+    const hash = createHash('sha256').update(await readFile(path));
+    found.set(path, `${stats.mode} ${hash.digest('hex')}`);
+  } else found.set(path, stats.isSymbolicLink() ? await readlink(path) : 'other');
 }
