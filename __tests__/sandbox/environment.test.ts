@@ -17,7 +17,7 @@ const always = {
   GIT_TERMINAL_PROMPT: '0',
   GIT_CONFIG_COUNT: '1',
   GIT_CONFIG_KEY_0: 'safe.directory',
-  GIT_CONFIG_VALUE_0: '/w',
+  GIT_CONFIG_VALUE_0: '*',
 };
 
 const world = await useWorld();

@@ -10,11 +10,9 @@ import type { Mount } from './system-root.ts';
 const KERNEL = ['--dev', '/dev', '--proc', '/proc'];
 
 function namespaceArguments(shellNetwork: boolean): readonly string[] {
-  return [
-    ...['--unshare-user', '--disable-userns', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
-    ...(shellNetwork ? [] : ['--unshare-net']),
-    ...['--cap-drop', 'ALL', '--die-with-parent', '--new-session'],
-  ];
+  const spaces = '--unshare-user --disable-userns --unshare-pid --unshare-ipc --unshare-uts';
+  const rights = '--cap-drop ALL --die-with-parent --new-session';
+  return `${spaces}${shellNetwork ? '' : ' --unshare-net'} ${rights}`.split(' ');
 }
 
 /** Returns why bubblewrap cannot be used here, or null. */
@@ -39,6 +37,7 @@ export async function createBwrapBackend(bwrap: string, plan: RootPlan): Promise
   ];
   return {
     name: 'bwrap',
+    layer: 'copy',
     words,
     endsWithGroup: true,
     // All of it dies with the first process inside.

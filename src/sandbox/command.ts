@@ -12,6 +12,8 @@ import type { ExecResult } from './sandbox.ts';
 /** A way to run commands. */
 export interface Backend {
   readonly name: Isolation;
+  /** How the checkout is kept as it was; null if it is not. */
+  readonly layer: 'overlay' | 'copy' | null;
   /** Words that run the program that is added to them. */
   readonly words: readonly string[];
   /** Whether a command ends with its process group; what root runs does not. */

@@ -1,10 +1,10 @@
 /** `sandbox: auto` without a sandbox: files are read by this process, which nothing races, because no command runs. */
-import { closeSync, readSync } from 'node:fs';
+import { closeSync, type Dirent, readSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, relative, resolve } from 'node:path';
 import { isClosedPath } from '../files/names.ts';
 import { openRegular } from '../files/read-bounded.ts';
-import { DeniedError, type DirectoryEntry, type FileView, MissingError } from './sandbox.ts';
+import { DeniedError, type FileView, MissingError } from './sandbox.ts';
 import { isWithin, realOrSame } from './system-root.ts';
 
 /**
@@ -28,7 +28,7 @@ export async function readConfined(
     throw new DeniedError(`${name} is closed: ${basename(real)} can hold credentials.`);
   const entries = await readdir(real, { withFileTypes: true }).catch(() => null);
   if (entries !== null) {
-    const listed = entries.map((entry): DirectoryEntry => ({ name: entry.name, kind: kindOf(entry) }));
+    const listed = entries.map((entry) => ({ name: entry.name, mark: markOf(entry) }));
     return { kind: 'directory', entries: listed.sort((a, b) => (a.name < b.name ? -1 : 1)) };
   }
   const opened = openRegular(real, 'refuse');
@@ -49,8 +49,8 @@ export async function readConfined(
   }
 }
 
-function kindOf(entry: { isFile(): boolean; isDirectory(): boolean; isSymbolicLink(): boolean }) {
-  if (entry.isSymbolicLink()) return 'symlink';
-  if (entry.isDirectory()) return 'directory';
-  return entry.isFile() ? 'file' : 'other';
+function markOf(entry: Dirent): string {
+  if (entry.isSymbolicLink()) return '@';
+  if (entry.isDirectory()) return '/';
+  return entry.isFile() ? '' : '?';
 }

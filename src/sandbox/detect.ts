@@ -26,7 +26,7 @@ export async function detectBackend(options: DetectOptions): Promise<Detected> {
   if (platform !== 'linux') return { kind: 'none', error: new SandboxError(describeOtherSystem(platform)) };
   const find = (name: string) => findProgram(name, programFolders);
   const problems: string[] = [];
-  const bwrap = process.getuid?.() === 0 ? null : await find('bwrap');
+  const bwrap = process.getuid?.() === 0 ? null : find('bwrap');
   if (bwrap !== null) {
     const problem = await probeBwrap(bwrap, shellNetwork);
     if (problem === null) return { kind: 'bwrap', bwrap };
@@ -45,10 +45,8 @@ export async function detectBackend(options: DetectOptions): Promise<Detected> {
 }
 
 /** Finds util-linux and a way to be root. Never prompts: `sudo -n` fails if it would need a password. */
-async function findUnshare(find: (name: string) => Promise<string | null>): Promise<UnsharePrograms | null> {
-  const [unshare, nsenter, setpriv, sudo] = await Promise.all(
-    ['unshare', 'nsenter', 'setpriv', 'sudo'].map(find),
-  );
+async function findUnshare(find: (name: string) => string | null): Promise<UnsharePrograms | null> {
+  const [unshare, nsenter, setpriv, sudo] = ['unshare', 'nsenter', 'setpriv', 'sudo'].map(find);
   if (!unshare || !nsenter || !setpriv) return null;
   if (process.getuid?.() === 0) return { unshare, nsenter, setpriv, asRoot: [] };
   if (!sudo || (await runOnHost(sudo, ['-n', 'true']))?.exitCode !== 0) return null;

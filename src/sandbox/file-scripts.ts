@@ -1,21 +1,7 @@
 /** How files are read and written inside: by small scripts, so that tools see what commands see. */
-import {
-  DeniedError,
-  type DirectoryEntry,
-  type FileView,
-  MissingError,
-  type ScriptResult,
-  shellWord,
-} from './sandbox.ts';
+import { DeniedError, type FileView, MissingError, type ScriptResult, shellWord } from './sandbox.ts';
 
 const EXIT = { notRegular: 3, missing: 4, denied: 5, isFolder: 6 } as const;
-
-const KINDS: Readonly<Record<string, DirectoryEntry['kind']>> = {
-  f: 'file',
-  d: 'directory',
-  l: 'symlink',
-  o: 'other',
-};
 
 /** A script that prints a folder's entries, or the beginning of a file. */
 export function readScript(path: string, maxBytes: number): string {
@@ -24,7 +10,7 @@ if [ -d "$f" ]; then
   [ -r "$f" ] && [ -x "$f" ] || exit ${EXIT.denied}
   echo d
   for e in "$f"/* "$f"/.[!.]* "$f"/..?*; do
-    if [ -L "$e" ]; then k=l; elif [ -d "$e" ]; then k=d; elif [ -f "$e" ]; then k=f; elif [ -e "$e" ]; then k=o; else continue; fi
+    if [ -L "$e" ]; then k=@; elif [ -d "$e" ]; then k=/; elif [ -f "$e" ]; then k=.; elif [ -e "$e" ]; then k=?; else continue; fi
     printf '%s%s\\0' "$k" "\${e##*/}"
   done
 elif [ -f "$f" ]; then
@@ -69,7 +55,7 @@ export function parseRead({ exitCode, stdout }: ScriptResult, path: string, maxB
       .filter((entry) => entry !== '');
     return {
       kind: 'directory',
-      entries: entries.map((entry) => ({ name: entry.slice(1), kind: KINDS[entry.charAt(0)] ?? 'other' })),
+      entries: entries.map((entry) => ({ name: entry.slice(1), mark: entry.charAt(0).replace('.', '') })),
     };
   }
   return { kind: 'file', bytes: rest.subarray(0, maxBytes), truncated: rest.length > maxBytes };

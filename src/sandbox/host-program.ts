@@ -1,5 +1,5 @@
 /** Programs of this machine that prepare the sandbox; `command.ts` runs the agent's own commands. */
-import { access, constants } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExecOutput } from '@actions/exec';
 import { WAIT } from '../text/limits.ts';
@@ -12,18 +12,8 @@ export const SYSTEM_FOLDERS: readonly string[] = ['/usr/bin', '/bin', '/usr/sbin
 export const SYSTEM_ENVIRONMENT = { PATH: SYSTEM_FOLDERS.join(':'), LC_ALL: 'C' };
 
 /** Returns the absolute path of a program in one of the folders, or null. */
-export async function findProgram(
-  name: string,
-  folders: readonly string[] = SYSTEM_FOLDERS,
-): Promise<string | null> {
-  for (const path of folders.map((folder) => join(folder, name))) {
-    const isExecutable = await access(path, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (isExecutable) return path;
-  }
-  return null;
+export function findProgram(name: string, folders: readonly string[] = SYSTEM_FOLDERS): string | null {
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path)) ?? null;
 }
 
 /**
@@ -57,10 +47,8 @@ export async function runOnHost(
 }
 
 /** Returns null if the words run, otherwise the first line of what they say, or the reason if they say nothing. */
-export async function tryWords(
-  [file = '', ...args]: readonly string[],
-  reason: string,
-): Promise<string | null> {
+export async function tryWords(words: readonly string[], reason: string): Promise<string | null> {
+  const [file = '', ...args] = words;
   const ended = await runOnHost(file, args);
   if (ended?.exitCode === 0) return null;
   return ended?.stderr.trim().split('\n')[0] || reason;

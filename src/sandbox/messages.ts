@@ -1,5 +1,6 @@
 /** What people are told about the sandbox: what is missing and how to fix it, and what is weaker than it could be. */
-import { access, readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SandboxOptions } from './sandbox.ts';
 
@@ -14,13 +15,8 @@ const IN_CONTAINER =
  * @param root the root of the file system.
  */
 export async function isContainer(root = '/'): Promise<boolean> {
-  for (const hint of ['.dockerenv', 'run/.containerenv', 'var/run/secrets/kubernetes.io']) {
-    const isThere = await access(join(root, hint)).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return true;
-  }
+  const hints = ['.dockerenv', 'run/.containerenv', 'var/run/secrets/kubernetes.io'];
+  if (hints.some((hint) => existsSync(join(root, hint)))) return true;
   const cgroup = await readFile(join(root, 'proc/1/cgroup'), 'utf8').catch(() => '');
   return /docker|kubepods|containerd|libpod|lxc/u.test(cgroup);
 }

@@ -22,15 +22,15 @@ export function contextFolderOf(isolation: Isolation, run: string): string {
   return isolation === 'none' ? join(run, 'context') : CONTEXT;
 }
 
-/** Where the folders that commands write to lie on this machine. */
-export interface Writable {
-  readonly tmp: string;
-  readonly home: string;
-  readonly layer: string;
-}
-
-/** Returns all mounts, a folder before what lies in it. */
-export function listMounts(plan: RootPlan, { tmp, home, layer }: Writable): readonly Mount[] {
+/**
+ * Returns all mounts, a folder before what lies in it.
+ * @param places where the folders that commands write to lie on this machine.
+ */
+export function listMounts(
+  plan: RootPlan,
+  places: Record<'tmp' | 'home' | 'layer', string>,
+): readonly Mount[] {
+  const { tmp, home, layer } = places;
   const { run, workspace, git } = plan;
   const show = (from: string, at: string): Mount => ({ kind: 'show', from, at });
   const open = (from: string, at: string): Mount => ({ kind: 'open', from, at });

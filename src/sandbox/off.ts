@@ -34,6 +34,7 @@ export function createOffBackend(shell: string, run: string): Backend {
   const file = join(run, 'group');
   return {
     name: 'none',
+    layer: null,
     words: [shell, '-c', IN_GROUP, 'sh', file],
     endsWithGroup: true,
     async killInside() {

@@ -42,7 +42,7 @@ export function openSandbox(options: SandboxOptions, detected: Detected): Opened
     contextFolder,
     shellOffered: detected.kind !== 'none' || mode === 'off',
     isolation: () => (hasFailed ? 'none' : detected.kind),
-    layer: () => started?.layer ?? null,
+    layer: () => started?.backend.layer ?? null,
     weaknesses: () => started?.weaknesses ?? [],
     ready: () => ready,
     async addContext(name, bytes) {
@@ -75,7 +75,7 @@ export function openSandbox(options: SandboxOptions, detected: Detected): Opened
       closing.abort(new Error('The sandbox was closed.'));
       const one = await opened.catch(() => null);
       await one?.runner?.idle();
-      await one?.close();
+      await one?.backend.close();
     },
   };
 }

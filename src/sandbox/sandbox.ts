@@ -25,7 +25,8 @@ export interface ExecResult {
 
 export interface DirectoryEntry {
   readonly name: string;
-  readonly kind: 'file' | 'directory' | 'symlink' | 'other';
+  /** `/` for a folder, `@` for a link, `?` for a pipe or the like; empty for a file. */
+  readonly mark: string;
 }
 
 export type FileView =
@@ -49,9 +50,8 @@ export interface ScriptResult {
 }
 
 /**
- * Runs a POSIX shell script of ours where the model's commands run, in the working directory: with the programs of the
- * system only, an environment without the user's variables, no stdin and no stderr. `$TMPDIR` is a folder to write to.
- * @throws SandboxError if the sandbox is missing or broken; the signal's reason.
+ * Runs a POSIX shell script of ours where the model's commands run, with the programs of the system only, without the
+ * user's variables, stdin and stderr. @throws SandboxError if the sandbox is missing or broken; the signal's reason
  */
 export type RunScript = (script: string, options: ScriptOptions) => Promise<ScriptResult>;
 

@@ -30,17 +30,11 @@ export async function makeRunFolders(run: string, workspace: string): Promise<vo
   await symlink(workspace, join(run, 'lower'));
 }
 
-/** A shell script that copies the folder $2 to $3, sharing its blocks where the file system and `cp` can. */
-export const COPY = `
-if cp --help 2>&1 | grep -qe --reflink; then cp -a --reflink=auto -- "$2" "$3"; else cp -a -- "$2" "$3"; fi`;
-
-/** Copies the checkout. @throws SandboxError with the words of `cp`, as about a full disk */
+/** Copies the checkout, and cleans the copy. @throws SandboxError with the words of `cp`, as about a full disk */
 export async function copyWorkspace(run: string, workspace: string, signal: AbortSignal): Promise<void> {
-  const shell = (await findProgram('sh')) ?? '/bin/sh';
-  const script = `set -e; ${COPY}; cd "$3"; . "$1"`;
-  const copy = join(run, 'layer', 'copy');
-  const args = ['-c', script, 'sh', join(run, CLEAN), workspace, copy];
-  const copied = await runOnHost(shell, args, { withinMs: WAIT.copy, signal });
+  const script = 'set -e; cp -a -- "$2" "$3"; cd "$3"; . "$1"';
+  const args = ['-c', script, 'sh', join(run, CLEAN), workspace, join(run, 'layer', 'copy')];
+  const copied = await runOnHost('/bin/sh', args, { withinMs: WAIT.copy, signal });
   if (copied?.exitCode === 0) return;
   const why = copied === null ? `not within ${WAIT.copy / 1000} s` : (copied.stderr.split('\n')[0] ?? '');
   throw new SandboxError(`The checkout could not be copied to RUNNER_TEMP: ${why.trim()}.`);
@@ -61,7 +55,7 @@ wait`;
  * `withinMs` milliseconds; a longer removal continues after this process has exited.
  */
 export async function removeFolder(folder: string, withinMs: number): Promise<void> {
-  const shell = await findProgram('sh');
+  const shell = findProgram('sh');
   if (shell !== null) await runOnHost(shell, ['-c', REMOVAL, 'sh', folder], { withinMs });
   else await rm(folder, { recursive: true, force: true }).catch(() => undefined);
 }

@@ -1,6 +1,7 @@
 /** Starts the backend of a sandbox over the workspace, and tests it. */
 import { messageOf, SandboxError } from '../errors.ts';
 import { createBwrapBackend } from './bwrap.ts';
+import type { Backend } from './command.ts';
 import type { Detected } from './detect.ts';
 import { planGit } from './git-config.ts';
 import { findProgram } from './host-program.ts';
@@ -17,10 +18,8 @@ import { startUnshareBackend } from './unshare.ts';
 export interface StartedSandbox {
   /** null if only files can be read. */
   readonly runner: Runner | null;
-  readonly layer: 'overlay' | 'copy' | null;
   readonly weaknesses: readonly string[];
-  /** Ends everything inside. */
-  close(): Promise<void>;
+  readonly backend: Backend;
 }
 
 /** @throws SandboxError; the signal's reason */
@@ -31,7 +30,7 @@ export async function startSandbox(
 ): Promise<StartedSandbox> {
   const { runFolder: run, workspace, mode, shellNetwork } = options;
   try {
-    const shell = (await findProgram('bash')) ?? '/bin/sh';
+    const shell = findProgram('bash') ?? '/bin/sh';
     await makeRunFolders(run, workspace);
     const git = await planGit(run, workspace, signal);
     const missing = detected.kind === 'none' && mode === 'auto' ? detected.error.message : null;
@@ -39,16 +38,16 @@ export async function startSandbox(
     if (detected.kind === 'none') {
       const backend = createOffBackend(shell, run);
       const runner = mode === 'off' ? await createRunner(options, backend, shell, signal) : null;
-      return { runner, layer: null, weaknesses, close: backend.close };
+      return { runner, backend, weaknesses };
     }
     const readable = [...options.readable, ...git.objects];
     const entries = planRoot({ ...options, readable });
     const plan: RootPlan = { run, workspace, git, home: realOrSame(options.home), shellNetwork, entries };
-    const { backend, layer } = await startBackend(plan, detected, signal);
+    const backend = await startBackend(plan, detected, signal);
     try {
       const runner = await createRunner(options, backend, shell, signal);
       await runSelfTest(plan, runner.runScript, signal);
-      return { runner, layer, weaknesses, close: backend.close };
+      return { runner, backend, weaknesses };
     } catch (error) {
       await backend.close();
       throw error;
@@ -63,12 +62,9 @@ async function startBackend(
   plan: RootPlan,
   detected: Exclude<Detected, { kind: 'none' }>,
   signal: AbortSignal,
-) {
-  if (detected.kind === 'bwrap') {
-    await copyWorkspace(plan.run, plan.workspace, signal);
-    return { backend: await createBwrapBackend(detected.bwrap, plan), layer: 'copy' } as const;
-  }
-  const identity = await identityOf(plan.workspace);
-  const backend = await startUnshareBackend(detected.programs, plan, identity, signal);
-  return { backend, layer: backend.layer };
+): Promise<Backend> {
+  if (detected.kind === 'unshare')
+    return startUnshareBackend(detected.programs, plan, await identityOf(plan.workspace), signal);
+  await copyWorkspace(plan.run, plan.workspace, signal);
+  return createBwrapBackend(detected.bwrap, plan);
 }

@@ -73,7 +73,8 @@ type RootOptions = Pick<
 export function planRoot(options: RootOptions): readonly Mount[] {
   const { environment, readable } = options;
   const home = realOrSame(options.home);
-  const closed = [options.workspace, home, options.runnerTemp, options.runFolder].map(realOrSame);
+  const closed = [options.workspace, options.runFolder].map(realOrSame);
+  const ours = [...closed, home, realOrSame(options.runnerTemp)];
   const toolCaches = ['RUNNER_TOOL_CACHE', 'AGENT_TOOLSDIRECTORY'].map((name) => environment[name] ?? '');
   const wanted = [
     ...SYSTEM,
@@ -88,11 +89,14 @@ export function planRoot(options: RootOptions): readonly Mount[] {
     ...readable,
   ];
   const entries = new Map<string, Mount>();
+  /** Whether a real place is none of these folders, holds none, and is not in the workspace or the folder of the run. */
+  const isAllowed = (place: string) =>
+    !ours.some((one) => isWithin(one, place)) && !closed.some((one) => isWithin(place, one));
   const isShown = (place: string) => [...entries.keys()].some((at) => isWithin(place, at));
   const absolute = wanted.filter((place) => place.startsWith('/')).map((at) => resolve(at));
   for (const at of [...new Set(absolute)].sort()) {
     const from = realOrNull(at);
-    if (from === null || !isAllowed(from, closed)) continue;
+    if (from === null || !isAllowed(from)) continue;
     if (SYSTEM.includes(at) && lstatSync(at).isSymbolicLink()) {
       entries.set(at, { kind: 'link', from: readlinkSync(at), at });
       continue;
@@ -101,19 +105,10 @@ export function planRoot(options: RootOptions): readonly Mount[] {
     for (const place of at.startsWith('/etc/') ? [at] : [from, at]) {
       // A mount of its own below a folder that is shown is not shown with it.
       const isHidden = !isShown(place) || place === '/usr/local';
-      if (isHidden && isAllowed(place, closed)) entries.set(place, { kind: 'show', from, at: place });
+      if (isHidden && isAllowed(place)) entries.set(place, { kind: 'show', from, at: place });
     }
   }
   return [...entries.values()].sort((a, b) => (a.at < b.at ? -1 : 1));
-}
-
-/** Whether a real place may be shown: it is not, does not hold and is not in one of the closed folders of this run. */
-function isAllowed(
-  place: string,
-  [workspace = '', home = '', temp = '', run = '']: readonly string[],
-): boolean {
-  if (place === '/' || isWithin(place, workspace) || isWithin(place, run)) return false;
-  return ![workspace, home, temp, run].some((one) => isWithin(one, place));
 }
 
 /** Whether a folder of the home, such as .dotnet, holds rows of the table: beside them lie settings or keys. */

@@ -5,7 +5,6 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SandboxError } from '../errors.ts';
@@ -16,7 +15,7 @@ import { CLEAN } from './git-config.ts';
 import { SYSTEM_ENVIRONMENT, SYSTEM_FOLDERS, tryWords } from './host-program.ts';
 import { listMounts, type RootPlan } from './mounts.ts';
 import { shellWord } from './sandbox.ts';
-import { COPY, type Identity } from './scratch.ts';
+import type { Identity } from './scratch.ts';
 
 /** Absolute paths of the programs. */
 export interface UnsharePrograms {
@@ -28,20 +27,8 @@ export interface UnsharePrograms {
 }
 
 function namespaceArguments(shellNetwork: boolean): readonly string[] {
-  return [
-    ...[
-      '--mount',
-      '--propagation',
-      'private',
-      '--pid',
-      '--fork',
-      '--kill-child',
-      '--ipc',
-      '--uts',
-      '--cgroup',
-    ],
-    ...(shellNetwork ? [] : ['--net']),
-  ];
+  const words = '--mount --propagation private --pid --fork --kill-child --ipc --uts --cgroup';
+  return `${words}${shellNetwork ? '' : ' --net'}`.split(' ');
 }
 
 /** Returns why namespaces cannot be made here, or null. */
@@ -59,7 +46,7 @@ export async function startUnshareBackend(
   plan: RootPlan,
   identity: Identity,
   signal: AbortSignal,
-): Promise<Backend & { readonly layer: 'overlay' | 'copy' }> {
+): Promise<Backend> {
   const { run, shellNetwork } = plan;
   const mark = `sandbox-${randomBytes(8).toString('hex')}`;
   const words = [programs.unshare, ...namespaceArguments(shellNetwork), '--', '/bin/sh', '-c'];
@@ -141,115 +128,59 @@ function enterWords(
     'exit $?',
   ].join('\n');
   return [
-    ...[...asRoot, nsenter, '--target', pid, '--mount', '--pid', '--ipc', '--uts', '--cgroup'],
+    ...[...asRoot, nsenter, ...`--target ${pid} --mount --pid --ipc --uts --cgroup`.split(' ')],
     ...(shellNetwork ? [] : ['--net']),
     ...(usersFile === null ? [] : [`--user=${usersFile}`]),
     ...['--', '/bin/sh', '-c', enter, 'sh'],
-    ...[setpriv, '--reuid', String(uid), '--regid', String(gid), '--clear-groups'],
-    ...['--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all', '--no-new-privs'],
-    '--',
+    ...[setpriv, ...`--reuid ${uid} --regid ${gid} --clear-groups --no-new-privs`.split(' ')],
+    ...['--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all', '--'],
   ];
 }
 
-/**
- * Returns the script of the holder: it builds the root, enters it, prints `up`, its pid and the kind of layer, and then
- * kills all other processes in its namespace at each line of its stdin. Everything ends with its stdin.
- */
-function rootScript(plan: RootPlan, { uid, gid }: Identity, mark: string): string {
-  const { run, workspace, shellNetwork } = plan;
-  const at = (path: string) => shellWord(`${run}/root${path === '/' ? '' : path}`);
-  const writable = { tmp: `${run}/private/tmp`, home: `${run}/private/home`, layer: `${run}/layer/merged` };
-  const mounts = listMounts(plan, writable);
-  return [
-    'set -eu',
-    `PATH=${SYSTEM_FOLDERS.join(':')}`,
-    'umask 022',
-    // Read from the host's /proc, so that it is the pid outside.
-    'read -r self rest < /proc/self/stat',
-    `cd ${shellWord(run)}`,
-    ...layerLines(workspace, run, { uid, gid }),
-    // The size limit is that of tmpfs, half of the memory.
-    'mount -t tmpfs -o mode=0711,nosuid,nodev none private',
-    'mkdir -m 1777 private/tmp; mkdir -m 0700 private/home',
-    'mount -t tmpfs -o mode=0755,nosuid,nodev none root',
-    'mkdir root/proc root/dev root/old',
-    'make_folder() { [ -d "$1" ] || mkdir -p "$1"; }',
-    'place() { if [ -d "$1" ]; then make_folder "$2"; else make_folder "${2%/*}"; [ -e "$2" ] || : > "$2"; fi; }',
-    // The kinds of mounts, each with $1 at $2.
-    // What another program removed meanwhile has nothing to show.
-    'show() { [ -e "$1" ] || return 0; place "$1" "$2"; mount -o bind,ro,nosuid,nodev "$1" "$2"; }',
-    'open() { place "$1" "$2"; mount -o bind,rw,nosuid,nodev "$1" "$2"; }',
-    'pin() { make_folder "$2"; mount --bind "$2" "$2"; }',
-    'link() { make_folder "${2%/*}"; ln -s "$1" "$2"; }',
-    ...mounts.map(({ kind, from, at: place }) => `${kind} ${shellWord(from)} ${at(place)}`),
-    `chown -R ${uid}:${gid} private/tmp private/home`,
-    'mount -t proc -o nosuid,nodev,noexec proc root/proc',
-    ...deviceLines(mark),
-    // Lists the keys of this machine, which no namespace isolates.
-    '[ ! -e root/proc/keys ] || mount --bind /dev/null root/proc/keys',
-    // Root can write core_pattern, sysrq-trigger and the like without any capability.
-    'mount -o remount,bind,ro,nosuid,nodev,noexec root/proc',
-    ...(shellNetwork ? [] : ['ip link set lo up 2>/dev/null || :']),
-    'mount -o remount,ro,nosuid,nodev root',
-    'cd root',
-    'pivot_root . old',
-    'cd /',
-    'umount -l /old',
-    'echo "up $self $layer $users"',
-    // Without this script in its command line, which commands can read. The subshell is waited for, and with it all that
-    // died before it; if it cannot be started, `command` keeps the loop alive.
-    `exec /bin/sh -c 'while read -r line; do
-  kill -s KILL -- -1
-  command eval "(:)"
-  echo killed
-done 2>/dev/null'`,
-  ].join('\n');
-}
-
-/** The layer over the checkout, at `layer/merged`: what the agent writes never reaches the checkout. */
-function layerLines(workspace: string, run: string, { uid, gid }: Identity): readonly string[] {
-  const source = shellWord(workspace);
-  return [
-    'mkdir layer/upper layer/work layer/merged',
-    `chown ${uid}:${gid} layer/upper; chmod "$(stat -c %a ${source})" layer/upper`,
-    'if mount -t overlay -o nosuid,nodev,lowerdir=lower,upperdir=layer/upper,workdir=layer/work overlay layer/merged 2>/dev/null',
-    'then layer=overlay',
-    `else
+/** Makes the layer over the checkout, at `layer/merged`: what the agent writes never reaches the checkout. */
+const LAYER = `
+mkdir layer/upper layer/work layer/merged
+chown $owner layer/upper
+chmod "$(stat -c %a lower/.)" layer/upper
+folders=lowerdir=lower,upperdir=layer/upper,workdir=layer/work
+layer=overlay
+if ! mount -t overlay -o nosuid,nodev,$folders overlay layer/merged 2>/dev/null; then
   layer=copy
-  set -- git ${source} layer/copy
-  ${COPY}
+  cp -a -- lower/. layer/copy
   mount --bind layer/copy layer/merged
   mount -o remount,bind,rw,nosuid,nodev layer/merged
-fi`,
-    `(cd layer/merged; . ${shellWord(join(run, CLEAN))})`,
-  ];
-}
+fi
+(cd layer/merged; . ../../${CLEAN})`;
 
-function deviceLines(mark: string): readonly string[] {
-  return [
-    'mount -t tmpfs -o nosuid,noexec,mode=0755,size=1m none root/dev',
-    `: > root/dev/${mark}; mkdir root/dev/pts root/dev/shm`,
-    `for name in null zero full random urandom tty; do
+/** What makes the kinds of mounts, each of $1 at $2. What another program removed meanwhile has nothing to show. */
+const MOUNTS = `
+make_folder() { [ -d "$1" ] || mkdir -p "$1"; }
+place() { if [ -d "$1" ]; then make_folder "$2"; else make_folder "\${2%/*}"; [ -e "$2" ] || : > "$2"; fi; }
+show() { [ -e "$1" ] || return 0; place "$1" "$2"; mount -o bind,ro,nosuid,nodev "$1" "$2"; }
+open() { place "$1" "$2"; mount -o bind,rw,nosuid,nodev "$1" "$2"; }
+pin() { make_folder "$2"; mount --bind "$2" "$2"; }
+link() { make_folder "\${2%/*}"; ln -s "$1" "$2"; }`;
+
+/** With the half of the memory that home and /tmp may take, /dev/shm must not take all of it. */
+const DEVICES = `
+mount -t tmpfs -o nosuid,noexec,mode=0755,size=1m none root/dev
+: > root/dev/$mark
+mkdir root/dev/pts root/dev/shm
+for name in null zero full random urandom tty; do
   : > root/dev/$name
   mount -o bind,ro,nosuid,noexec /dev/$name root/dev/$name
-done`,
-    'mount -t devpts -o newinstance,ptmxmode=0666,mode=0620,nosuid,noexec none root/dev/pts',
-    // With the half of the memory that home and /tmp may take, it must not be all of it.
-    'mount -t tmpfs -o nosuid,nodev,mode=1777,size=10% none root/dev/shm',
-    'cd root/dev; ln -s pts/ptmx ptmx; ln -s /proc/self/fd fd',
-    'ln -s fd/0 stdin; ln -s fd/1 stdout; ln -s fd/2 stderr; cd ../..',
-    userNamespace(`root/dev/${mark}-user`),
-    'mount -o remount,ro,nosuid,noexec root/dev',
-  ];
-}
+done
+mount -t devpts -o newinstance,ptmxmode=0666,mode=0620,nosuid,noexec none root/dev/pts
+mount -t tmpfs -o nosuid,nodev,mode=1777,size=10% none root/dev/shm
+(cd root/dev; ln -s pts/ptmx ptmx; ln -s /proc/self/fd fd; ln -s fd/0 stdin; ln -s fd/1 stdout; ln -s fd/2 stderr)`;
 
 /**
- * Returns a script that makes a user namespace for the commands, held by a file, unless none can be made here. All users
- * are the same in it, and no user namespace can be made in it: in one of its own a command could take down the mounts
- * over its folders, that of the context among them.
+ * Makes a user namespace for the commands, held by a file, unless none can be made here. All users are the same in it,
+ * and no user namespace can be made in it: in one of its own a command could take down the mounts over its folders, that
+ * of the context among them.
  */
-function userNamespace(file: string): string {
-  return `users=no
+const USERS = `
+users=no
 if unshare --user true 2>/dev/null; then
   users=yes
   unshare --user sleep 60 &
@@ -263,9 +194,53 @@ if unshare --user true 2>/dev/null; then
       sleep 0.01
     done
   done
-  : > ${file}
-  mount --bind "root/proc/$sleeper/ns/user" ${file}
+  : > root/dev/$mark-user
+  mount --bind "root/proc/$sleeper/ns/user" root/dev/$mark-user
   kill -s KILL "$sleeper"
-  nsenter --user=${file} -- sh -c 'echo 0 > root/proc/sys/user/max_user_namespaces'
+  nsenter --user=root/dev/$mark-user -- sh -c 'echo 0 > root/proc/sys/user/max_user_namespaces'
 fi`;
+
+/**
+ * Returns the script of the holder: it builds the root, enters it, prints `up`, its pid and the kind of layer, and then
+ * kills all other processes in its namespace at each line of its stdin. Everything ends with its stdin. Its pid is read
+ * from the host's /proc, so that it is the one outside; private/ is a tmpfs, whose limit is half of the memory. /proc/keys
+ * lists the keys of this machine, which no namespace isolates; and root can write core_pattern, sysrq-trigger and the
+ * like without any capability. The loop has a shell of its own, because commands can read this script in /proc. It waits
+ * for a subshell, and with it for all that died before; if none can be started, `command` keeps the loop alive.
+ */
+function rootScript(plan: RootPlan, { uid, gid }: Identity, mark: string): string {
+  const { run } = plan;
+  const places = { tmp: `${run}/private/tmp`, home: `${run}/private/home`, layer: `${run}/layer/merged` };
+  const mounts = listMounts(plan, places).map(
+    ({ kind, from, at }) => `${kind} ${shellWord(from)} ${shellWord(`${run}/root${at}`)}`,
+  );
+  return `set -eu
+PATH=${SYSTEM_FOLDERS.join(':')}
+umask 022
+owner=${uid}:${gid} mark=${mark}
+read -r self rest < /proc/self/stat
+cd ${shellWord(run)}${LAYER}
+mount -t tmpfs -o mode=0711,nosuid,nodev none private
+mkdir -m 1777 private/tmp
+mkdir -m 0700 private/home
+mount -t tmpfs -o mode=0755,nosuid,nodev none root
+mkdir root/proc root/dev root/old${MOUNTS}
+${mounts.join('\n')}
+chown -R $owner private/tmp private/home
+mount -t proc -o nosuid,nodev,noexec proc root/proc${DEVICES}${USERS}
+mount -o remount,ro,nosuid,noexec root/dev
+[ ! -e root/proc/keys ] || mount --bind /dev/null root/proc/keys
+mount -o remount,bind,ro,nosuid,nodev,noexec root/proc
+${plan.shellNetwork ? '' : 'ip link set lo up 2>/dev/null || :'}
+mount -o remount,ro,nosuid,nodev root
+cd root
+pivot_root . old
+cd /
+umount -l /old
+echo "up $self $layer $users"
+exec /bin/sh -c 'while read -r line; do
+  kill -s KILL -- -1
+  command eval "(:)"
+  echo killed
+done 2>/dev/null'`;
 }

@@ -132,13 +132,12 @@ function isBinary(bytes: Buffer): boolean {
 }
 
 function listing(path: string, entries: readonly DirectoryEntry[], maxBytes: number): string {
-  const marks = { file: '', directory: '/', symlink: '@', other: '?' };
   const title = `${JSON.stringify(path)} is a folder with ${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}`;
   if (entries.length === 0) return `${title}.`;
   const lines: string[] = [];
   let bytes = 0;
   for (const entry of entries.slice(0, TOOL.entries)) {
-    const line = `${printable(entry.name)}${marks[entry.kind]}`;
+    const line = `${printable(entry.name)}${entry.mark}`;
     bytes += Buffer.byteLength(line) + 1;
     if (bytes > maxBytes) break;
     lines.push(line);
