@@ -70,7 +70,7 @@ const UNSHARE: readonly Row[] = [
   ...['ipc', 'uts', 'cgroup', 'net'].flatMap(withoutSpace),
   ['nsenter', ENTER, ENTER.slice(1), SEES_MACHINE, true],
   ['unshare', PROC, ':', '[ ! -e /proc/self ]', true],
-  ['unshare', 'mount --bind /dev/null root/proc/keys', ':', READS_KEYS, HAS_KEYS],
+  ['unshare', 'mount --bind root/dev/null root/proc/keys', ':', READS_KEYS, HAS_KEYS],
   ['unshare', 'echo 0 > root/proc/sys/user/max_user_namespaces', ':', 'unshare -U true', false],
   ['unshare', 'exec /bin/sh -c', 'set +e; eval', 'grep -q pivot_root /proc/1/cmdline', false],
   ['setpriv', ['--bounding-set=-all'], [], isRoot ? HAS_CAPABILITIES : HAS_BOUNDING, isRoot],

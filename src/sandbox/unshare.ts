@@ -229,7 +229,7 @@ ${mounts.join('\n')}
 chown -R $owner private/tmp private/home
 mount -t proc -o nosuid,nodev,noexec proc root/proc${DEVICES}${USERS}
 mount -o remount,ro,nosuid,noexec root/dev
-[ ! -e root/proc/keys ] || mount --bind /dev/null root/proc/keys
+[ ! -e root/proc/keys ] || mount --bind root/dev/null root/proc/keys
 mount -o remount,bind,ro,nosuid,nodev,noexec root/proc
 ${plan.shellNetwork ? '' : 'ip link set lo up 2>/dev/null || :'}
 mount -o remount,ro,nosuid,nodev root
