@@ -70,7 +70,7 @@ async function makeProbes(
     `while read -r key value rest; do case $key in
        CapInh:|CapPrm:|CapEff:|CapAmb:) case $value in *[!0]*) failed "a capability is left ($key $value)";; esac;;
        NoNewPrivs:) [ "$value" = 1 ] || failed "privileges can be gained (NoNewPrivs $value)";;
-     esac; done < /proc/self/status`,
+     esac; done < /proc/self/status || failed "/proc cannot be read"`,
     '{ read -r key < /proc/keys; } 2>/dev/null && failed "the keys of this machine are listed"',
     `cat /proc/[0-9]*/environ 2>/dev/null | grep -aq ${pattern} && failed "another process's environment can be read"`,
     `cat /proc/[0-9]*/cmdline 2>/dev/null | grep -aq ${pattern} && failed "processes outside can be seen"`,
