@@ -39,14 +39,15 @@ export default {
     },
     {
       name: '2-tools-go-through-the-sandbox',
+      comment: 'they ask the contract to compile their parameters',
       severity: 'error',
       from: { path: '^src/tools/' },
       to: {
         pathNot: [
           '^src/tools/',
-          '^src/sandbox/sandbox\\.ts$',
+          '^src/(sandbox/sandbox|contract/contract)\\.ts$',
           LEAVES,
-          '^(node:)?(path|buffer|string_decoder)$',
+          '^(node:)?buffer$',
         ],
       },
     },

@@ -19,7 +19,10 @@ it.each(['src/a/b.ts', 'src/new.css', 'schemas/verdict.json', 'package-lock.json
       'tsconfig.json',
       'tsconfig.build.json',
     ];
-    for (const name of [...files, 'scripts/build.ts', 'scripts/sources-hash.ts'])
+    for (const name of [
+      ...files,
+      ...['build', 'meta-schema', 'sources-hash'].map((each) => `scripts/${each}.ts`),
+    ])
       writeFileSync(path.join(clone, name), name);
     expect(isDistCurrent(clone)).toBe(false);
 

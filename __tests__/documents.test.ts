@@ -96,11 +96,13 @@ describe.each(documents)('%s', (name) => {
 });
 
 describe('the example model', () => {
-  const sdk = 'node_modules/@anthropic-ai/sdk/resources/messages';
+  const sdk = 'node_modules/@anthropic-ai/sdk';
 
   it('is one that the SDK lists and does not call deprecated', () => {
-    const [, models] = /^export type Model = ([^;]+);/mu.exec(read(`${sdk}/messages.d.ts`)) ?? [];
-    const [, deprecated] = /^const DEPRECATED_MODELS = (\{[^}]+\});/mu.exec(read(`${sdk}/messages.js`)) ?? [];
+    const types = read(`${sdk}/resources/messages/messages.d.ts`);
+    const [, models] = /^export type Model = ([^;]+);/mu.exec(types) ?? [];
+    const data = read(`${sdk}/internal/data/deprecated-models.js`);
+    const [, deprecated] = /DEPRECATED_MODELS = [^{]*(\{[^}]+\})/mu.exec(data) ?? [];
     expect(models).toContain(`'${EXAMPLE_MODEL}'`);
     expect(deprecated).toBeDefined();
     expect(deprecated).not.toContain(`'${EXAMPLE_MODEL}'`);

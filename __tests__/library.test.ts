@@ -245,10 +245,9 @@ describe('the validator of a schema object', () => {
     const toolMessages = requests.at(-1)?.messages.filter(({ role }) => role === 'tool');
     expect(JSON.stringify(toolMessages)).toContain('n must be above 10');
     expect(JSON.stringify(toolMessages)).toContain('n is more than of');
-    // Events have paths and keywords only, because a message may quote the payload.
+    // Events have keywords only, because a message may quote the payload.
     expect(JSON.stringify(events)).not.toContain('n must be above 10');
-    expect(JSON.stringify(events)).toContain('/n (validate)');
-    expect(JSON.stringify(events)).toContain('/of (validate)');
+    expect(JSON.stringify(events)).toContain('the root (validate)');
   });
 
   it.each<[string, z.ZodType, RegExp]>([

@@ -12,7 +12,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
 };
 
 /** Files that build expressions at run time, of literals and of texts that they escape. */
-const BUILDERS = ['replay/replay.ts', 'text/encodings.ts'];
+const BUILDERS = ['replay/replay.ts'];
 
 const src = path.join(import.meta.dirname, '../src');
 

@@ -9,6 +9,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { transformSync } from 'esbuild';
+import { makeMetaSchema } from './meta-schema.ts';
 import { HASH_FILE, sourcesHash } from './sources-hash.ts';
 
 const root = path.join(import.meta.dirname, '..');
@@ -48,6 +49,7 @@ function build(): void {
   // tsc first: left to itself, ncc type-checks the tests as well, or gives up ES modules.
   run('tsc', '--project', 'tsconfig.build.json');
   embedTextFiles();
+  writeFileSync(at('build/src/contract/draft-07-meta-schema.js'), makeMetaSchema());
   writeStandIns();
   // A cache would give imports other numbers: the same sources, other bytes.
   const options = ['--no-cache', '--no-source-map-register', '--license', 'licenses.txt'];

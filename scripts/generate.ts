@@ -4,11 +4,8 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Ajv } from 'ajv';
-import standalone from 'ajv/dist/standalone/index.js';
 import { stringify } from 'yaml';
 import { ADVANCED_INPUTS, INPUTS, type Input, MAIN_INPUTS } from '../src/config/inputs.ts';
-import { draft07Id, options } from '../src/contract/ajv.ts';
 import { MERGE_INPUTS } from '../src/merge/config.ts';
 import { MERGE_RUN_OUTPUTS } from '../src/merge/report.ts';
 import { RUN_OUTPUTS } from '../src/reporters/outputs.ts';
@@ -28,7 +25,6 @@ export const TARGETS: readonly Target[] = [
   { file: 'merge/action.yml', make: makeMergeAction },
   { file: 'docs/reference.md', make: fillReference },
   { file: 'docs/many-legs.md', make: fillManyLegs },
-  { file: 'src/contract/draft-07-meta-schema.ts', make: makeMetaSchema },
 ];
 
 /** Every output that the action declares, with one sentence each; a schema's own properties come on top. */
@@ -132,30 +128,6 @@ function tableOfInputs(inputs: readonly Input[]): string {
     description,
   ]);
   return makeTable(['input', 'default', 'meaning'], rows);
-}
-
-/** Ajv's own check of a draft-07 schema as code: left to itself Ajv makes that code again at each start. */
-function makeMetaSchema(): string {
-  const ajv = new Ajv({ ...options, code: { source: true, esm: true } });
-  const validate = ajv.getSchema(draft07Id);
-  if (validate === undefined) throw new Error(`Ajv has no meta-schema ${draft07Id}.`);
-  // Node and the bundler give a CommonJS module's default in two ways.
-  const code = standalone
-    .default(ajv, validate)
-    .replace('"use strict";', '')
-    .replace('export const validate = validate0;export default validate0;', '')
-    .replaceAll('require("ajv/dist/runtime/equal").default', '(equal.default ?? equal)');
-  if (code.includes('require(')) throw new Error('The code needs a module that this script does not know.');
-  return `// @ts-nocheck
-// Written by \`node scripts/generate.ts\` with the installed Ajv: change that, not this.
-import type { ValidateFunction } from 'ajv';
-import equal from 'ajv/dist/runtime/equal.js';
-
-${code}
-
-/** Ajv's check of a draft-07 schema. */
-export const validateSchema: ValidateFunction = validate0;
-`;
 }
 
 function makeTable(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -11,6 +11,7 @@ const SOURCES = [
   'package-lock.json',
   'schemas',
   'scripts/build.ts',
+  'scripts/meta-schema.ts',
   'scripts/sources-hash.ts',
   'src',
   'tsconfig.build.json',

@@ -7,8 +7,11 @@ import { InputError, messageFor } from './errors.ts';
 import { createSink } from './reporters/sink.ts';
 import { type EndListener, releaseSignals, trapSignals } from './run/signals.ts';
 import type { World } from './run/world.ts';
-import { DISPLAY, WAIT } from './text/limits.ts';
+import { DISPLAY } from './text/limits.ts';
 import { cleanText, inertLine } from './text/sanitize.ts';
+
+/** How long a stderr that is not being read is waited for at the end. */
+const STDERR_MS = 1_000;
 
 /** Runs the command line and resolves to the exit code; never rejects. */
 async function main(argv: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
@@ -117,7 +120,7 @@ function leave(exitCode: number): void {
   process.exitCode = exitCode;
   const exit = () => process.exit(exitCode);
   process.stderr.write('', exit);
-  setTimeout(exit, WAIT.stderr);
+  setTimeout(exit, STDERR_MS);
 }
 
 // A process that has nothing left to wait for ends at once, and must not look green.

@@ -97,12 +97,11 @@ export interface Issue {
   readonly message: string;
   /** The property that is missing: a word of the schema, never of the payload. */
   readonly missing?: string;
+  /** JSON Pointer to the subschema with the keyword; absent if it is not one of JSON Schema. */
+  readonly schemaPath?: string;
 }
 
-/**
- * The part of an issue that may be stored or published: no message, and `*` in the path for keys that the schema does
- * not declare.
- */
+/** The part of an issue that may be recorded: no message, and as `path` the place in the schema. */
 export type RedactedIssue = Pick<Issue, 'path' | 'keyword' | 'missing'>;
 
 /** How an almost valid payload was repaired before it was accepted. */
@@ -113,13 +112,8 @@ export type Repair =
 /** The result of the gate check; `none` when no gate was requested. */
 export interface GateResult {
   readonly status: 'met' | 'not_met' | 'none';
+  /** Their messages are clauses for people: what must hold, and what the payload has. They are untrusted text. */
   readonly issues: readonly Issue[];
-  /**
-   * For people: what the gate required and what the payload contains, each a clause that follows "the gate". Of the
-   * payload's text it contains only words that the schema lists, and of its keys only those that the schema or the gate
-   * declares.
-   */
-  readonly words?: readonly string[];
 }
 
 /** The limits that end a run. */

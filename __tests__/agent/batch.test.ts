@@ -36,6 +36,12 @@ describe('a batch', () => {
     expect([run.outcome, isThere]).toEqual([accepted, false]);
     expect(run.provider.requests).toHaveLength(1);
     expect(run.record.turns[0]?.calls.map((each) => each.decision)).toEqual(decisions);
+    const recorded = run.events.flatMap((event) =>
+      event.type === 'tool_finished' ? [event.result.content] : [],
+    );
+    expect(recorded).toContain(
+      "Skipped: this turn's structured_output contract took precedence as the terminal output.",
+    );
   });
 
   it('N3 a valid call after a rejected one is accepted in the same turn', async () => {
@@ -49,7 +55,8 @@ describe('a batch', () => {
     const { run, isThere } = await runKeeping([{ calls: [bad, touch] }, { calls: [good] }], 'ran.txt');
     expect([run.outcome, isThere]).toEqual([accepted, false]);
     const rejected = expect.stringMatching(/^Rejected: .*\n- \/passed: /u);
-    const skipped = expect.stringMatching(/^Skipped: .*Re-issue this call in a separate turn/u);
+    const skipped =
+      "Skipped: this turn's structured_output contract took precedence as the terminal output. Re-issue this call in a separate turn if needed.";
     expect(results(run.provider.requests[1]?.messages ?? [])).toEqual([
       { callId: 'call_0_0', isError: true, content: rejected },
       { callId: 'call_0_1', isError: true, content: skipped },
@@ -65,19 +72,29 @@ describe('a batch', () => {
     expect(run.record.rejections).toBe(2);
   });
 
-  it('N7 two other tools run in order, and the run continues', async () => {
+  it('N7 other tools run in order, a call with wrong arguments does not count, and the run continues', async () => {
     const append = call('shell', { command: 'cat a.txt > b.txt; echo done' });
     const read = call('read_file', { path: 'a.txt' });
     const again = call('read_file', { path: 'b.txt' });
-    const run = await runScripted([{ calls: [read, append, again] }, { calls: [good] }], {
+    const wrong = call('read_file', {});
+    const run = await runScripted([{ calls: [read, append, again, wrong] }, { calls: [good] }], {
       files: { 'a.txt': 'hello\n' },
     });
     const given = results(run.provider.requests[1]?.messages ?? []);
-    const ids = ['call_0_0', 'call_0_1', 'call_0_2'];
-    expect(given).toMatchObject(ids.map((callId) => ({ callId, isError: false })));
+    const ids = ['call_0_0', 'call_0_1', 'call_0_2', 'call_0_3'];
+    expect(given).toMatchObject(ids.map((callId, at) => ({ callId, isError: at === 3 })));
+    expect(run.record.toolCalls).toBe(3);
     expect(given[0]?.content).toContain('hello');
     expect(given[2]?.content).toContain('hello');
     expect(run.outcome.kind).toBe('submitted');
+  });
+
+  it('gives the model whole characters, where a line is cut as well', async () => {
+    const files = { 'a.txt': `${'x'.repeat(1999)}😀` };
+    const run = await runScripted([{ calls: [call('read_file', { path: 'a.txt' })] }, { calls: [good] }], {
+      files,
+    });
+    expect(results(run.provider.requests[1]?.messages ?? [])[0]?.content).toContain('xx\ufffd [… line cut');
   });
 
   it('records the validation time as the duration of structured_output, and 0 for a skipped call', async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { ProviderError, SandboxError } from '../../src/errors.ts';
-import type { CompletionRequest } from '../../src/providers/provider.ts';
 import type { RunEvent } from '../../src/reporters/report-types.ts';
 import { type Answer, call, type Script, submit } from '../support/fakes/model/scripted-provider.ts';
 import { type AgentRunOptions, runScripted } from '../support/worlds/agent-run.ts';
@@ -22,142 +21,68 @@ const plain = (text: string, empty = false, truncated = false) => ({
   truncated,
 });
 const noTurns = { kind: 'exhausted', limit: 'turns', lastIssues: [] };
-const type = (path: string) => ({ path, keyword: 'type' });
-const auto = 'auto';
-const forced = 'forced';
+const type = (path: string) => ({ path: expect.stringMatching(`${path}$`), keyword: 'type' });
 
 /** A provider that refuses a forced tool choice. */
-const refusing =
-  (answer: (request: CompletionRequest, index: number) => Answer): Script =>
-  (request, index) => {
-    if (request.toolChoice !== 'auto') throw new ProviderError('tool_choice', 'no', { status: 400 });
-    return answer(request, index);
-  };
-
-interface Row {
-  readonly script: Script;
-  readonly options?: AgentRunOptions;
-  readonly ends: object;
-  /** The tool choice of each request. */
-  readonly asked: readonly string[];
-}
-
-const rows: Readonly<Record<string, Row>> = {
-  'E1 two turns of plain text, after one forced request': {
-    script: [{ text: 'first' }, { text: 'All good.' }],
-    ends: plain('All good.'),
-    asked: [auto, forced],
-  },
-  'E2 empty and truncated turns count as plain text': {
-    script: [{}, { stopReason: 'length' }],
-    ends: plain('', true, true),
-    asked: [auto, forced],
-  },
-  'E2 nothing is forced on the last permitted turn': {
-    script: [look, { text: 'done' }],
-    options: limits({ maxTurns: 2 }),
-    ends: plain('done'),
-    asked: [auto, auto],
-  },
-  'E2 an empty turn does not hide the text of an earlier turn': {
-    script: [{ ...look, text: 'I look at a.txt first.' }, {}, { text: ' \n' }],
-    ends: plain('I look at a.txt first.', true),
-    asked: [auto, auto, forced],
-  },
-  'E3 a valid call after the forced request': {
-    script: [{ text: 'done' }, good],
-    ends: submitted,
-    asked: [auto, forced],
-  },
-  'E4 a refused forced choice is asked again with auto': {
-    script: refusing(({ messages }) => (messages.length === 1 ? { text: 'done' } : good)),
-    ends: submitted,
-    asked: [auto, forced, auto],
-  },
-  'E4 the tool choice is forced for one request only': {
-    script: [{ text: 'done' }, look, { text: 'really done' }],
-    ends: plain('really done'),
-    asked: [auto, forced, auto],
-  },
-  'E5 plain text without force-output': {
-    script: [{ text: 'done' }],
-    options: { forceOutput: false },
-    ends: plain('done'),
-    asked: [auto],
-  },
-  'E6 a run without a submission makes exactly max-turns requests': {
-    script: [look],
-    options: limits({ maxTurns: 3 }),
-    ends: noTurns,
-    asked: [auto, auto, auto],
-  },
-  'E7 a valid call on the last permitted turn': {
-    script: [look, look, good],
-    options: limits({ maxTurns: 3 }),
-    ends: submitted,
-    asked: [auto, auto, auto],
-  },
-  'E8 max-turns 0 makes no request': {
-    script: [good],
-    options: limits({ maxTurns: 0 }),
-    ends: noTurns,
-    asked: [],
-  },
-  'E9 calls that are all rejected, with the issues of the last': {
-    script: [bad, { calls: [submit({ passed: true, summary: 2 })] }],
-    options: limits({ maxTurns: 2 }),
-    ends: { ...noTurns, lastIssues: [type('/summary')] },
-    asked: [auto, auto],
-  },
-  'E9 the issues are those of the last rejection, however many turns ago': {
-    script: [{ calls: [...without.calls, ...bad.calls] }, look, look],
-    options: limits({ maxTurns: 3 }),
-    ends: { ...noTurns, lastIssues: [type('/passed')] },
-    asked: [auto, auto, auto],
-  },
-  'E13 an excluded structured_output is never forced': {
-    script: [{ text: 'done' }],
-    options: { exclude: ['structured_output'] },
-    ends: plain('done'),
-    asked: [auto],
-  },
-  'E13 a model that loops on other tools without structured_output': {
-    script: [look],
-    options: { exclude: ['structured_output'], ...limits({ maxTurns: 4 }) },
-    ends: noTurns,
-    asked: [auto, auto, auto, auto],
-  },
-  'E18 a refusal, whose calls are not executed': {
-    script: [{ text: 'I cannot', ...good, stopReason: 'refusal' }],
-    ends: { kind: 'refused', text: 'I cannot' },
-    asked: [auto],
-  },
-  'a limit on tokens': {
-    script: [look],
-    options: limits({ maxTotalTokens: 200 }),
-    ends: { kind: 'exhausted', limit: 'tokens', lastIssues: [] },
-    asked: [auto, auto],
-  },
-  'a limit on cost': {
-    script: [look],
-    options: { price, ...limits({ maxCostUsd: 1 }) },
-    ends: { kind: 'exhausted', limit: 'cost', lastIssues: [] },
-    asked: [auto, auto],
-  },
-  'no limit counts against an accepted payload': {
-    script: [good],
-    options: { price, ...limits({ maxTotalTokens: 1, maxCostUsd: 0.1 }) },
-    ends: submitted,
-    asked: [auto],
-  },
+const refusing: Script = ({ toolChoice, messages }) => {
+  if (toolChoice !== 'auto') throw new ProviderError('tool_choice', 'no', { status: 400 });
+  return messages.length === 1 ? { text: 'done' } : good;
 };
+const excluded = { exclude: ['structured_output'] };
+const upTo = (maxTurns: number) => limits({ maxTurns });
+const tokens = limits({ maxTotalTokens: 200 });
+const cost = { price, ...limits({ maxCostUsd: 1 }) };
+const spent = { price, ...limits({ maxTotalTokens: 1, maxCostUsd: 0.1 }) };
+const done = { text: 'done' };
+const wrong = { calls: [submit({ passed: true, summary: 2 })] };
+const twoWrong = { calls: [...without.calls, ...bad.calls] };
+const refusal: Answer = { text: 'I cannot', ...good, stopReason: 'refusal' };
 
 describe('a run ends with', () => {
-  it.each(Object.entries(rows))('%s', async (_, { script, options, ends, asked }) => {
+  // The last text is the tool choice of each request.
+  it.each<[string, Script, object, string, AgentRunOptions?]>([
+    ['E1 plain text after one forced request', [{ text: 'a' }, done], plain('done'), 'auto forced'],
+    ['E2 empty and truncated turns', [{}, { stopReason: 'length' }], plain('', true, true), 'auto forced'],
+    ['E2 plain text, unforced on the last turn', [look, done], plain('done'), 'auto auto', upTo(2)],
+    [
+      'E2 an earlier text if the last is empty',
+      [{ ...look, ...done }, {}],
+      plain('done', true),
+      'auto auto forced',
+    ],
+    ['E3 a valid call after the forced request', [done, good], submitted, 'auto forced'],
+    ['E4 a valid call after a refused forced choice', refusing, submitted, 'auto forced auto'],
+    ['E4 plain text after the forced turn', [done, look, { text: 'b' }], plain('b'), 'auto forced auto'],
+    ['E5 plain text without force-output', [done], plain('done'), 'auto', { forceOutput: false }],
+    ['E6 its limit of turns after as many requests', [look], noTurns, 'auto auto auto', upTo(3)],
+    ['E7 a valid call on the last turn', [look, look, good], submitted, 'auto auto auto', upTo(3)],
+    ['E8 no request with max-turns 0', [good], noTurns, '', upTo(0)],
+    [
+      'E9 what was wrong last',
+      [bad, wrong],
+      { ...noTurns, lastIssues: [type('/summary')] },
+      'auto auto',
+      upTo(2),
+    ],
+    [
+      'E9 the same some turns later',
+      [twoWrong, look],
+      { ...noTurns, lastIssues: [type('/passed')] },
+      'auto auto',
+      upTo(2),
+    ],
+    ['E13 plain text without the tool, unforced', [done], plain('done'), 'auto', excluded],
+    ['E13 its limit of turns without the tool', [look], noTurns, 'auto auto', { ...excluded, ...upTo(2) }],
+    ['E18 a refusal, whose calls do not run', [refusal], { kind: 'refused', text: 'I cannot' }, 'auto'],
+    ['its limit of tokens', [look], { ...noTurns, limit: 'tokens' }, 'auto auto', tokens],
+    ['its limit of cost', [look], { ...noTurns, limit: 'cost' }, 'auto auto', cost],
+    ['an accepted payload, whatever it cost', [good], submitted, 'auto', spent],
+  ])('%s', async (_, script, ends, asked, options = {}) => {
     const run = await runScripted(script, { files, ...options });
     expect(run.outcome).toEqual(ends);
     const { requests } = run.provider;
-    expect(requests.map(({ toolChoice }) => (toolChoice === 'auto' ? auto : forced))).toEqual(asked);
+    const choices = requests.map(({ toolChoice }) => (toolChoice === 'auto' ? 'auto' : 'forced'));
+    expect(choices.join(' ')).toBe(asked);
     expect(run.record.turns).toHaveLength(run.record.totals.turns);
     // The conversation only grows, and each forced request ends with a message of ours.
     for (const [at, { messages, tools, toolChoice }] of requests.entries()) {
@@ -171,14 +96,19 @@ describe('a run ends with', () => {
 
 describe('a model that repeats a rejected call', () => {
   const stuck = { kind: 'exhausted', limit: 'turns', repeated: true };
-  const missing = { path: '', keyword: 'required', missing: 'summary' };
+  const missing = { path: expect.any(String), keyword: 'required', missing: 'summary' };
   const twice = { calls: [...bad.calls, ...bad.calls] };
-  const unknown = { exclude: ['structured_output'] };
 
   it.each<[string, readonly Answer[], AgentRunOptions, number, object]>([
     ['ends after three turns, with what was wrong', [without], {}, 3, { ...stuck, lastIssues: [missing] }],
-    ['ends after three turns of an unknown tool', [good], unknown, 3, { ...stuck, lastIssues: [] }],
-    ['that is counted by turns, not by calls', [twice], {}, 3, { ...stuck, lastIssues: [type('/passed')] }],
+    ['ends after three turns of an unknown tool', [good], excluded, 3, { ...stuck, lastIssues: [] }],
+    [
+      'that is counted by turns, not by calls',
+      [bad, twice, bad],
+      {},
+      3,
+      { ...stuck, lastIssues: [type('/passed')] },
+    ],
     ['is not stopped by the turns of other tools between', [bad, look, bad, look, bad], {}, 5, stuck],
     ['goes on with other arguments', [bad, bad, without, bad, bad, good], {}, 6, submitted],
     [
@@ -195,13 +125,14 @@ describe('a model that repeats a rejected call', () => {
   });
 
   it('goes on when evidence sent the call back, which is not a rejection', async () => {
+    const unseen = { path: '', keyword: 'coverage' };
     const evidence = async () => ({
       observe: () => undefined,
-      review: async () => ({ kind: 'rejected' as const, text: 'Read first.', issues: [missing] }),
+      review: async () => ({ kind: 'rejected' as const, text: 'Read first.', issues: [unseen] }),
       giveUp: async () => null,
     });
     const run = await runScripted([good], { evidence, ...limits({ maxTurns: 5 }) });
-    expect(run.outcome).toEqual({ kind: 'exhausted', limit: 'turns', lastIssues: [missing] });
+    expect(run.outcome).toEqual({ ...noTurns, lastIssues: [unseen] });
     expect(run.record.totals.turns).toBe(5);
   });
 });
@@ -293,6 +224,16 @@ describe('a run that is stopped', () => {
     expect(run.record.turns.map((turn) => turn.calls.map((each) => [each.name, each.decision]))).toEqual([
       [['shell', 'error']],
     ]);
+  });
+
+  it('E12 by a timeout between two calls records only the first', async () => {
+    const controller = new AbortController();
+    const emit = ({ type }: RunEvent) => {
+      if (type === 'tool_finished') controller.abort({ stop: 'timeout' });
+    };
+    const twice = { calls: [...look.calls, ...look.calls] };
+    const run = await runScripted([twice], { files, signal: controller.signal, emit });
+    expect(run.record.turns[0]?.calls.map(({ decision }) => decision)).toEqual(['ok']);
   });
 
   it('S9 is stopped between two calls whose patterns are slow', async () => {

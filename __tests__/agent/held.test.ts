@@ -4,7 +4,7 @@ import { ProviderError } from '../../src/errors.ts';
 import { createReview, type ReviewOptions } from '../../src/evidence/review.ts';
 import type { Coverage } from '../../src/types.ts';
 import { submit } from '../support/fakes/model/scripted-provider.ts';
-import { runScripted } from '../support/worlds/agent-run.ts';
+import { type AgentRunOptions, runScripted } from '../support/worlds/agent-run.ts';
 
 const limits = { maxTurns: 30, maxTotalTokens: null, maxCostUsd: null };
 const held = submit({ passed: true, summary: 'held' });
@@ -30,13 +30,17 @@ describe('a payload that was sent back for its findings', () => {
 
   it.each([
     ['the model goes on in plain text', {}],
+    ['the model refuses to go on', { refuses: true }],
     ['the limit of tokens is reached', { limits: { ...limits, maxTotalTokens: 100 } }],
     ['the limit of turns is reached', { limits: { ...limits, maxTurns: 2 } }],
-  ])('is taken if %s', async (_, options) => {
-    const talk = { text: 'Hm.', usage };
-    const answers = [{ calls: [held], usage }, talk, talk];
-    expect((await runScripted(answers, { evidence: review(), ...options })).outcome).toEqual(taken);
-  });
+  ])(
+    'is taken if %s',
+    async (_, { refuses = false, ...options }: AgentRunOptions & { refuses?: boolean }) => {
+      const talk = { text: 'Hm.', usage, ...(refuses ? { stopReason: 'refusal' as const } : {}) };
+      const answers = [{ calls: [held], usage }, talk, talk];
+      expect((await runScripted(answers, { evidence: review(), ...options })).outcome).toEqual(taken);
+    },
+  );
 
   /** A run whose second request is answered by something that happens. */
   const interrupted = (happen: () => void, more: Parameters<typeof runScripted>[1] = {}) =>
@@ -70,4 +74,19 @@ it('a payload that was sent back for what was not shown is not taken', async () 
   const evidence = review({ grounding: 'off', minCoverage: 1 });
   const run = await runScripted([{ calls: [held] }, { text: 'Done.' }, { text: 'Done.' }], { evidence });
   expect(run.outcome.kind).toBe('plain_text');
+});
+
+it('evidence is asked for only once the sandbox is ready', async () => {
+  let isReady = false;
+  const ready = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    isReady = true;
+  };
+  const evidence = async () => {
+    expect(isReady).toBe(true);
+    return review()();
+  };
+  const wrong = { calls: [submit({ passed: 1 })] };
+  const run = await runScripted([wrong, { text: 'Done.' }], { ready, evidence, forceOutput: false });
+  expect([run.outcome.kind, isReady]).toEqual(['plain_text', true]);
 });

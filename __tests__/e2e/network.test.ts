@@ -68,10 +68,3 @@ it('a certificate of an unknown authority ends the run with what to name', async
     error: expect.stringMatching(/certificate on the way to 127\.0\.0\.1:\d+ .*NODE_EXTRA_CA_CERTS/u),
   });
 });
-
-it('certificates that are not checked (NODE_TLS_REJECT_UNAUTHORIZED=0) are a warning in log and summary', async () => {
-  const run = await runAction({ script: [good], variables: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } });
-  expect(run.exitCode).toBe(0);
-  expect(run.log).toMatch(/^::warning.*NODE_TLS_REJECT_UNAUTHORIZED/mu);
-  expect(run.summary).toContain('no certificate is checked');
-});

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createMark, isAlive, until } from '../sandbox/world.ts';
 import { type ActionOptions, calls, runAction, submits } from '../support/fakes/runner/action.ts';
@@ -57,8 +58,21 @@ describe('a signal', () => {
 
   it('E10 during the wait that a server asked for ends with 130', async () => {
     const error = { message: 'slow down', type: 'rate_limit_error' };
-    const script = [{ status: 429, retryAfter: 50, error }];
-    const run = await interrupt(/asked to wait 50 s/u, ['SIGTERM'], { script });
+    const asked = Promise.withResolvers<void>();
+    const script = () => {
+      asked.resolve();
+      return { status: 429, retryAfter: 50, error };
+    };
+    let sentAt = 0;
+    const meanwhile: ActionOptions['meanwhile'] = (kill) =>
+      void asked.promise
+        .then(() => sleep(500))
+        .then(() => {
+          sentAt = performance.now();
+          kill('SIGTERM');
+        });
+    const run = await runAction({ script, meanwhile });
+    expect(performance.now() - sentAt).toBeLessThan(RUNNER_KILLS_MS);
     expect([run.exitCode, run.requests.length]).toEqual([130, 1]);
     expect(run.envelope).toMatchObject(cancelled);
   });

@@ -168,28 +168,24 @@ describe('readEnvelopes', () => {
   const whole = JSON.stringify(made());
   it.each<[string, string | Buffer, RegExp]>([
     ['a BOM and surrounding whitespace', `\ufeff  ${whole}\r\n`, /^ok$/u],
-    ['an empty file', '', /^it is not valid JSON, at line 1, column 1$/u],
-    ['a truncated file', whole.slice(0, -20), /^it is not valid JSON, at line 1, column \d+$/u],
-    ['two envelopes in one file', `${whole}\n${whole}`, /^it is not valid JSON, at line 2, column 1$/u],
-    [
-      'a duplicate key',
-      `{"conclusion":"success",${whole.slice(1)}`,
-      /^it gives a key twice in one object, at /u,
-    ],
+    ['an empty file', '', /^it is not valid JSON: Unexpected end of JSON input$/u],
+    ['a truncated file', whole.slice(0, -20), /^it is not valid JSON: .*\(line 1 column \d+\)$/u],
+    ['two envelopes in one file', `${whole}\n${whole}`, /^it is not valid JSON: .*\(line 2 column 1\)$/u],
+    ['a duplicate key', `{"conclusion":"success",${whole.slice(1)}`, /^it gives a key twice in one object$/u],
     [
       'a number in the payload that JavaScript would round',
       whole.replace('"passed":true', '"passed":true,"score":79.99999999999999999'),
-      /^it holds a number that cannot be represented exactly, at line 1, column \d+$/u,
+      /^it holds a number that cannot be represented exactly/u,
     ],
-    ['deep nesting', `${'['.repeat(100_000)}`, /^it nests too deeply/u],
-    ['half of a surrogate pair', whole.replace('All 12', '\\ud83d'), /^it holds half of a surrogate pair/u],
+    ['deep nesting', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, /^it nests deeper than 500 levels$/u],
+    ['half of a surrogate pair', whole.replace('All 12', '\\ud83d'), /^it holds half of a surrogate pair$/u],
     ['invalid UTF-8', Buffer.from(whole.replace('All 12', '\u00ff'), 'latin1'), /^it is not UTF-8 text$/u],
     ['an array', `[${whole}]`, /^it holds no JSON object$/u],
     ['another object', '{"CANARY":"CANARY"}', /^it is no envelope of this action: its type is not result$/u],
     [
-      'an envelope without several fields, which names each path once',
+      'an envelope without several fields',
       '{"type":"result","CANARY":"CANARY"}',
-      /^it is no envelope of this action: see the root \(required\), the root \(anyOf\)$/u,
+      /^it is no envelope of this action: see the root \(required\)$/u,
     ],
     [
       '__proto__ as a key',

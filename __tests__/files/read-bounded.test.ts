@@ -37,16 +37,14 @@ describe('readBounded', () => {
     expect(read(path.join(root, 'link'), bounds)).toBe('not_regular');
   });
 
-  it.each(['/dev/zero', '/dev/tty', '/proc/self/environ', '/proc/kmsg', '/sys/kernel/uevent_seqnum'])(
-    'ends at once when a symlink of the checkout leads to %s',
-    (target) => {
-      const { root } = make();
-      symlinkSync(target, path.join(root, 'link'));
-      // Not every host has all of them.
-      expect(read(path.join(root, 'link'))).toBe(existsSync(target) ? 'not_regular' : 'missing');
-      expect(read(path.join(root, 'link'), { links: 'refuse' })).toBe('not_regular');
-    },
-  );
+  const ENDLESS = ['/dev/zero', '/dev/tty', '/proc/self/environ', '/proc/kmsg', '/sys/kernel/uevent_seqnum'];
+  it.each(ENDLESS)('ends at once when a symlink of the checkout leads to %s', (target) => {
+    const { root } = make();
+    symlinkSync(target, path.join(root, 'link'));
+    // Not every host has all of them.
+    expect(read(path.join(root, 'link'))).toBe(existsSync(target) ? 'not_regular' : 'missing');
+    expect(read(path.join(root, 'link'), { links: 'refuse' })).toBe('not_regular');
+  });
 
   it('does not block on a pipe, and reads no socket or folder', async () => {
     const { root } = make();

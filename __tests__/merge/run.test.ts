@@ -99,7 +99,7 @@ describe('a merge', () => {
   });
 
   it.each<[string, JsonObject | string, string]>([
-    ['an empty file', '', '"c.json": it is not valid JSON, at line 1, column 1.'],
+    ['an empty file', '', '"c.json": it is not valid JSON: Unexpected end of JSON input.'],
     ['a truncated envelope', '{"type":"result","leg":"api"', '"c.json": it is not valid JSON'],
     ['an object', '{"a":1}', 'it is no envelope of this action: its type is not result'],
     [

@@ -18,7 +18,7 @@ export function sampleVote(outcome: VoteOutcome, changes: Partial<MergedVote> = 
     model: 'claude-sonnet-5-5',
     attempt: 1,
   };
-  const why = 'The gate is not met: it wants `passed` to be true; the payload says false.';
+  const why = 'The gate is not met: `/passed` must be true, is false.';
   const asks: Readonly<Record<VoteOutcome, Omit<MergedVote, 'vote' | 'outcome' | 'weaknesses'>>> = {
     pass: { ...cast, conclusion: 'success', reason: 'accepted', why: null },
     fail: { ...cast, conclusion: 'failure', reason: 'gate_not_met', why },
@@ -111,7 +111,7 @@ const VERDICTS: Readonly<Record<VoteOutcome, (merged: Merged) => Verdict>> = {
   }),
   fail: (merged) => ({
     ...{ conclusion: 'failure', reason: 'gate_not_met', subtype: 'gate_not_met' },
-    ...{ exitCode: 1, published: true, error: `The gate is not met: it ${describeGate(merged)}.` },
+    ...{ exitCode: 1, published: true, error: `The gate is not met: ${describeGate(merged)}.` },
   }),
   abstain: (merged) => ({
     ...{ conclusion: 'inconclusive', reason: 'undecided', subtype: 'error_undecided' },

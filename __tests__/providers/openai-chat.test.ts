@@ -1,29 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { chatUsage } from '../../src/providers/openai-chat.ts';
-import { asking } from '../support/fakes/model/wires.ts';
-import { serving } from './chat-server.ts';
+import { asking, wireOf } from '../support/fakes/model/wires.ts';
+import { ask, bodyOf, replayOf, served } from './served.ts';
 
-describe('a complete response', () => {
-  it.each([
-    ['missing', '', ''],
-    ['null', ',"arguments":null', ''],
-    [
-      'an object',
-      ',"arguments":{ "a" : 1, "a": 12345678901234567890 }',
-      '{ "a" : 1, "a": 12345678901234567890 }',
-    ],
-  ])('S6 can have arguments that are %s', async (_, sent, rawArguments) => {
-    const call = `{"id":"x","function":{"name":"shell"${sent}}}`;
-    const { provider } = await serving(`{"choices":[{"message":{"tool_calls":[${call}]}}]}`);
-    const { message } = await provider.complete(asking());
-    expect(message.toolCalls).toEqual([{ id: 'x', name: 'shell', rawArguments, status: 'complete' }]);
-  });
+const chat = wireOf('openai-compatible');
+const complete = async (answer: object) => (await served(chat, answer)).provider.complete(asking());
+const choice = (message: object, finish_reason?: string) => ({ choices: [{ message, finish_reason }] });
 
-  it('E18 reports a refusal with its text although the finish reason is ordinary', async () => {
-    const { provider } = await serving(
-      '{"choices":[{"message":{"content":null,"refusal":"I will not."},"finish_reason":"stop"}]}',
-    );
-    expect(await provider.complete(asking())).toMatchObject({
+describe('an answer', () => {
+  it('E18 with a refusal is a refusal with its text, although the finish reason is ordinary', async () => {
+    expect(await complete(choice({ content: null, refusal: 'I will not.' }, 'stop'))).toMatchObject({
       stopReason: 'refusal',
       message: { text: 'I will not.' },
     });
@@ -33,50 +18,84 @@ describe('a complete response', () => {
     ['content_filter', 'refusal'],
     ['content_filter: PROHIBITED_CONTENT', 'refusal'],
     ['SAFETY', 'refusal'],
-    ['RECITATION', 'refusal'],
     ['MAX_TOKENS', 'length'],
     ['model_length', 'length'],
-    ['incomplete', 'length'],
     ['function_call_filter: MALFORMED_FUNCTION_CALL', 'end'],
     ['STOP', 'end'],
-  ])('E18 maps the finish reason %s to %s', async (finish_reason, expected) => {
-    const { provider } = await serving(
-      JSON.stringify({ choices: [{ message: { role: 'assistant' }, finish_reason }] }),
-    );
-    expect((await provider.complete(asking())).stopReason).toBe(expected);
+    [undefined, 'end'],
+  ])('E18 with the finish reason %s ends as %s', async (reason, expected) => {
+    expect((await complete(choice({ role: 'assistant' }, reason))).stopReason).toBe(expected);
   });
 
-  it('joins text that arrives in parts', async () => {
+  it.each(['error', 'abort', 'insufficient_system_resource'])(
+    'with the finish reason %s broke off',
+    async (reason) => {
+      const told = await ask(chat, choice({ content: 'x' }, reason));
+      expect(told).toMatchObject({ reason: 'provider_error', tries: 3 });
+      expect(told.error?.message).toContain('broke off its answer');
+    },
+  );
+
+  it.each([
+    [429, 'provider_rate_limit', 3],
+    [502, 'provider_error', 3],
+    [400, 'provider_error', 1],
+  ])('with an error of the code %i of a gateway ends as %s after %i tries', async (code, reason, tries) => {
+    const error = { message: 'Provider returned error', code };
+    const told = await ask(chat, { error });
+    expect(told).toMatchObject({ reason, tries });
+    expect(told.error?.message).toContain('ended its answer with an error for asked. It said: "Provider');
+  });
+
+  it.each(['{"hello":"world"}', '[]', 'null', '"x"', '{"choices":[]}', '{"choices":[{}]}'])(
+    'that is %s is no completion',
+    async (text) => {
+      const told = await ask(chat, JSON.parse(text));
+      expect(told).toMatchObject({ reason: 'provider_error', tries: 1 });
+      expect(told.error?.message).toContain('not a completion. Check `base-url`, which often ends in /v1');
+    },
+  );
+
+  it('with text in parts has all of it', async () => {
     const content = [
       { type: 'thinking', thinking: [] },
       { type: 'text', text: 'a' },
       { type: 'text', text: 'b' },
     ];
-    const { provider } = await serving(
-      JSON.stringify({ choices: [{ message: { content }, finish_reason: 'stop' }] }),
-    );
-    expect((await provider.complete(asking())).message.text).toBe('ab');
+    expect((await complete(choice({ content }))).message.text).toBe('ab');
   });
 
   it.each([
-    ['cached tokens', { completion_tokens: 2, prompt_tokens_details: { cached_tokens: 4 } }, [2, 4]],
-    ['cached tokens in another field', { completion_tokens: 2, prompt_cache_hit_tokens: 6 }, [2, 6]],
-    ['at most the input', { completion_tokens: 2, prompt_tokens_details: { cached_tokens: 40 } }, [2, 10]],
-    ['thinking that the output includes', { completion_tokens: 400, total_tokens: 410 }, [400, 0]],
-    ['thinking that only the total includes', { completion_tokens: 12, total_tokens: 410 }, [400, 0]],
-    ['only thinking of Gemini', { total_tokens: 410 }, [400, 0]],
-    ['output without a total', { completion_tokens: 12 }, [12, 0]],
-    ['output with a total that is too small', { completion_tokens: 12, total_tokens: 3 }, [12, 0]],
-  ])('counts %s', (_, usage, [outputTokens, cachedInputTokens]) => {
-    const counted = { inputTokens: 10, outputTokens, cachedInputTokens, cacheWriteTokens: 0 };
-    expect(chatUsage({ prompt_tokens: 10, ...usage })).toEqual(counted);
+    ['thinking that the output includes', { completion_tokens: 400, total_tokens: 410 }, 400],
+    ['thinking that only the total includes', { completion_tokens: 12, total_tokens: 410 }, 400],
+    ['only thinking of Gemini', { total_tokens: 410 }, 400],
+    ['output without a total', { completion_tokens: 12 }, 12],
+    ['output with a total that is too small', { completion_tokens: 12, total_tokens: 3 }, 12],
+  ])('counts %s', async (_, usage, outputTokens) => {
+    const answer = { ...choice({ content: 'x' }), usage: { prompt_tokens: 10, ...usage } };
+    const counts = { inputTokens: 10, outputTokens, cachedInputTokens: 0, cacheWriteTokens: 0 };
+    expect((await complete(answer)).usage).toEqual(counts);
   });
+});
 
-  it('rejects a body that is not a completion and mentions base-url', async () => {
-    const { provider } = await serving('{"hello":"world"}');
-    await expect(provider.complete(asking())).rejects.toMatchObject({
-      failure: 'error',
-      message: expect.stringContaining('That is no completion: check `base-url`, which often ends in /v1.'),
-    });
-  });
+it('a replay has the unknown fields of the message and of its calls', async () => {
+  const call = { id: 'x', type: 'function', extra_content: { s: 1 } };
+  const called = { name: 'shell', arguments: '{"a": 1}', more: 2 };
+  const message = { role: 'assistant', content: 'Prose', reasoning_content: 'Hm.' };
+  const { sent } = await replayOf(chat, choice({ ...message, tool_calls: [{ ...call, function: called }] }));
+  expect(sent[2]).toEqual({ ...message, tool_calls: [{ ...call, function: called }] });
+});
+
+it('a request to Gemini has only fields that it knows', async () => {
+  const settings = { maxOutputTokens: 9, reasoningEffort: 'low' };
+  const { provider, server } = await served(wireOf('gemini'), choice({ content: 'x' }), settings);
+  await provider.complete(asking({ toolChoice: { tool: 'shell' } }));
+  expect(Object.keys(bodyOf(server.requests[0])).sort()).toEqual([
+    'max_tokens',
+    'messages',
+    'model',
+    'reasoning_effort',
+    'tool_choice',
+    'tools',
+  ]);
 });

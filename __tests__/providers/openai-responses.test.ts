@@ -1,7 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/types.ts';
-import { answered, asking } from '../support/fakes/model/wires.ts';
-import { call, message, reasoning, response, sent, serving } from './responses-server.ts';
+import { asking, wireOf } from '../support/fakes/model/wires.ts';
+import { ask, bodyOf, replayOf, served } from './served.ts';
+
+const wire = wireOf('openai');
+const call = { type: 'function_call', id: 'fc_1', call_id: 'x', name: 'shell', arguments: '{"a": 1}' };
+const content = [{ type: 'output_text', text: 'Prose.' }];
+const message = { type: 'message', id: 'msg_1', role: 'assistant', content };
+const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'opaque' };
+
+/** The events of a stream with one response. */
+const stream = (fields: JsonObject = {}) => {
+  const response = { object: 'response', status: 'completed', output: [message], ...fields };
+  return [
+    { type: 'response.created', response: { ...response, output: [] } },
+    { type: `response.${String(response.status)}`, response },
+  ];
+};
 
 describe('a response', () => {
   it.each([
@@ -12,105 +27,96 @@ describe('a response', () => {
     [{ output: [{ ...call, status: 'incomplete' }] }, 'length'],
     [{ status: 'incomplete', incomplete_details: { reason: 'content_filter' }, output: [call] }, 'refusal'],
   ])('with %j ends as %s', async (fields, stopReason) => {
-    const { provider } = await serving([response(fields)]);
-    const completion = await provider.complete(asking());
-    expect(completion.stopReason).toBe(stopReason);
-    const statuses = completion.message.toolCalls.map((each) => each.status);
-    expect(
-      statuses.every((status) => status === (stopReason === 'tool_calls' ? 'complete' : 'truncated')),
-    ).toBe(true);
-  });
-
-  it('can have an object for arguments, whose text is kept', async () => {
-    const { provider } = await serving([response({ output: [{ ...call, arguments: { a: 1 } }] })]);
-    const { toolCalls } = (await provider.complete(asking())).message;
-    expect(toolCalls).toMatchObject([{ rawArguments: '{"a":1}', status: 'complete' }]);
+    const completion = (await ask(wire, stream(fields))).completion;
+    expect(completion?.stopReason).toBe(stopReason);
+    const status = stopReason === 'tool_calls' ? 'complete' : 'truncated';
+    for (const each of completion?.message.toolCalls ?? []) expect(each.status).toBe(status);
   });
 
   it('E18 with a refusal is a refusal with its text, whatever its status', async () => {
     const refusal = { ...message, content: [{ type: 'refusal', refusal: 'I will not.' }] };
-    const { provider } = await serving([response({ output: [refusal, call] })]);
-    expect(await provider.complete(asking())).toMatchObject({
+    expect((await ask(wire, stream({ output: [refusal, call] }))).completion).toMatchObject({
       stopReason: 'refusal',
       message: { text: 'I will not.', toolCalls: [{ status: 'truncated' }] },
     });
   });
 
-  it('E18 of status 400 for the content of the prompt is a refusal', async () => {
-    const error = { message: 'filtered', code: 'content_filter', param: 'prompt', type: null };
-    const { provider, server } = await serving([{ status: 400, error }]);
-    expect(await provider.complete(asking())).toMatchObject({ stopReason: 'refusal', usage: null });
-    expect(server.requests).toHaveLength(1);
-  });
-
   it.each([
-    ['rate_limit_exceeded', 'rate_limit', 1],
-    ['server_error', 'error', 3],
-    ['server_is_overloaded', 'overloaded', 3],
+    ['rate_limit_exceeded', 'provider_rate_limit', 3],
+    ['server_error', 'provider_error', 3],
+    ['server_is_overloaded', 'provider_overloaded', 3],
     ['context_length_exceeded', 'context_overflow', 1],
-    ['invalid_prompt', 'error', 1],
-  ])('that failed with %s ends as %s after %i tries, streamed or not', async (code, failure, tries) => {
-    const failed = response({ status: 'failed', output: [call], error: { code, message: 'told' } });
+    ['invalid_prompt', 'provider_error', 1],
+  ])('that failed with %s ends as %s after %i tries', async (code, reason, tries) => {
+    const error = { code, message: 'told' };
     for (const answer of [
-      failed,
-      [
-        { type: 'response.created', response: response() },
-        { type: 'response.failed', response: failed },
-      ],
-      [{ type: 'error', code, message: 'told', param: null, sequence_number: 3 }],
+      stream({ status: 'failed', output: [call], error }),
+      [{ type: 'error', ...error }],
     ]) {
-      const { provider, server } = await serving([answer]);
-      await expect(provider.complete(asking())).rejects.toMatchObject({
-        failure,
-        message: expect.stringContaining('"told"'),
-      });
-      expect(server.requests).toHaveLength(tries);
+      const told = await ask(wire, answer);
+      expect(told).toMatchObject({ reason, tries });
+      expect(told.error?.message).toContain('"told"');
     }
   });
 
   it('E18 that failed for the content of the prompt is a refusal', async () => {
-    const failed = response({ status: 'failed', error: { code: 'content_filter', message: 'told' } });
-    for (const answer of [failed, [{ type: 'response.failed', response: failed }]]) {
-      const { provider } = await serving([answer]);
-      expect((await provider.complete(asking())).stopReason).toBe('refusal');
-    }
-  });
-
-  it.each(['queued', 'in_progress', 'cancelled'])('with the status %s is rejected', async (status) => {
-    const { provider } = await serving([response({ status })]);
-    await expect(provider.complete(asking())).rejects.toMatchObject({
-      failure: 'error',
-      message: expect.stringContaining(status),
-    });
+    const error = { code: 'content_filter', message: 'told' };
+    expect((await ask(wire, stream({ status: 'failed', error }))).completion?.stopReason).toBe('refusal');
   });
 });
 
 describe('a replay', () => {
-  const replayOf = async (...output: JsonObject[]): Promise<unknown> => {
-    const { provider, server } = await serving([response({ output })]);
-    const first = await provider.complete(asking());
-    await provider.complete(asking({ messages: answered(asking().messages, first) }));
-    const input = sent(server, 1)['input'];
-    return Array.isArray(input) ? input.slice(1) : input;
-  };
+  const replay = async (...output: JsonObject[]) => (await replayOf(wire, stream({ output }))).sent.slice(1);
   const result = { type: 'function_call_output', call_id: 'x', output: 'result 0' };
+
+  it('has the items as they came, reasoning included', async () => {
+    expect(await replay(reasoning, message, call)).toEqual([reasoning, message, call, result]);
+  });
 
   it('omits reasoning without content and the ids that refer to it', async () => {
     const { id: _, ...callWithoutId } = call;
-    expect(await replayOf({ type: 'reasoning', id: 'rs_1', summary: [] }, call)).toEqual([
-      callWithoutId,
-      result,
-    ]);
+    const { encrypted_content: __, ...stored } = reasoning;
+    expect(await replay(stored, call)).toEqual([callWithoutId, result]);
   });
 
   it('omits reasoning at the end of a turn and marks the turn as empty if nothing is left', async () => {
-    expect(await replayOf(reasoning)).toEqual([{ role: 'assistant', content: '(empty)' }]);
+    expect(await replay(reasoning)).toEqual([{ role: 'assistant', content: '(empty)' }]);
     const { id: _, ...rest } = message;
-    expect(await replayOf(message, reasoning)).toEqual([rest]);
+    expect(await replay(message, reasoning)).toEqual([rest]);
+  });
+});
+
+describe('a request', () => {
+  it('is not stored, includes encrypted reasoning and sets no strict mode', async () => {
+    const { provider, server } = await served(wire, stream(), { model: 'gpt-5.5' });
+    await provider.complete(asking());
+    const { tools, ...rest } = bodyOf(server.requests[0]);
+    expect(rest).toEqual({
+      model: 'gpt-5.5',
+      stream: true,
+      store: false,
+      include: ['reasoning.encrypted_content'],
+      instructions: 'Be good.',
+      input: [{ role: 'user', content: 'Go.' }],
+    });
+    expect(tools).toEqual([
+      expect.objectContaining({ type: 'function', name: 'shell', strict: false }),
+      expect.objectContaining({ type: 'function', name: 'structured_output', strict: false }),
+    ]);
   });
 
-  it('omits calls of built-in tools, which would need a result', async () => {
-    const foreign = { type: 'computer_call', id: 'cu_1', call_id: 'c', action: {} };
-    expect(await replayOf(foreign, { type: 'web_search_call', id: 'ws_1' }, call)).toEqual([call, result]);
+  it.each([
+    ['gpt-4.1-2025-04-14', false],
+    ['ft:gpt-4o-2024-08-06:acme::x1', false],
+    ['openai/gpt-4.1', false],
+    ['chatgpt-4o-latest', false],
+    ['gpt-5.2-chat-latest', false],
+    ['gpt-5', true],
+    ['o4-mini', true],
+    ['gpt-oss-120b', true],
+  ])('for %s includes encrypted reasoning: %s', async (model, asked) => {
+    const { provider, server } = await served(wire, stream(), { model });
+    await provider.complete(asking());
+    expect('include' in bodyOf(server.requests[0])).toBe(asked);
   });
 });

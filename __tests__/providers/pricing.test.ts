@@ -11,7 +11,7 @@ const haiku = { provider: 'anthropic', model: 'claude-3-haiku-20240307', baseUrl
 const prices = (settings: Settings, ...others: readonly Partial<Usage>[]) => {
   const price = createPricer(settings);
   return Promise.all(
-    [{}, ...others].map(async (each) => (await price({ ...million, ...each })) ?? Number.NaN),
+    [{}, ...others].map(async (each) => (await price({ ...million, ...each }))?.usd ?? Number.NaN),
   );
 };
 
@@ -25,15 +25,9 @@ describe('createPricer', () => {
   it('loads the prices when it is first asked, and not before', async () => {
     const { createProvider } = await import('../../src/providers/registry.ts');
     const price = createPricer(haiku);
-    const wire = {
-      keySource: '',
-      maxOutputTokens: null,
-      stream: 'auto',
-      userAgent: '',
-      headers: {},
-    } as const;
+    const wire = { keySource: '', maxOutputTokens: null, userAgent: '', headers: {} };
     const limits = { reasoningEffort: null, idleTimeoutMs: 1, retryPauseMs: 1 };
-    await createProvider({ ...haiku, ...wire, ...limits, apiKey: 'k', authScheme: 'provider', fetch });
+    await createProvider({ ...haiku, ...wire, ...limits, apiKey: 'k', fetch });
     expect(load).not.toHaveBeenCalled();
     await price(million);
     expect(load).toHaveBeenCalledOnce();
@@ -42,6 +36,13 @@ describe('createPricer', () => {
   it('prices a known model of a vendor, also behind a gateway', async () => {
     expect(await prices(haiku)).toEqual([0.25]);
     expect(await prices({ ...haiku, baseUrl: 'http://localhost:1' })).toEqual([0.25]);
+  });
+
+  it.each([
+    ['claude-sonnet-5-5', 'claude-sonnet-5'],
+    ['claude-3-haiku', null],
+  ])('says under which name %s is in the price list: %s', async (model, pricedAs) => {
+    expect(await createPricer({ ...haiku, model })(million)).toMatchObject({ pricedAs });
   });
 
   it.each<Settings>([
@@ -72,7 +73,7 @@ describe('createPricer', () => {
       baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     },
   ])('has a price for %j', async (settings) => {
-    expect(await createPricer(settings)(million)).toBeGreaterThan(0);
+    expect(await prices(settings)).toEqual([expect.any(Number)]);
   });
 
   it.each<Settings>([

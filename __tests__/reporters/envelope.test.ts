@@ -24,6 +24,12 @@ describe('envelope', () => {
     expect(envelope(sampleReport({ replayed: false }), same)).not.toHaveProperty('replayed');
   });
 
+  it("contains the price list's name of the model only if it is another one", () => {
+    const pricedAs = 'claude-sonnet-5';
+    expect(envelope(sampleReport({ pricedAs }), same)).toMatchObject({ priced_as: pricedAs });
+    expect(envelope(sampleReport({ pricedAs: null }), same)).not.toHaveProperty('priced_as');
+  });
+
   it('contains the leg and the vote', () => {
     expect(envelope(sampleReport({ leg: 'api', vote: '2' }), same)).toMatchObject({ leg: 'api', vote: '2' });
     expect(envelope(sampleReport(), same)).not.toHaveProperty('merged');

@@ -68,10 +68,15 @@ describe('the verdict at the end of the log', () => {
     expect(text).not.toContain('result:');
   });
 
-  it('lists the paths at which the payload was repaired', async () => {
+  it("names the price list's name of the model", async () => {
+    const text = await logRun('summary', sampleReport({ costUsd: 1.5, pricedAs: 'claude-sonnet-5' }));
+    expect(text).toContain(' · $1.50 (priced as claude-sonnet-5) · ');
+  });
+
+  it('says how the payload was repaired, and names none of its keys', async () => {
     const parsed = sampleReport({ repaired: { kind: 'parsed', paths: ['/a', ''] } });
     expect(await logRun('summary', parsed)).toContain(
-      '  the payload was repaired before it was accepted: a JSON string read as what it holds, at /a, the root\n',
+      '  the payload was repaired before it was accepted: 2 JSON strings inside it parsed\n',
     );
   });
 });

@@ -201,8 +201,7 @@ const mergeReports: Readonly<Record<string, Report>> = {
 
 const PASSED: GateResult = {
   status: 'not_met',
-  issues: [{ path: '/passed', keyword: 'const', message: 'must be true.' }],
-  words: ['wants `passed` to be true; the payload says false'],
+  issues: [{ path: '/passed', keyword: 'const', message: '`/passed` must be true, is false' }],
 };
 
 function gateFails(payload: JsonObject, changes: Partial<Report> = {}, gate: GateResult = PASSED): Report {
@@ -235,7 +234,7 @@ const findings = [
 
 const verdictReports: Readonly<Record<string, Report>> = {
   accepted: sampleReport({
-    gate: { status: 'met', issues: [], words: ['wants `passed` to be true; the payload agrees'] },
+    gate: { status: 'met', issues: [] },
     turns: longTurns,
     turnCount: 6,
     durationMs: 52_340,

@@ -32,6 +32,11 @@ describe('a job summary', () => {
     );
   });
 
+  it("names the price list's name of the model", () => {
+    const text = summary({ costUsd: 1.5, pricedAs: 'claude-sonnet-5' });
+    expect(text).toContain(' · $1.50 (priced as claude-sonnet-5) · ');
+  });
+
   it('limits rows, columns, properties, turns and calls, and counts the omitted ones', () => {
     const row = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`c${at}`, at]));
     const call = { name: 'shell', target: 'x', decision: 'ok', durationMs: 1 } as const;

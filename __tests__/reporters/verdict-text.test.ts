@@ -46,28 +46,31 @@ it('has a title for each reason, and for a replay and a merge', async () => {
 });
 
 const sanitizer = createMarkdownSanitizer(knowSecrets('sk-canary_0123'));
-const verdictWith = (reason: Report['verdict']['reason'], words?: readonly string[]) => ({
+const verdictWith = (reason: Report['verdict']['reason'], ...messages: readonly string[]) => ({
   verdict: { ...sampleReport().verdict, reason },
-  gate: { status: 'not_met', issues: [], ...(words === undefined ? {} : { words }) } as const,
+  gate: {
+    status: 'not_met',
+    issues: messages.map((message) => ({ path: '', keyword: 'const', message })),
+  } as const,
 });
 
-describe('the descriptions of a gate', () => {
+describe('the reasons of a gate', () => {
   it('are a list when there are several, and omitted when the message contains them', () => {
-    const two = verdictWith('gate_not_met', ['wants `a` to be 1', 'wants `b` to be 2']);
+    const two = verdictWith('gate_not_met', '`/a` must be 1, is 2', '`/b` must be 2, is 3');
     expect(gateReasons(two, sanitizer)).toEqual([
       'The gate is not met:',
       '',
-      '- It wants <code>a</code> to be 1.',
-      '- It wants <code>b</code> to be 2.',
+      '- <code>&#47;a</code> must be 1, is 2.',
+      '- <code>&#47;b</code> must be 2, is 3.',
     ]);
-    expect(gateReasons(verdictWith('gate_not_met', ['wants `a` to be 1']), sanitizer)).toEqual([]);
-    expect(gateReasons(verdictWith('gate_not_met'), sanitizer)).toEqual([]);
-    expect(gateReasons(verdictWith('accepted', ['a', 'b']), sanitizer)).toEqual([]);
+    expect(gateReasons(verdictWith('gate_not_met', 'a'), sanitizer)).toEqual([]);
+    expect(gateReasons(verdictWith('accepted', 'a', 'b'), sanitizer)).toEqual([]);
   });
 
   it('are a separate paragraph when a signal followed the payload', () => {
-    const words = ['wants `passed` to be true; the payload agrees'];
-    expect(gateParagraph(verdictWith('cancelled', words), sanitizer)).toContain('The gate wants');
+    expect(gateParagraph(verdictWith('cancelled', 'a', 'b'), sanitizer)).toBe(
+      'The gate is not met: a; b.\n\n',
+    );
     expect(gateParagraph({ ...verdictWith('accepted'), gate: null }, sanitizer)).toBe('');
   });
 });

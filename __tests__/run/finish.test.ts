@@ -232,7 +232,8 @@ describe('outputs with a slow reader', () => {
         return asked === 1 ? never<void>() : undefined;
       },
     });
-    const finishing = finish(submitted, made.state, made.world);
+    // A program removes a folder, and knows nothing of these timers.
+    const finishing = finish(submitted, made.state, { ...made.world, runFolder: null });
     await vi.advanceTimersByTimeAsync(60_000);
     made.state.interrupt.abort('SIGTERM');
     await vi.advanceTimersByTimeAsync(2_000);

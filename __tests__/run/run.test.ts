@@ -56,6 +56,13 @@ describe('a run', () => {
   });
 });
 
+it('reports the name by which the price list knows the model', async () => {
+  const inputs = { model: 'claude-sonnet-5-5', 'api-key': 'k', provider: 'anthropic' };
+  const { report } = await converse([good], inputs);
+  expect(report).toMatchObject({ pricedAs: 'claude-sonnet-5', costUsd: expect.any(Number) });
+  expect((await converse([good])).report).toMatchObject({ pricedAs: null, costUsd: null });
+});
+
 describe('the configuration', () => {
   it('decides which tools are offered', async () => {
     const names = async (inputs: Partial<Record<InputName, string>>) =>

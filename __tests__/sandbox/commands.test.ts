@@ -11,11 +11,6 @@ const modes = hasSandbox ? (['required', 'off'] as const) : (['off'] as const);
 
 describe.each(modes)('with sandbox: %s', (mode) => {
   const opening = world.openReady({ mode });
-  /** What was killed may take a moment to die. */
-  const expectDead = async (mark: string) => {
-    await until(() => !isAlive(mark));
-    expect(isAlive(mark)).toBe(false);
-  };
 
   it.each<[what: string, command: string, exitCode: number, output: string]>([
     ['an exit code', 'exit 7', 7, ''],
@@ -55,10 +50,12 @@ describe.each(modes)('with sandbox: %s', (mode) => {
 
   it('ends a command in time, and all of its processes', async () => {
     const mark = createMark('slow');
-    const command = `echo on; (exec -a ${mark} sleep 300) & exec -a ${mark} sleep 300`;
-    const result = await overtime(await opening, command);
+    const result = await overtime(
+      await opening,
+      `echo on; (exec -a ${mark} sleep 300) & exec -a ${mark} sleep 300`,
+    );
     expect(result).toMatchObject({ timedOut: true, exitCode: null, output: 'on\n' });
-    await expectDead(mark);
+    await until(() => !isAlive(mark));
   });
 
   it('rejects with the reason of an abort, and ends the command', async () => {
@@ -70,7 +67,7 @@ describe.each(modes)('with sandbox: %s', (mode) => {
     await until(() => isAlive(`${mark}\x00300`));
     controller.abort(new Error('enough'));
     await expect(running).rejects.toThrow('enough');
-    await expectDead(mark);
+    await until(() => !isAlive(mark));
     await expect(sandbox.exec('true', limits)).rejects.toThrow('enough');
     expect((await exec(sandbox, 'echo still')).output).toBe('still\n');
   });
@@ -80,7 +77,7 @@ describe.each(modes)('with sandbox: %s', (mode) => {
     const daemon = mode === 'off' ? '' : `setsid -f bash -c 'exec -a ${mark} sleep 300' >/dev/null 2>&1;`;
     const command = `${daemon} (exec -a ${mark} sleep 300) >/dev/null 2>&1 & echo on`;
     expect((await exec(await opening, command)).output).toBe('on\n');
-    await expectDead(mark);
+    await until(() => !isAlive(mark));
   });
 
   it('says that the directory is gone', async () => {
@@ -98,8 +95,7 @@ describe.each(modes)('with sandbox: %s', (mode) => {
 
   it('runs a script with input, a limit of its output and a limit of time', async () => {
     const sandbox = await opening;
-    const { signal } = new AbortController();
-    const limits = { maxBytes: 5, timeoutMs: 30_000, signal };
+    const limits = { maxBytes: 5, timeoutMs: 30_000, signal: new AbortController().signal };
     const script = 'cat "$INPUT"; echo said >&2; cat; touch "$TMPDIR/x" && exit 3';
     const cut = await sandbox.runScript(script, { ...limits, input: Buffer.from('12345678') });
     expect(cut).toEqual({ exitCode: 3, stdout: Buffer.from('12345'), isCut: true });

@@ -23,13 +23,7 @@ const always = {
 const world = await useWorld();
 
 it('passes only the allow-list', () => {
-  const passed = {
-    LANG: 'de_DE.UTF-8',
-    LC_ALL: 'C',
-    CI: 'true',
-    GITHUB_SHA: 'abc',
-    JAVA_HOME_17_X64: '/jdk',
-  };
+  const passed = { LANG: 'de_DE.UTF-8', LC_ALL: 'C', CI: 'true', GITHUB_SHA: 'a', JAVA_HOME_17_X64: '/jdk' };
   const left = `HOME INPUT_API_KEY ACTIONS_RUNTIME_TOKEN GITHUB_TOKEN GITHUB_OUTPUT GITHUB_ENV OPENAI_API_KEY
     HTTPS_PROXY NODE_OPTIONS LD_PRELOAD BASH_ENV ENV`.split(/\s+/u);
   const others = Object.fromEntries(left.map((name) => [name, '/x']));
@@ -38,8 +32,9 @@ it('passes only the allow-list', () => {
   expect(buildEnvironment({ ...base, environment })).toEqual(expected);
 });
 
-it('adds variables of pass-env, but never a secret', () => {
-  const environment = { MINE: 'yes', KEY: 's3cret-value', HOME: '/h' };
+it('adds variables of pass-env, but none whose value contains a secret', () => {
+  const secret = '//registry/:_authToken=s3cret-value';
+  const environment = { MINE: 'yes', KEY: secret, GITHUB_REF: secret, HOME: '/h' };
   const passEnv = ['MINE', 'KEY', 'HOME', 'ABSENT'];
   const defaults = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8', TERM: 'dumb' };
   const expected = { ...always, ...defaults, MINE: 'yes' };
@@ -47,29 +42,11 @@ it('adds variables of pass-env, but never a secret', () => {
 });
 
 it('passes a proxy, its password too, only with the network', () => {
-  const proxies = {
-    HTTPS_PROXY: 'http://u:p@proxy:3128',
-    http_proxy: 'u:p@proxy',
-    ALL_PROXY: 'http://proxy',
-  };
-  const passed = { ...proxies, NO_PROXY: 'a@b', NODE_EXTRA_CA_CERTS: '/ca.pem' };
-  const environment = { ...passed, OTHER: 'http://u:p@x' };
-  expect(buildEnvironment({ ...base, environment, shellNetwork: true })).toMatchObject(passed);
-  expect(buildEnvironment({ ...base, environment })).not.toHaveProperty('HTTPS_PROXY');
-});
-
-it('leaves out a variable whose value contains a secret, but not the proxy of shell-network', () => {
-  const environment = {
-    REGISTRY: '//registry/:_authToken=s3cret-value',
-    PLAIN: 'x',
-    GITHUB_REF: 'refs/heads/s3cret-value',
-    HTTPS_PROXY: 'http://user:s3cret-value@proxy',
-  };
-  const given = { ...base, environment, passEnv: ['REGISTRY', 'PLAIN', 'HTTPS_PROXY'] };
-  const names = (shellNetwork: boolean) => Object.keys(buildEnvironment({ ...given, shellNetwork }));
-  expect(names(true)).toContain('PLAIN');
-  expect(names(true)).toContain('HTTPS_PROXY');
-  for (const name of ['REGISTRY', 'GITHUB_REF', 'HTTPS_PROXY']) expect(names(false)).not.toContain(name);
+  const proxies = { HTTPS_PROXY: 'http://u:s3cret-value@proxy:3128', http_proxy: 'u:p@proxy' };
+  const passed = { ...proxies, ALL_PROXY: 'http://proxy', NO_PROXY: 'a@b', NODE_EXTRA_CA_CERTS: '/ca.pem' };
+  const given = { ...base, environment: passed, passEnv: ['HTTPS_PROXY'] };
+  expect(buildEnvironment({ ...given, shellNetwork: true })).toMatchObject(passed);
+  for (const name of Object.keys(passed)) expect(buildEnvironment(given)).not.toHaveProperty(name);
 });
 
 it('listPathFolders returns the absolute folders of PATH', () => {
@@ -78,24 +55,17 @@ it('listPathFolders returns the absolute folders of PATH', () => {
 });
 
 describeOpen('in a sandbox', () => {
-  const limits = { maxBytes: 1_000, timeoutMs: 9_000, signal: new AbortController().signal };
-
   it('gives pass-env to the commands of the model, and nothing of the user to our scripts', async () => {
-    const given = { MINE: "a 'b' $c\nd", BASH_ENV: '/evil', OTHER: 'x', CI: '1' };
-    const environment = { PATH: '/usr/bin:/bin', ...given };
-    const sandbox = await world.openReady({ environment, passEnv: ['MINE'] });
-    const shown = await exec(sandbox, 'printf "%s|%s|%s" "$MINE" "$BASH_ENV$OTHER" "$CI"');
+    const evil = { BASH_ENV: '/tmp/evil', ENV: '/tmp/evil' };
+    const environment = { PATH: '/usr/bin:/bin', ...evil, MINE: "a 'b' $c\nd", OTHER: 'x', CI: '1' };
+    const sandbox = await world.openReady({ environment, passEnv: ['MINE', 'BASH_ENV', 'ENV'] });
+    const shown = await exec(sandbox, 'printf "%s|%s|%s" "$MINE" "$OTHER" "$CI"');
     expect(shown.output).toBe("a 'b' $c\nd||1");
-    const text = String((await sandbox.runScript('env | sort', limits)).stdout);
-    expect(text).not.toMatch(/MINE|OTHER|CI=|API_KEY|HOME=\/(?!nonexistent)/u);
-    expect(text).toContain('PATH=/usr/bin:/bin:/usr/sbin:/sbin\n');
-  });
-
-  it('runs no file that BASH_ENV or ENV of pass-env names in our scripts', async () => {
-    const environment = { PATH: '/usr/bin:/bin', BASH_ENV: '/tmp/evil', ENV: '/tmp/evil' };
-    const sandbox = await world.openReady({ environment, passEnv: ['BASH_ENV', 'ENV'] });
     await exec(sandbox, "echo 'echo pwned' > /tmp/evil");
     expect((await exec(sandbox, ':')).output).toBe('pwned\n');
-    expect(String((await sandbox.runScript('bash -c :', limits)).stdout)).toBe('');
+    const limits = { maxBytes: 1_000, timeoutMs: 9_000, signal: new AbortController().signal };
+    const text = String((await sandbox.runScript('env | sort; bash -c :', limits)).stdout);
+    expect(text).not.toMatch(/MINE|OTHER|CI=|ENV=|API_KEY|pwned|HOME=\/(?!nonexistent)/u);
+    expect(text).toContain('PATH=/usr/bin:/bin:/usr/sbin:/sbin\n');
   });
 });

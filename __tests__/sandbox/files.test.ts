@@ -14,13 +14,10 @@ putFiles(workspace, { 'src/a.txt': '0123456789', 'src/empty': '', '-n': 'dash', 
 putFiles(workspace, { 'tools/run.sh': 'old', '.hidden/x': '', 'fine.txt': 'ok' });
 putFiles(workspace, { 'sub/.git/config': CANARY, 'gha-creds-1.json': CANARY, '.netrc': CANARY });
 mkdirSync(`${workspace}-beside`);
-symlinkSync('.git', join(workspace, 'git-link'));
-symlinkSync('fine.txt', join(workspace, 'fine-link'));
 chmodSync(join(workspace, 'tools/run.sh'), 0o755);
-symlinkSync('src/a.txt', join(workspace, 'inner'));
-symlinkSync('nowhere', join(workspace, 'dangling'));
-symlinkSync(join(home, '.npmrc'), join(workspace, 'outer'));
-symlinkSync('/etc', join(workspace, 'outer-folder'));
+const inside = { inner: 'src/a.txt', 'fine-link': 'fine.txt', 'git-link': '.git', dangling: 'nowhere' };
+const links = { ...inside, outer: join(home, '.npmrc'), 'outer-folder': '/etc' };
+for (const [name, target] of Object.entries(links)) symlinkSync(target, join(workspace, name));
 
 /** The sentence for the model if access is denied. */
 async function orDenied<T>(result: Promise<T>): Promise<T | string> {

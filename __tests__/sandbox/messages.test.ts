@@ -82,20 +82,16 @@ const base: SandboxOptions = {
   ...{ ...CLOSED, mode: 'required', workspace: '/w', workingDirectory: '/w', home: '/h', runnerTemp: '/t' },
   ...{ runFolder: '/t/r', environment: {}, isSecret: (value) => value === 'secret' },
 };
-interface Found {
-  readonly missing?: string;
-  readonly hasCredentials?: boolean;
-  readonly inContainer?: boolean;
-}
-const tell = (options: Partial<SandboxOptions>, found: Found = {}) => {
-  const { missing = null, hasCredentials = false, inContainer = true } = found;
+const ABOUT = { missing: null as string | null, hasCredentials: false, inContainer: true };
+const tell = (options: Partial<SandboxOptions>, found: Partial<typeof ABOUT> = {}) => {
+  const { missing, hasCredentials, inContainer } = { ...ABOUT, ...found };
   return describeWeaknesses({ ...base, ...options }, missing, hasCredentials, inContainer);
 };
 
 const PASSED = { passEnv: ['A', 'B', 'C'], environment: { A: 'x', B: 'secret' } };
 const HIDDEN = /holds credentials, which the agent does not see.*persist-credentials: false/u;
 
-it.each<[what: string, Partial<SandboxOptions>, Found, list: readonly RegExp[]]>([
+it.each<[what: string, Partial<SandboxOptions>, Partial<typeof ABOUT>, list: readonly RegExp[]]>([
   ['nothing', {}, {}, []],
   ['off', { mode: 'off' }, {}, [/^sandbox: off\. .*trusted repositories only/u]],
   ['auto', { mode: 'auto' }, { missing: 'Why.' }, [/^sandbox: auto found no sandbox.* Why\.$/u]],

@@ -3,6 +3,7 @@
  * network in a home of their own and run in the sandbox without one. Only with TEST_ALL=1; skipped if a tool is missing.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -17,94 +18,78 @@ interface Suite {
   /** Succeeds if the tools are on this machine. */
   readonly needs: string;
   readonly files: Readonly<Record<string, string>>;
-  /** Runs outside, in the workspace, with bash. HOME is that of the test; $MACHINE_HOME holds the tools of this machine. */
+  /**
+   * Runs outside, in the workspace, with bash; commands get what it exports. $HOME and $TOOLS, the tool cache, are those of
+   * the test, $OUTSIDE is a folder elsewhere, and $MACHINE_HOME holds the tools of this machine.
+   */
   readonly prepare?: string;
-  /** Folders that the setup action adds to PATH: `~` is the home, `@` the tool cache, `%` a folder outside. */
-  readonly path?: readonly string[];
-  readonly variables?: Readonly<Record<string, string>>;
   readonly command: string;
   readonly says: RegExp;
 }
 
-const PACKAGE = `{"name":"p","version":"1.0.0","scripts":{"test":"node --test"},"dependencies":{"is-number":"7.0.0"}}`;
-const NODE_TEST = `
-const isNumber = require('is-number');
-require('node:test')('one is a number', () => require('node:assert').ok(isNumber(1)));
-`;
-const NODE = {
-  needs: 'npm --version',
-  files: { 'package.json': PACKAGE, 'a.test.js': NODE_TEST },
-  path: ['@/node/bin'],
-  says: /pass 1\b/u,
-};
-/** The tool cache of actions/setup-node. */
-const SETUP_NODE = `
+/** A project of node, with the tool cache of actions/setup-node. */
+const node = (name: string, prepare: string, command: string): Suite => ({
+  ...{ name, needs: 'npm --version', command, says: /pass 1\b/u },
+  files: {
+    'package.json': '{"name":"p","scripts":{"test":"node --test"},"dependencies":{"is-number":"7.0.0"}}',
+    'a.test.js': `require('node:test')('1', () => require('node:assert').ok(require('is-number')(1)));`,
+  },
+  prepare: `
 [ -x "$TOOLS/node/bin/npm" ] || {
   mkdir -p "$TOOLS/node/bin"
   cp "$NODE" "$TOOLS/node/bin/node"
   npm install --silent --global --prefix "$TOOLS/node" npm@11 corepack@0.34
 }
-PATH=$TOOLS/node/bin:$PATH`;
+PATH=$TOOLS/node/bin:$PATH
+${prepare}`,
+});
 
 const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 <modelVersion>4.0.0</modelVersion><groupId>t</groupId><artifactId>p</artifactId><version>1</version>
-<properties><maven.compiler.source>17</maven.compiler.source><maven.compiler.target>17</maven.compiler.target>
-<project.build.sourceEncoding>UTF-8</project.build.sourceEncoding></properties>
+<properties><maven.compiler.source>17</maven.compiler.source><maven.compiler.target>17</maven.compiler.target></properties>
 <dependencies><dependency><groupId>junit</groupId><artifactId>junit</artifactId><version>4.13.2</version>
 <scope>test</scope></dependency></dependencies></project>`;
 const JAVA_TEST = `import org.junit.Test;
 public class ATest { @Test public void adds() { org.junit.Assert.assertEquals(2, 1 + 1); } }`;
 
 const SUITES: readonly Suite[] = [
-  {
-    name: 'npm test, node of actions/setup-node',
-    ...NODE,
-    prepare: `${SETUP_NODE}\nnpm install --silent`,
-    command: 'npm test',
-  },
-  {
-    name: 'pnpm of pnpm/action-setup',
-    ...NODE,
-    prepare: `${SETUP_NODE}
-npm install --silent --prefix ~/setup-pnpm pnpm@10
-ln -sf ../pnpm/bin/pnpm.cjs ~/setup-pnpm/node_modules/.bin/pnpm
-PNPM_HOME=~/setup-pnpm/node_modules/.bin ~/setup-pnpm/node_modules/.bin/pnpm install`,
-    path: ['~/setup-pnpm/node_modules/.bin', ...NODE.path],
-    variables: { PNPM_HOME: '~/setup-pnpm/node_modules/.bin' },
-    command: 'pnpm test',
-  },
-  {
-    name: 'pnpm of corepack',
-    ...NODE,
-    prepare: `${SETUP_NODE}
-registry=$(npm config get registry)
-export COREPACK_NPM_REGISTRY=\${registry%/} COREPACK_INTEGRITY_KEYS=0
-corepack pnpm@10.12.1 install`,
-    command: 'corepack pnpm@10.12.1 test',
-  },
-  {
-    name: 'yarn 1 with an npm prefix in the home',
-    ...NODE,
-    prepare: `${SETUP_NODE}\nnpm install --silent --global --prefix ~/.npm-global yarn@1\n~/.npm-global/bin/yarn install`,
-    path: ['~/.npm-global/bin', ...NODE.path],
-    command: 'yarn test',
-  },
-  {
-    name: 'yarn 4 without node_modules',
-    ...NODE,
-    prepare: `${SETUP_NODE}
-npm install --silent --prefix ~/work/berry @yarnpkg/cli-dist@4
+  node('npm test, node of actions/setup-node', 'npm install --silent', 'npm test'),
+  node(
+    'pnpm of pnpm/action-setup',
+    `npm install --silent --prefix ~/setup-pnpm pnpm@10
+export PNPM_HOME=~/setup-pnpm/node_modules/.bin
+PATH=$PNPM_HOME:$PATH
+ln -sf ../pnpm/bin/pnpm.cjs $PNPM_HOME/pnpm
+pnpm install`,
+    'pnpm test',
+  ),
+  node(
+    'pnpm of corepack',
+    `registry=$(npm config get registry)
+COREPACK_NPM_REGISTRY=\${registry%/} COREPACK_INTEGRITY_KEYS=0 corepack pnpm@10.12.1 install`,
+    'corepack pnpm@10.12.1 test',
+  ),
+  node(
+    'yarn 1 with an npm prefix in the home',
+    `npm install --silent --global --prefix ~/.npm-global yarn@1
+PATH=~/.npm-global/bin:$PATH
+yarn install`,
+    'yarn test',
+  ),
+  node(
+    'yarn 4 without node_modules',
+    `npm install --silent --prefix ~/work/berry @yarnpkg/cli-dist@4
 mkdir -p .yarn/releases
 cp ~/work/berry/node_modules/@yarnpkg/cli-dist/bin/yarn.js .yarn/releases/yarn.cjs
 YARN_ENABLE_IMMUTABLE_INSTALLS=0 node .yarn/releases/yarn.cjs install`,
-    command: 'node .yarn/releases/yarn.cjs test',
-  },
+    'node .yarn/releases/yarn.cjs test',
+  ),
   {
     name: 'Cargo with a crate of the registry',
     needs: 'rustup --version && cargo --version',
     files: {
       'Cargo.toml':
-        '[package]\nname = "p"\nversion = "0.1.0"\nedition = "2021"\n[dependencies]\nitoa = "1"\n[lib]\ndoctest = false\n',
+        '[package]\nname = "p"\nedition = "2021"\n[dependencies]\nitoa = "1"\n[lib]\ndoctest = false\n',
       'src/lib.rs': '#[test]\nfn a() {\n    assert_eq!(itoa::Buffer::new().format(2), "2");\n}\n',
     },
     prepare: `toolchain=$(HOME=$MACHINE_HOME rustc --print sysroot)
@@ -112,12 +97,10 @@ copy=~/.rustup/toolchains/$(basename "$toolchain")
 mkdir -p ~/.cargo "$copy"
 cp -a "$(dirname "$(command -v rustup)")" ~/.cargo/bin
 (cd "$toolchain" && tar c --exclude share --exclude lib/rustlib/src .) | tar x -C "$copy"
-unset RUSTUP_HOME CARGO_HOME
-PATH=~/.cargo/bin:$PATH
+unset RUSTUP_HOME
+export CARGO_HOME=~/.cargo PATH=~/.cargo/bin:$PATH
 rustup default "$(basename "$toolchain")"
 cargo fetch`,
-    path: ['~/.cargo/bin'],
-    variables: { CARGO_HOME: '~/.cargo' },
     command: 'cargo test --offline',
     says: /test result: ok\. 1 passed/u,
   },
@@ -131,11 +114,10 @@ cargo fetch`,
     },
     prepare: `mkdir -p "$TOOLS/go/1/x64"
 cp -a "$(go env GOROOT)/." "$TOOLS/go/1/x64"
-PATH=$TOOLS/go/1/x64/bin:$PATH
+PATH=$TOOLS/go/1/x64/bin:~/go/bin:$PATH
 go mod tidy
-GOPATH=$OUTSIDE/gopath go mod download`,
-    path: ['@/go/1/x64/bin', '~/go/bin'],
-    variables: { GOPATH: '%/gopath' },
+export GOPATH=$OUTSIDE/gopath
+go mod download`,
     command: 'go test -v ./... && GOPATH= go list -deps -f "{{.Dir}}" -test',
     says: /^--- PASS: TestA[\s\S]*home\/go\/pkg\/mod\/github.com\/google\/uuid@/mu,
   },
@@ -164,7 +146,7 @@ cp -a "$root/bin" "$root/libexec" "$root/pyenv.d" ~/.pyenv
 (cd "$root/versions/$version" && tar c --exclude site-packages --exclude test .) | tar x -C ~/.pyenv/versions/3
 sed -i "s|$root/versions/$version|$HOME/.pyenv/versions/3|g" ~/.pyenv/versions/3/lib/python3*/_sysconfigdata*.py
 echo 3 > ~/.pyenv/version
-PATH=~/.pyenv/shims:~/.pyenv/bin:/usr/local/bin:/usr/bin:/bin
+PATH=~/.local/bin:~/.pyenv/shims:~/.pyenv/bin:/usr/local/bin:/usr/bin:/bin
 pyenv rehash
 python3 -m ensurepip
 python3 -m pip install --quiet --user pytest
@@ -174,19 +156,14 @@ poetry=~/.local/share/pipx/venvs/poetry/bin
 python3 -m venv "\${poetry%/bin}"
 "$poetry/pip" install --quiet poetry
 ln -s "$poetry/poetry" ~/.local/bin/poetry
-~/.local/bin/poetry run pip install --quiet pytest`,
-    path: ['~/.local/bin', '~/.pyenv/shims', '~/.pyenv/bin'],
-    variables: { PYENV_ROOT: '~/.pyenv', LD_LIBRARY_PATH: '~/.pyenv/versions/3/lib' },
+poetry run pip install --quiet pytest`,
     command: 'pytest -q && .venv/bin/python -m pytest -q && poetry run pytest -q',
     says: /(?:1 passed[\s\S]*){3}/u,
   },
   {
     name: 'Ruby with minitest',
     needs: 'ruby -e \'require "minitest"\'',
-    files: {
-      'a.rb':
-        'require "minitest/autorun"\nclass A < Minitest::Test\n  def test_a = assert_equal(2, 1 + 1)\nend\n',
-    },
+    files: { 'a.rb': 'require "minitest/autorun"; describe("a") { it("adds") { assert_equal 2, 1 + 1 } }' },
     command: 'ruby a.rb',
     says: /1 runs, 1 assertions, 0 failures/u,
   },
@@ -213,9 +190,8 @@ ln -s "$poetry/poetry" ~/.local/bin/poetry
 pip install --quiet --target ~/work/dotnet dotnetcore2
 cp -a ~/work/dotnet/dotnetcore2/bin ~/.dotnet
 chmod +x ~/.dotnet/dotnet
-mkdir ~/.dotnet/corefx`,
-    path: ['~/.dotnet'],
-    variables: { DOTNET_ROOT: '~/.dotnet' },
+mkdir ~/.dotnet/corefx
+export DOTNET_ROOT=~/.dotnet PATH=~/.dotnet:$PATH`,
     command: 'dotnet a.dll && ! ls ~/.dotnet/corefx',
     says: /sum 2/u,
   },
@@ -232,29 +208,24 @@ chromium "$@" && ~/.cache/puppeteer/chrome/linux-1/chromium "$@"`,
 ];
 
 const SYSTEM = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+const { PATH: MACHINE_PATH = '' } = process.env;
 
-const isReady = (needs: string) => testAll && hasSandbox && spawnSync('bash', ['-c', needs]).status === 0;
-
-describe.runIf(testAll)('test suites in the sandbox, without a network', async () => {
+describe.runIf(testAll && hasSandbox)('without a network', { timeout: PATIENCE }, async () => {
   const world = await useWorld();
-  const tools = join(world.home, 'work', '_tool');
-  const place = (text: string) =>
-    text.replace(/^~/u, world.home).replace(/^@/u, tools).replace(/^%/u, world.base);
+  const TOOLS = join(world.home, 'work', '_tool');
+  const machine = { ...process.env, MACHINE_HOME: homedir(), NODE: process.execPath };
+  const env: NodeJS.ProcessEnv = { ...machine, HOME: world.home, TOOLS, OUTSIDE: world.base };
 
-  for (const [index, suite] of SUITES.entries()) {
-    const test = async () => {
-      const workspace = join(world.home, 'work', `suite-${index}`, 'repo');
-      putFiles(workspace, suite.files);
-      const machine = { ...process.env, MACHINE_HOME: homedir(), NODE: process.execPath };
-      const env = { ...machine, HOME: world.home, TOOLS: tools, OUTSIDE: world.base };
-      execFileSync('bash', ['--norc', '-euc', suite.prepare ?? ':'], { cwd: workspace, env, stdio: 'pipe' });
-      const given = Object.entries(suite.variables ?? {}).map(([name, value]) => [name, place(value)]);
-      const path = [...(suite.path ?? []).map(place), SYSTEM].join(':');
-      const environment = { ...Object.fromEntries(given), RUNNER_TOOL_CACHE: tools, PATH: path };
-      const sandbox = await world.openReady({ workspace, workingDirectory: workspace, environment });
-      const { exitCode, output } = await exec(sandbox, suite.command, PATIENCE);
-      expect({ exitCode, output }).toEqual({ exitCode: 0, output: expect.stringMatching(suite.says) });
-    };
-    it.skipIf(!isReady(suite.needs))(suite.name, test, PATIENCE);
-  }
+  it.for(SUITES)('$name', async ({ needs, files, prepare = ':', command, says }, { skip }) => {
+    skip(spawnSync('bash', ['-c', needs]).status !== 0);
+    const workspace = putFiles(mkdtempSync(join(world.home, 'work', 'suite-')), files);
+    const args = ['--norc', '-euc', `{\n${prepare}\n} >&2; env -0`];
+    const exported = execFileSync('bash', args, { cwd: workspace, env, encoding: 'utf8', stdio: 'pipe' });
+    const environment: Record<string, string> = { RUNNER_TOOL_CACHE: TOOLS, PATH: SYSTEM };
+    for (const [, name = '', value = ''] of exported.matchAll(/([^=]+)=([^\0]*)\0/gu))
+      if (value !== env[name]) environment[name] = value.replace(MACHINE_PATH, SYSTEM);
+    const sandbox = await world.openReady({ workspace, workingDirectory: workspace, environment });
+    const { exitCode, output } = await exec(sandbox, command, PATIENCE);
+    expect({ exitCode, output }).toEqual({ exitCode: 0, output: expect.stringMatching(says) });
+  });
 });

@@ -15,12 +15,7 @@ putFiles(home, { '.cargo/bin/cargo': '', '.cargo/credentials.toml': CANARY, '.m2
 putFiles(home, { '.m2/repository/a': '', 'tools/bin/x': '', 'tools/lib/x': '', 'sdk/a': '' });
 const inHome = ['home/.cargo/bin', 'home/.m2/repository'];
 
-interface Wanted {
-  readonly environment?: Readonly<Record<string, string>>;
-  readonly readable?: readonly string[];
-  readonly home?: string;
-  readonly shellNetwork?: boolean;
-}
+type Wanted = Partial<Parameters<typeof planRoot>[0]>;
 
 function plan({ environment = {}, ...wanted }: Wanted = {}) {
   const options = { workspace, home, runnerTemp: temp, runFolder: run, readable: [], shellNetwork: false };

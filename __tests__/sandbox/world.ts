@@ -1,18 +1,16 @@
 /** A minimal runner in a temporary directory: home, RUNNER_TEMP and a git workspace, with canaries in all of them. */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, describe } from 'vitest';
+import { afterAll, describe, vi } from 'vitest';
 import { SandboxError } from '../../src/errors.ts';
 import { type Detected, detectBackend } from '../../src/sandbox/detect.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { removeFolder } from '../../src/sandbox/scratch.ts';
-import { listen, putFiles } from '../support/local.ts';
+import { putFiles } from '../support/local.ts';
 
 /** A text that the model must never see. */
 export const CANARY = 'sk-canary-5f1d9c3b7a20';
@@ -28,9 +26,6 @@ export const hasSandbox = detected.kind !== 'none';
 
 export const isRoot = process.getuid?.() === 0;
 
-/** The words before a program that root runs. */
-export const asRoot = detected.kind === 'unshare' ? detected.programs.asRoot : [];
-
 /** A `describe` of tests that need a sandbox with namespaces. */
 export const describeOpen = describe.runIf(hasSandbox);
 
@@ -38,50 +33,26 @@ export const describeOpen = describe.runIf(hasSandbox);
 export const CLOSED = { shellNetwork: false, readable: [], passEnv: [], isSecret: () => false } as const;
 
 /** Options of a test's sandbox; `detected` replaces how this machine isolates commands. */
-export interface WorldOptions extends Partial<SandboxOptions> {
-  readonly detected?: Detected;
-}
+type WorldOptions = Partial<SandboxOptions> & { readonly detected?: Detected };
 
-export interface World {
-  readonly base: string;
-  readonly home: string;
-  readonly temp: string;
-  readonly workspace: string;
-  /** Counts the connections to a loopback listener and a socket outside the sandbox. */
-  readonly port: number;
-  readonly socket: string;
-  reached(): number;
-  open(options?: WorldOptions): OpenedSandbox;
-  /** The same, when it is ready. */
-  openReady(options?: WorldOptions): Promise<OpenedSandbox>;
-  close(): Promise<void>;
-}
+export type World = Awaited<ReturnType<typeof createWorld>>;
 
-export async function createWorld(): Promise<World> {
+export async function createWorld() {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'world-')));
   const home = join(base, 'home');
   const temp = join(home, 'work', '_temp');
   const workspace = join(home, 'work', 'repo', 'repo');
-  mkdirSync(workspace, { recursive: true });
   for (const name of ['.npmrc', '.bashrc', '.netrc']) putFiles(home, { [name]: `token=${CANARY}\n` });
   putFiles(temp, { '_runner_file_commands/set_output_1': '', 'git-credentials-1.config': CANARY });
-  makeRepository(workspace);
+  makeRepository(workspace, CANARY, { 'README.md': 'hello\n' });
 
-  let reached = 0;
-  const count = () => {
-    reached += 1;
-  };
-  const socket = join(base, 'out.sock');
-  const [web, unix] = [createServer(count), createServer(count)];
-  const port = await listen(web);
-  await listen(unix, socket);
   const opened: OpenedSandbox[] = [];
+  const keys = { API_KEY: CANARY, INPUT_API_KEY: CANARY, ACTIONS_RUNTIME_TOKEN: CANARY };
   function open({ detected: how = detected, ...options }: WorldOptions = {}): OpenedSandbox {
-    const environment = { ...process.env, HOME: home, API_KEY: CANARY, INPUT_API_KEY: CANARY };
     const mode = options.mode ?? (hasSandbox ? 'required' : 'off');
     const all = {
       ...{ ...CLOSED, workspace, workingDirectory: workspace, mode, home, runnerTemp: temp },
-      environment: { ...environment, ACTIONS_RUNTIME_TOKEN: CANARY },
+      environment: { ...process.env, HOME: home, ...keys },
       isSecret: (value: string) => value === CANARY,
       runFolder: mkdtempSync(join(temp, 'run-')),
       ...options,
@@ -92,23 +63,15 @@ export async function createWorld(): Promise<World> {
   }
 
   return {
-    base,
-    home,
-    temp,
-    workspace,
-    port,
-    socket,
-    reached: () => reached,
-    open,
-    async openReady(options) {
+    ...{ base, home, temp, workspace, open },
+    /** The same, when it is ready. */
+    async openReady(options?: WorldOptions): Promise<OpenedSandbox> {
       const sandbox = open(options);
       await sandbox.ready();
       return sandbox;
     },
     async close() {
       for (const sandbox of opened) await sandbox.close();
-      web.close();
-      unix.close();
       // Commands can have removed permissions from files that they created.
       await removeFolder(base, 20_000);
     },
@@ -128,14 +91,19 @@ export function gitIn(folder: string, ...args: readonly string[]): string {
   return execFileSync('git', [...options, ...args], { cwd: folder, encoding: 'utf8', stdio: 'pipe' }).trim();
 }
 
-function makeRepository(workspace: string): void {
-  const git = (...args: string[]) => gitIn(workspace, ...args);
-  putFiles(workspace, { '.github/workflows/ci.yml': 'on: push\n', 'README.md': 'hello\n' });
+/** Makes a folder a checkout, whose config holds a canary as actions/checkout leaves its token. */
+export function makeRepository(
+  folder: string,
+  canary: string,
+  files: Readonly<Record<string, string>>,
+): void {
+  const git = (...args: string[]) => gitIn(folder, ...args);
+  putFiles(folder, { '.github/workflows/ci.yml': 'on: push\n', ...files });
   git('init', '-q', '-b', 'main', '.');
   git('add', '.');
   git('commit', '-qm', 'first');
-  git('config', 'http.https://github.com/.extraheader', `AUTHORIZATION: basic ${CANARY}`);
-  git('config', 'remote.origin.url', `https://user:${CANARY}@github.com/o/r.git`);
+  git('config', 'http.https://github.com/.extraheader', `AUTHORIZATION: basic ${canary}`);
+  git('config', 'remote.origin.url', `https://user:${canary}@github.com/o/r.git`);
 }
 
 /** A text that no other process of this machine has in its command line: those of a second run of these tests included. */
@@ -160,9 +128,9 @@ export function isAlive(mark: string): boolean {
   return processesWith(mark).length > 0;
 }
 
-/** Waits up to 60 s for a condition; the assertion afterwards reports a failure. */
+/** Waits for a condition. @throws if it does not hold within 60 s */
 export async function until(fact: () => boolean): Promise<void> {
-  for (const began = performance.now(); !fact() && performance.now() - began < 60_000; ) await sleep(20);
+  await vi.waitUntil(fact, { timeout: 60_000, interval: 20 });
 }
 
 /**

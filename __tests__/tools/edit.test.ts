@@ -36,19 +36,21 @@ it('replaces one exact match literally', async () => {
   });
 });
 
-it('lists the lines of several matches and changes nothing', async () => {
+it('lists the lines of several matches, overlapping ones as well, and changes nothing', async () => {
   expect(await edited('x\ny\nx\n', 'x', 'z')).toEqual({
     content:
       '"f" was not changed: old_string occurs 2 times, at lines 1, 3. Add more of the surrounding text so that it fits one place only, or set replace_all to true.',
     isError: true,
     file: 'x\ny\nx\n',
   });
-  expect((await edited('aaa', 'aa', 'b')).isError).toBe(true);
+  expect(await edited('aaa', 'aa', 'b')).toMatchObject({ isError: true, file: 'aaa' });
+  const many = await edited('x\n'.repeat(12), 'x', 'z');
+  expect(many.content).toContain('occurs 12 times, at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …. Add');
 });
 
 it('replaces every match with replace_all', async () => {
   expect(await edited('x y x\nx', 'x', 'xx', true)).toEqual({
-    content: 'Changed "f": 3 replacements, at line 1, 1, 2.',
+    content: 'Changed "f": 3 replacements, at lines 1, 1, 2.',
     isError: false,
     file: 'xx y xx\nxx',
   });
@@ -56,7 +58,7 @@ it('replaces every match with replace_all', async () => {
 
 it('without a match, names the line where the first line of old_string occurs', async () => {
   expect((await edited('if (a) {\n\treturn 1;\n}\n', '  return 1;\n}', 'x')).content).toBe(
-    '"f" was not changed: old_string does not occur in it. Its first line occurs at line 2, but what follows or the white space differs. Read the file there and copy the text exactly.',
+    '"f" was not changed: old_string does not occur in it. Its first line occurs at line 2, but what follows or the white space differs. Read the file again and copy the text exactly.',
   );
   expect((await edited('abc', 'nowhere', 'x')).content).toContain('Nor does its first line.');
 });
@@ -66,6 +68,7 @@ it('keeps CRLF for either line break in the arguments', async () => {
   expect((await edited('a\r\nb\r\n', 'a\r\nb', 'x')).file).toBe('x\r\n');
   expect((await edited('a\nb\n', 'a\r\nb', 'x\r\ny')).file).toBe('x\ny\n');
   expect((await edited('a\r\nb\nc\n', 'a\nb', 'x\ny')).file).toBe('x\r\ny\nc\n');
+  expect((await edited('a\r\nb\nc\n', 'b\nc', 'x\ny')).file).toBe('a\r\nx\ny\n');
 });
 
 it('keeps a byte order mark and the mode', async () => {
@@ -80,7 +83,7 @@ it('keeps a byte order mark and the mode', async () => {
 
 it('with an empty old_string creates a file or fills an empty one, but changes no other', async () => {
   expect(await edit('made/new.txt', '', 'hi\n')).toEqual({
-    content: 'Created "made/new.txt" (1 line).',
+    content: 'Created "made/new.txt".',
     isError: false,
   });
   expect(readFileSync(at('made/new.txt'), 'utf8')).toBe('hi\n');
@@ -108,20 +111,21 @@ it('rejects a file above the size limit', async () => {
   writeFileSync(at('large'), 'begin');
   truncateSync(at('large'), 4 * 1024 * 1024 + 1);
   expect(await edit('large', 'begin', 'end')).toEqual({
-    content:
-      '"large" is larger than 4194304 bytes, too large for this tool. Change it with a command in the shell.',
+    content: '"large" is larger than 4194304 bytes. Change it with a command in the shell.',
     isError: true,
   });
   expect(statSync(at('large')).size).toBe(4 * 1024 * 1024 + 1);
 });
 
-it('rejects a replacement that makes a file too large', () => {
-  const answer = replaceText(Buffer.from('y'.repeat(1024 * 1024)), 'y', 'z'.repeat(1000), true);
-  expect(answer).toEqual({
+it('rejects what would make a file too large, or take too long to find', () => {
+  const bytes = Buffer.from('y'.repeat(1024 * 1024));
+  expect(replaceText(bytes, 'y', 'z'.repeat(1000), true)).toEqual({
     ok: false,
-    problem:
-      'with 1048576 replacements it would be larger than 4194304 bytes. Change it with a command in the shell.',
+    problem: 'with this edit it would be larger than 4194304 bytes. Change it with a command in the shell.',
   });
+  const half = 'y'.repeat(100_000);
+  const slow = replaceText(bytes, `${half}z${half}`, 'x', false);
+  expect(slow).toMatchObject({ problem: expect.stringContaining('too long for a file of this size') });
 });
 
 it('finds the same matches as indexOf', () => {
@@ -131,7 +135,7 @@ it('finds the same matches as indexOf', () => {
     fc.property(text, part, (whole, old) => {
       const all = replaceText(Buffer.from(whole), old, 'c', true);
       const occurs = whole.includes(old);
-      expect(all.ok ? all.bytes.toString() : null).toBe(occurs ? whole.replaceAll(old, 'c') : null);
+      expect(all.ok ? all.text : null).toBe(occurs ? whole.replaceAll(old, 'c') : null);
       let places = 0;
       for (let at = whole.indexOf(old); at >= 0; at = whole.indexOf(old, at + 1)) places += 1;
       const one = replaceText(Buffer.from(whole), old, 'c', false);

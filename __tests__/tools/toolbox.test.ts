@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SandboxError } from '../../src/errors.ts';
 import { structuredOutputSpec } from '../../src/tools/structured-output.ts';
@@ -25,27 +24,31 @@ function call(name: string, rawArguments: string, status: ArgumentStatus = 'comp
   return { id: 'c1', name, rawArguments, status };
 }
 
-const run = (name: string, raw: string, status?: ArgumentStatus) =>
-  toolbox().run(call(name, raw, status), signal);
+async function run(name: string, raw: string, status?: ArgumentStatus, box = toolbox(), aborts = signal) {
+  return (await box.read(call(name, raw, status))).run(aborts);
+}
 
 describe('the offered tools', () => {
   it('have a stable order with structured_output last', () => {
     const { names, specs } = toolbox();
-    expect([names, specs.map(({ name }) => name)]).toEqual([TOOL_NAMES, TOOL_NAMES]);
+    const all = [...TOOL_NAMES, 'structured_output'];
+    expect([names, specs.map(({ name }) => name)]).toEqual([all, all]);
   });
 
   it('E14 include structured_output whatever the allow-list says', () => {
     expect(toolbox({ tools: ['read_file'] }).names).toEqual(['read_file', 'structured_output']);
   });
 
-  it('E13 exclude a denied structured_output, and a call of it is an unknown tool', async () => {
+  it('E13 exclude denied ones, structured_output as well, and calls of them do not run', async () => {
     const box = toolbox({ exclude: ['structured_output', 'edit'] });
     expect([box.names, box.has('structured_output')]).toEqual([['read_file', 'shell'], false]);
-    expect(await box.run(call('structured_output', '{}'), signal)).toEqual({
+    expect(await run('structured_output', '{}', 'complete', box)).toEqual({
       content: 'There is no tool named "structured_output". The tools are: read_file, shell.',
       isError: true,
       ran: false,
     });
+    const edit = '{"path":"excluded","old_string":"","new_string":"x"}';
+    expect(await run('edit', edit, 'complete', box)).toMatchObject({ isError: true, ran: false });
   });
 
   it('only read files if auto found no sandbox', () => {
@@ -81,58 +84,74 @@ describe('a call that cannot run', () => {
       // The status from the provider counts, whatever the text looks like.
       ['{"command":"true"}', 'truncated', 'cut off by the output limit'],
       ['{"command":"true"}', 'malformed', ''],
-      ['{"command": tru', 'complete', 'not valid JSON'],
+      ['{"command": tru', 'complete', ''],
       ['{"command":"true","command":"false"}', 'complete', ''],
-      ['["true"]', 'complete', 'must be a JSON object'],
+      ['["true"]', 'complete', 'not a JSON object'],
       ['', 'too_long', 'longer than 2 MiB'],
     ] as const)
       expect(await run('shell', raw, status)).toMatchObject({
         isError: true,
+        ran: false,
         content: expect.stringContaining(says),
       });
   });
 
   it('reports all missing, mistyped and unknown arguments at once', async () => {
-    expect(await run('edit', '{"path": 1, "old_string": "a", "mode": 7}')).toEqual({
-      content:
-        'Wrong arguments for edit: new_string is missing; path must be a string; "mode" is not a parameter. It takes: path, old_string, new_string, replace_all (optional).',
+    const answer = await run('edit', '{"path": 1, "old_string": "a", "mode": 7}');
+    expect(answer).toMatchObject({ isError: true, ran: false });
+    expect(answer.content).toMatch(/^edit did not run: its arguments are wrong\.\n/u);
+    for (const part of ['- (root): ', '"new_string"', '"mode"', '- /path: '])
+      expect(answer.content).toContain(part);
+  });
+
+  it.each([
+    ['shell', '{"command":"true","timeout_seconds":601}', '/timeout_seconds: '],
+    ['read_file', '{"path":"x","offset":0}', '/offset: '],
+    ['read_file', '{"path":"x","offset":1.5}', '/offset: '],
+    ['read_file', '{"path":"x","__proto__":1}', '__proto__'],
+    ['read_file', '', '"path"'],
+  ])('of %s with %s says what is wrong', async (tool, raw, says) => {
+    expect(await run(tool, raw)).toMatchObject({ ran: false, content: expect.stringContaining(says) });
+  });
+
+  it('because the sandbox denies it is answered with the reason', async () => {
+    expect(await run('shell', '{"command":"echo \\u0000"}')).toEqual({
+      content: 'A command must not contain a NUL character.',
       isError: true,
-      ran: false,
+      ran: true,
     });
-    for (const [tool, raw, says] of [
-      ['shell', '{"command":"true","timeout_seconds":601}', 'at most 600'],
-      ['read_file', '{"path":"x","offset":0}', 'offset must be at least 1'],
-      ['read_file', '{"path":"x","offset":1.5}', 'offset must be an integer'],
-      ['read_file', '{"path":"x","__proto__":1}', '"__proto__" is not a parameter'],
-      ['read_file', '', 'path is missing'],
-    ] as const)
-      expect((await run(tool, raw)).content).toContain(says);
   });
 });
 
-describe('the target of a call', () => {
-  it('is a path, the first line of a command, or empty', () => {
-    const box = toolbox();
-    const targets = [
-      call('read_file', '{"path":"src/a.ts"}'),
-      call('edit', '{"path":"b","old_string":"","new_string":"secret"}'),
-      call('shell', '{"command":"\\n npm test\\nrm x"}'),
-      call('structured_output', '{"passed":true}'),
-      call('shell', 'not json'),
-      call('nope', '{}'),
-    ].map((each) => box.target(each));
-    expect(targets).toEqual(['src/a.ts', 'b', 'npm test', '', '', '']);
+it('the target of a call is a path or the first line of a command, and edits show no source', async () => {
+  const box = toolbox();
+  const command = '\\n npm test\\nrm x';
+  const read = [
+    call('read_file', '{"path":"src/a.ts"}'),
+    call('edit', '{"path":"b","old_string":"","new_string":"secret"}'),
+    call('shell', `{"command":"${command}"}`),
+    call('structured_output', '{"passed":true}'),
+    call('shell', 'not json'),
+    call('nope', '{}'),
+  ].map(async (each) => {
+    const { ref, source } = await box.read(each);
+    return [ref.target, source?.target ?? null];
   });
+  expect(await Promise.all(read)).toEqual([
+    ['src/a.ts', 'src/a.ts'],
+    ['b', null],
+    ['npm test', '\n npm test\nrm x'],
+    ...Array.from({ length: 3 }, () => ['', null]),
+  ]);
 });
 
 describe('run', () => {
-  it('rejects every call when the sandbox is broken, also of reading tools', async () => {
-    const broken = world.open({ mode: 'required', runFolder: join(world.temp, 'nowhere') });
-    const box = toolbox({ sandbox: broken });
-    await expect(box.run(call('read_file', '{"path":"README.md"}'), signal)).rejects.toBeInstanceOf(
-      SandboxError,
-    );
-    await expect(box.run(call('shell', '{"command":"true"}'), signal)).rejects.toBeInstanceOf(SandboxError);
+  it.each([
+    ['is not ready, also of a reading tool', { ready: () => Promise.reject(new SandboxError('broken')) }],
+    ['breaks', { read: () => Promise.reject(new SandboxError('broken')) }],
+  ])('rejects when the sandbox %s', async (_, broken) => {
+    const box = toolbox({ sandbox: { ...sandbox, ...broken } });
+    await expect(run('read_file', '{"path":"."}', 'complete', box)).rejects.toBeInstanceOf(SandboxError);
   });
 
   it('runs nothing after the run was aborted', async () => {
@@ -142,6 +161,6 @@ describe('run', () => {
       ['read_file', '{"path":"."}'],
       ['edit', '{"path":"late","old_string":"","new_string":"x"}'],
     ] as const)
-      await expect(toolbox().run(call(name, raw), aborted)).rejects.toThrow('over');
+      await expect(run(name, raw, 'complete', toolbox(), aborted)).rejects.toThrow('over');
   });
 });

@@ -20,10 +20,13 @@ import { terminalStyle } from '../reporters/terminal.ts';
 import { createTranscript } from '../reporters/transcript.ts';
 import { run } from '../run/run.ts';
 import type { World } from '../run/world.ts';
-import { READ, WAIT } from '../text/limits.ts';
+import { READ } from '../text/limits.ts';
 import type { RunCommand } from './args.ts';
 import { readStdin, withStdin } from './stdin.ts';
 import { createLocalWorld, currentFolder, localSecrets, VERSION } from './world.ts';
+
+/** The wait for the first byte of stdin before a notice is printed. */
+const STDIN_NOTICE_MS = 2_000;
 
 export interface RunProcess {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -182,7 +185,7 @@ function readTask(command: RunCommand, { workspace, warn, stop }: SetupWorld): P
     stdin: () =>
       readStdin(process.stdin, {
         maxBytes: READ.policy,
-        noticeAfterMs: WAIT.stdinNotice,
+        noticeAfterMs: STDIN_NOTICE_MS,
         onWait: () => warn('waiting for stdin; redirect it if there is none: </dev/null'),
         signal: AbortSignal.any([AbortSignal.timeout(stdinPatience(command)), stop]),
       }),

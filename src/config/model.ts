@@ -2,18 +2,20 @@
 
 import { InputError } from '../errors.ts';
 import {
-  checkBaseUrl,
   KEY_HEADERS,
   PROVIDERS,
   type ProviderName,
   parseBaseUrl,
   providerByName,
   registry,
+  requireBaseUrl,
 } from '../providers/registry.ts';
-import { READ } from '../text/limits.ts';
 import type { Entry } from '../text/naming.ts';
 import { EXAMPLE_MODEL, type InputName } from './inputs.ts';
 import type { InputReader } from './values.ts';
+
+/** Characters of the input `headers`; many servers accept no more than 8 to 64 KiB. */
+const MAX_HEADERS = 64 * 1024;
 
 export interface ModelConfig {
   readonly provider: ProviderName;
@@ -46,7 +48,7 @@ type Reader = InputReader<InputName>;
 /** Parses the settings of the model. If an invalid input leaves the provider open, it is `openai-compatible`. */
 export function parseModel(reader: Reader, world: ConfigWorld): ModelConfig {
   const model = reader.text('model') ?? '';
-  const url = reader.attempt(() => readBaseUrl(reader), null);
+  const baseUrl = reader.attempt(() => readBaseUrl(reader), null);
   const named = reader.choice('provider', PROVIDERS, null);
   const request: RequestOptions = {
     maxOutputTokens: reader.integer('max-output-tokens', { min: 1 }, null),
@@ -71,8 +73,8 @@ export function parseModel(reader: Reader, world: ConfigWorld): ModelConfig {
   const headers = reader.attempt(() => readHeaders(reader), {});
   const chosen = chooseProvider(reader, named, model);
   const [provider, providerReason] = chosen ?? ['openai-compatible', 'nothing'];
-  const isEndpointKnown = chosen !== null && !reader.hasProblem('base-url');
-  const baseUrl = isEndpointKnown ? reader.attempt(() => checkBaseUrl(provider, url), null) : null;
+  if (chosen !== null && !reader.hasProblem('base-url'))
+    reader.attempt(() => requireBaseUrl(provider, baseUrl), undefined);
   return {
     provider,
     providerReason,
@@ -141,7 +143,7 @@ function findKey(
 }
 
 /** @throws InputError for a value that is not a usable URL */
-function readBaseUrl(reader: Reader): URL | null {
+function readBaseUrl(reader: Reader): string | null {
   const text = reader.text('base-url');
   return text === null ? null : parseBaseUrl(text);
 }
@@ -170,10 +172,10 @@ const RESERVED = new Set([
  */
 export function readHeaders(reader: InputReader<'headers' | 'api-key'>): Readonly<Record<string, string>> {
   const text = reader.text('headers') ?? '';
-  if (text.length > READ.headers) {
+  if (text.length > MAX_HEADERS) {
     throw new InputError(
       'headers',
-      `They are longer than ${READ.headers / 1024} KiB. Give fewer or shorter headers.`,
+      `They are longer than ${MAX_HEADERS / 1024} KiB. Give fewer or shorter headers.`,
     );
   }
   const lines = text.split(/\r?\n/u);

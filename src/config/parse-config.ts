@@ -3,6 +3,7 @@ import path from 'node:path';
 import { InputError } from '../errors.ts';
 import { DISPLAY, MERGE } from '../text/limits.ts';
 import { quote } from '../text/messages.ts';
+import { STRUCTURED_OUTPUT_NAME, TOOL_NAMES, type ToolName } from '../tools/toolbox.ts';
 import type { MinCoverage } from '../types.ts';
 import type { InputName, RawInputs } from './inputs.ts';
 import { type ConfigWorld, type ModelConfig, parseModel } from './model.ts';
@@ -129,12 +130,8 @@ function parseBase(reader: Reader): string | null {
   );
 }
 
-const TOOL_NAMES = ['read_file', 'edit', 'shell'] as const;
-
-export type ToolName = (typeof TOOL_NAMES)[number];
-
 /** Every accepted tool name in lower case: our own, and the names that other agents use for the same tools. */
-const TOOL_ALIASES: ReadonlyMap<string, ToolName | 'structured_output'> = new Map([
+const TOOL_ALIASES: ReadonlyMap<string, ToolName | typeof STRUCTURED_OUTPUT_NAME> = new Map([
   ['read_file', 'read_file'],
   ['read', 'read_file'],
   ['readfile', 'read_file'],
@@ -146,9 +143,9 @@ const TOOL_ALIASES: ReadonlyMap<string, ToolName | 'structured_output'> = new Ma
   ['bash', 'shell'],
   ['run_shell_command', 'shell'],
   ['shelltool', 'shell'],
-  ['structured_output', 'structured_output'],
-  ['struct_output', 'structured_output'],
-  ['structuredoutput', 'structured_output'],
+  ['structured_output', STRUCTURED_OUTPUT_NAME],
+  ['struct_output', STRUCTURED_OUTPUT_NAME],
+  ['structuredoutput', STRUCTURED_OUTPUT_NAME],
 ]);
 
 function parseTools(reader: Reader): readonly ToolName[] {

@@ -3,7 +3,9 @@ import { constants, existsSync } from 'node:fs';
 import { access, lstat, mkdir, readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError, messageOf } from '../errors.ts';
-import { KERNEL_FOLDERS } from '../files/names.ts';
+
+/** Every sandbox has its own, and their contents depend on the process that reads them. */
+const KERNEL_FOLDERS: readonly string[] = ['/proc', '/dev', '/sys'];
 
 /** Whether `inner` is `outer` or a path below it; both must be absolute and real. */
 export function isInside(inner: string, outer: string): boolean {

@@ -1,7 +1,10 @@
 /** Parses single values. Each problem names the input, the given value and the allowed values. */
 import { InputError } from '../errors.ts';
-import { DISPLAY, SECRET } from '../text/limits.ts';
+import { DISPLAY } from '../text/limits.ts';
 import { joinWithOr, quote } from '../text/messages.ts';
+
+/** Characters of a signing key: 32 hexadecimal digits are 128 bits. */
+const MIN_SIGNING_KEY = 32;
 
 /** Typed values and the problems found. An invalid value is replaced by its default. */
 export interface Parsed<C> {
@@ -119,9 +122,9 @@ export function createReader<N extends string>(
 /** Reads the secret that signs envelopes; null when the input is absent. Never printed. */
 export function readSigningKey(reader: InputReader<'signing-key'>): string | null {
   const key = reader.text('signing-key');
-  if (key === null || key.length >= SECRET.signingKey) return key;
+  if (key === null || key.length >= MIN_SIGNING_KEY) return key;
   const advice = 'so it could be guessed. Make one with: openssl rand -hex 32';
-  reader.add(new InputError('signing-key', `It has fewer than ${SECRET.signingKey} characters, ${advice}`));
+  reader.add(new InputError('signing-key', `It has fewer than ${MIN_SIGNING_KEY} characters, ${advice}`));
   return null;
 }
 

@@ -19,14 +19,11 @@ export const options: Options = {
   code: { optimize: false },
 };
 
-/** The URL of the draft-07 meta-schema. */
-export const draft07Id = 'http://json-schema.org/draft-07/schema';
-
-/** Creates an Ajv for draft-07 with a precompiled meta-schema: compiling it took a tenth of a run's start-up time. */
+/** Creates an Ajv for draft-07 with the meta-schema that the build compiled, which would take a tenth of the start. */
 export function createDraft07(): Ajv {
   const ajv = new Ajv(options);
-  const meta = ajv.schemas[draft07Id];
-  if (meta !== undefined) meta.validate = validateSchema;
+  const meta = ajv.schemas['http://json-schema.org/draft-07/schema'];
+  if (meta !== undefined && validateSchema !== null) meta.validate = validateSchema;
   return ajv;
 }
 

@@ -1,21 +1,15 @@
 /** The gate: what an accepted payload must fulfil for the step to succeed. Fails closed. */
 
+import type { ErrorObject } from 'ajv';
 import { ContractError } from '../errors.ts';
-import { jsonPointer } from '../text/json.ts';
-import { LISTED } from '../text/limits.ts';
-import { quote, suggest } from '../text/messages.ts';
+import { jsonPointer, parseOrUndefined } from '../text/json.ts';
+import { DISPLAY, LISTED } from '../text/limits.ts';
+import { counted, joinWithOr, quote, suggest } from '../text/messages.ts';
+import { inertLine } from '../text/sanitize.ts';
 import type { GateResult, Issue, Json, JsonObject } from '../types.ts';
 import { compile, type SchemaValidator } from './compile.ts';
 import { lintGate } from './gate-lint.ts';
-import {
-  brokenWords,
-  listedWords,
-  metWords,
-  quotableOf,
-  unmetPropertyWords,
-  unmetWords,
-} from './gate-words.ts';
-import { cappedIssues } from './issues.ts';
+import { cappedIssues, listValues, showValue } from './issues.ts';
 import { declarations, declaredBooleans, declaredProperties } from './root.ts';
 
 /** What the gate requires: nothing, that one property is true, or a schema. */
@@ -33,8 +27,8 @@ export interface Gate {
 
 /**
  * Creates a gate over a contract's schema.
- * @throws ContractError when a gate schema is not a valid contract schema, when every payload meets it or none can, or
- * when a named property is not declared as a boolean
+ * @throws ContractError when a gate schema does not compile or is certainly a mistake, and when a named property is not
+ * declared as a boolean
  */
 export async function createGate(request: GateRequest, contract: SchemaValidator): Promise<Gate> {
   switch (request.kind) {
@@ -43,21 +37,8 @@ export async function createGate(request: GateRequest, contract: SchemaValidator
     case 'property':
       return propertyGate(request.name, contract.schema);
     case 'schema':
-      if (typeof request.schema === 'boolean')
-        throw new ContractError('shape', booleanGate(request.schema, contract.schema));
       return schemaGate(request.schema, contract);
   }
-}
-
-/** The message for `gate: true`, which is easily written instead of the name of a property that must be true. */
-function booleanGate(value: boolean, schema: JsonObject): string {
-  if (!value) return 'The gate is false, which no payload can meet. For no gate at all write off.';
-  const booleans = declaredBooleans(schema).slice(0, LISTED.few);
-  const fix =
-    booleans.length === 0
-      ? 'Write the name of a boolean property, or a JSON Schema for the payload.'
-      : `Write the name of the boolean property that must be true: ${booleans.map((name) => quote(name)).join(' or ')}.`;
-  return `The gate is true, which every payload meets. ${fix}`;
 }
 
 function propertyGate(name: string, schema: JsonObject): Gate {
@@ -66,57 +47,80 @@ function propertyGate(name: string, schema: JsonObject): Gate {
   return {
     warnings: [],
     evaluate: (payload) => {
-      const value = Object.hasOwn(payload, name) ? payload[name] : undefined;
-      if (value === true) return result([], metWords({ properties: { [name]: { const: true } } }));
-      const words = unmetPropertyWords(name, value, { words: listedWords(schema) });
-      if (value === undefined) return result([absent(name)], words);
-      const issue = { path: jsonPointer([name]), keyword: 'const', message: 'must be true.' };
-      return result([issue], words);
+      if (!Object.hasOwn(payload, name)) return result([absent(name)]);
+      const value = payload[name];
+      return result(
+        value === true ? [] : [issue(jsonPointer([name]), 'const', `must be true${found(value)}`)],
+      );
     },
   };
 }
 
+/** Says what to write instead, also of a comparison such as `verdict == 'pass'`. */
 function undeclared(name: string, schema: JsonObject, booleans: readonly string[]): string {
-  const declared = declaredProperties(schema);
-  const what = declared.includes(name) ? 'does not declare as a boolean' : 'does not declare';
-  const near = suggest(name, booleans);
-  const candidates = near.length > 0 ? near : booleans.slice(0, LISTED.few);
-  const names = candidates.map((name) => quote(name)).join(', ');
-  const fix =
-    candidates.length > 0
-      ? near.length > 0
-        ? `Did you mean ${names}?`
-        : `Its boolean properties: ${names}.`
-      : 'It declares no boolean property: add one, or give the gate as a JSON Schema.';
-  return `The gate names ${quote(name)}, which the schema ${what}. ${fix}`;
+  const words = `The gate names ${quote(name)}, which the schema does not declare as a boolean.`;
+  const [, property = '', operator, text = ''] = /^([\w-]+) ?(={1,3}|>=|<=)(.+)$/.exec(name) ?? [];
+  if (declaredProperties(schema).includes(property)) {
+    const keyword = operator === '>=' ? 'minimum' : operator === '<=' ? 'maximum' : 'const';
+    const value = text.trim().replace(/^['"]|['"]$/g, '');
+    const part = { [keyword]: parseOrUndefined(value) ?? value };
+    return `${words} Write ${JSON.stringify({ properties: { [property]: part } })}.`;
+  }
+  const near = suggest(name, booleans, LISTED.few).map((each) => quote(each));
+  return near.length > 0
+    ? `${words} Did you mean ${joinWithOr(near)}?`
+    : `${words} Name a boolean property, or give the gate as a JSON Schema.`;
 }
 
 async function schemaGate(schema: Json, contract: SchemaValidator): Promise<Gate> {
   const compiled = await compile(schema, 'gate');
   // `allOf` branches count as top level, because a $ref may be allowed only there.
   const named = [...new Set(declarations(compiled.schema, ['allOf']).map((each) => each.name))];
-  const suspicions = lintGate(compiled, contract, named);
+  const suspicions = lintGate(compiled, contract);
   return {
     warnings: [...compiled.warnings, ...suspicions],
     evaluate: (payload) => {
-      const missing = named.filter((name) => !Object.hasOwn(payload, name));
+      const missing = named.filter((name) => !Object.hasOwn(payload, name)).map(absent);
       const validation = compiled.validate(payload);
-      const { issues, errors } = validation.ok ? { issues: [], errors: [] } : validation;
-      const all = [...missing.map(absent), ...issues];
-      if (all.length === 0) return result(all, metWords(compiled.schema));
+      if (validation.ok) return result(missing);
       // Without errors the validator did not finish.
-      const [broken] = errors.length > 0 ? [] : issues;
-      if (broken !== undefined) return result(all, brokenWords(broken.keyword));
-      return result(all, unmetWords(payload, missing, errors, quotableOf(contract.schema, compiled.schema)));
+      if (validation.errors.length === 0) return result([...missing, ...validation.issues.map(unfinished)]);
+      return result([...missing, ...validation.errors.map(unmet)]);
     },
   };
 }
 
 function absent(name: string): Issue {
-  const message = `the payload has no ${quote(name)}, and the gate is about it.`;
-  return { path: '', keyword: 'present', message };
+  return issue('', 'present', `has no ${quote(name)}`);
 }
 
-function result(issues: readonly Issue[], words: readonly string[]): GateResult {
-  return { status: issues.length === 0 ? 'met' : 'not_met', issues: cappedIssues(issues), words };
+function unfinished({ keyword }: Issue): Issue {
+  return keyword === 'deadline'
+    ? issue('', keyword, 'could not be judged within 1 second: a pattern of the gate may be too slow')
+    : issue('', keyword, 'could not be judged: the gate may refer to itself endlessly');
+}
+
+/** Describes what the gate requires at a place, and what the payload has there. */
+function unmet({ instancePath, keyword, message, params, data }: ErrorObject): Issue {
+  const wanted: Readonly<Record<string, string>> = {
+    const: `must be ${showValue(params['allowedValue'])}`,
+    enum: `must be one of ${listValues(params['allowedValues'])}`,
+  };
+  return issue(instancePath, keyword, `${wanted[keyword] ?? message}${found(data)}`);
+}
+
+/** Returns what a value is, for the end of a clause; nothing for an object, which is shown whole elsewhere. */
+function found(value: unknown): string {
+  if (Array.isArray(value)) return `, has ${counted(value.length, 'item')}`;
+  return typeof value === 'object' && value !== null ? '' : `, is ${showValue(value)}`;
+}
+
+/** An issue for people, whose message says where. */
+function issue(path: string, keyword: string, clause: string): Issue {
+  const where = path === '' ? 'the payload' : `\`${path}\``;
+  return { path, keyword, message: inertLine(`${where} ${clause}`, DISPLAY.reason) };
+}
+
+function result(issues: readonly Issue[]): GateResult {
+  return { status: issues.length === 0 ? 'met' : 'not_met', issues: cappedIssues(issues) };
 }

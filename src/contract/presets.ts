@@ -5,12 +5,11 @@ import securityReview from '../../schemas/security-review.schema.json' with { ty
 import testReportGate from '../../schemas/test-report.gate.json' with { type: 'json' };
 import testReport from '../../schemas/test-report.schema.json' with { type: 'json' };
 import verdict from '../../schemas/verdict.schema.json' with { type: 'json' };
-import { isArray, isObject } from '../text/json.ts';
 import type { Entry } from '../text/naming.ts';
 import type { JsonObject } from '../types.ts';
 import type { GateRequest } from './gate.ts';
 import { declarations, declaredBooleans, requiredProperties } from './root.ts';
-import { resolveLocal } from './schema-walk.ts';
+import { withBranches } from './schema-walk.ts';
 
 export interface Preset {
   readonly schema: JsonObject;
@@ -70,11 +69,9 @@ export function suggestGate(schema: JsonObject): string | null {
   const named = booleans.find((name) => PASSING.test(name));
   if (named !== undefined) return named;
   for (const { name, schema: own } of declarations(schema, ['allOf', 'anyOf', 'oneOf'])) {
-    const listed = (isObject(own) ? resolveLocal(schema, own) : null)?.['enum'];
-    const good = isArray(listed)
-      ? listed.find((each) => typeof each === 'string' && PASSING.test(each))
-      : null;
-    if (good) return `'${JSON.stringify({ properties: { [name]: { const: good } } })}'`;
+    const values = withBranches(schema, [own], []).flatMap((part) => part['enum'] ?? []);
+    const good = values.find((each) => typeof each === 'string' && PASSING.test(each));
+    if (good !== undefined) return `'${JSON.stringify({ properties: { [name]: { const: good } } })}'`;
   }
   return booleans[0] ?? null;
 }

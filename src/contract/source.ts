@@ -1,19 +1,11 @@
 /** Reads a schema or a gate: from the text as typed to parsed JSON, before its shape is checked. */
-
 import { ContractError } from '../errors.ts';
-import {
-  type InexactNumber,
-  type JsonFault,
-  type JsonWithInexact,
-  parseJsonWithInexact,
-  parseStrictJson,
-} from '../text/json.ts';
+import { jsonPointer, parseJsonWithInexact, parseStrictJson } from '../text/json.ts';
 import { DISPLAY } from '../text/limits.ts';
-import { quote, suggest } from '../text/messages.ts';
+import { quote, suggest, truncate } from '../text/messages.ts';
 import type { Elsewhere, Json, Reading } from '../types.ts';
 import type { GateRequest } from './gate.ts';
 import { defaultPreset, type Preset, presets } from './presets.ts';
-import { inexactObjection, inexactWarnings } from './schema-walk.ts';
 
 /** Reads a file that the user named. Passed in by the entry, because this folder accesses no files. */
 export type ReadFile = (path: string) => Promise<Reading>;
@@ -28,8 +20,6 @@ export interface Files {
 export interface SchemaSource {
   readonly schema: Json;
   readonly preset: Preset | null;
-  /** One sentence each: numbers in the text whose parsed value differs. */
-  readonly warnings: readonly string[];
 }
 
 /**
@@ -38,26 +28,18 @@ export interface SchemaSource {
  */
 export async function parseSchemaArgument(raw: string | undefined, files: Files): Promise<SchemaSource> {
   const given = raw === undefined || raw === '' ? defaultPreset : raw.trim();
-  if (given === '') throw sourceError('schema', 'cannot be empty. Leave it out for the verdict preset.');
+  if (given === '') throw refuse('schema cannot be empty. Leave it out for the verdict preset.');
   const preset = presets.get(given);
-  if (preset !== undefined) return { schema: preset.schema, preset, warnings: [] };
-  if (namesFile(given)) return ownSchema(await parseFile('schema', given, parseJsonWithInexact, files));
-  if (isBareWord(given)) throw sourceError('schema', unknownWord(given));
-  return ownSchema(parseInline('schema', given, parseJsonWithInexact));
-}
-
-/** Returns a custom schema. @throws ContractError for a number that must be exact but cannot be represented */
-function ownSchema({ value, inexact }: ReadJson): SchemaSource {
-  const objection = inexactObjection(value, inexact);
-  if (objection !== null) throw sourceError('schema', objection);
-  return { schema: value, preset: null, warnings: inexactWarnings(inexact) };
+  if (preset !== undefined) return { schema: preset.schema, preset };
+  if (namesFile(given)) return { schema: await parseFile('schema', given, files), preset: null };
+  if (/^[^\s{}[\]"]+$/.test(given) && !parseStrictJson(given).ok) throw refuse(describeUnknown(given));
+  return { schema: exact('schema', 'schema', given), preset: null };
 }
 
 /**
- * Reads the `gate` input: `auto`, `off`, a path, inline JSON, or else the name of a property, which contains no `/` and
- * does not end in `.json`. Absent or empty means `auto`. Whether such a property exists is checked when the gate is
- * created.
- * @param auto what `auto` stands for.
+ * Reads the `gate` input: `auto`, `off`, a path, inline JSON, or else the name of a property. Absent or empty means
+ * `auto`. Whether such a property exists is checked when the gate is created.
+ * @param auto what `auto` stands for
  * @throws ContractError with stage `source`
  */
 export async function parseGateArgument(
@@ -66,28 +48,20 @@ export async function parseGateArgument(
   files: Files,
 ): Promise<GateRequest> {
   const given = raw === undefined || raw === '' ? 'auto' : raw.trim();
-  if (given === '')
-    throw sourceError('gate', 'cannot be empty. Write auto, off, a property, or a JSON Schema.');
+  if (given === '') throw refuse('gate cannot be empty. Write auto, off, a property, or a JSON Schema.');
   if (given === 'off') return { kind: 'none' };
   if (given === 'auto') return auto;
-  if (namesFile(given))
-    return { kind: 'schema', schema: (await parseFile('gate', given, parseExactJson, files)).value };
-  if (/^[[{"]/.test(given) || parseStrictJson(given).ok) {
-    return { kind: 'schema', schema: parseInline('gate', given, parseExactJson).value };
-  }
+  if (namesFile(given)) return { kind: 'schema', schema: await parseFile('gate', given, files) };
+  if (/^[[{"]/.test(given) || parseStrictJson(given).ok)
+    return { kind: 'schema', schema: exact('gate', 'gate', given) };
   return { kind: 'property', name: given };
 }
 
-/** Whether a text is a word that is not JSON, and so can only be a name or a path. */
-function isBareWord(given: string): boolean {
-  return /^[^\s{}[\]"]+$/.test(given) && !parseStrictJson(given).ok;
-}
-
-function unknownWord(word: string): string {
-  const near = suggest(word, [...presets.keys()]);
-  const names = (near.length > 0 ? near : [...presets.keys()]).map((name) => JSON.stringify(name)).join(', ');
-  const meant = near.length > 0 ? `Did you mean ${names}?` : `The presets are: ${names}.`;
-  return `is ${quote(word)}, which is no preset. ${meant} For a schema of your own give inline JSON or the path of a .json file.`;
+function describeUnknown(word: string): string {
+  const names = [...presets.keys()];
+  const near = suggest(word, names, 1);
+  const meant = near.length > 0 ? `Did you mean ${near[0]}?` : `The presets are ${names.join(', ')}.`;
+  return `schema is ${quote(word)}, which is not a preset. ${meant} For a schema of your own give inline JSON or the path of a .json file.`;
 }
 
 /** Whether a text names a file: `@` and a path, or one line that ends in `.json` or contains a path separator. */
@@ -96,70 +70,37 @@ function namesFile(given: string): boolean {
   return /^[^{["\r\n][^\r\n]*$/u.test(given) && /\.json$|[/\\]/iu.test(given);
 }
 
-interface ReadJson {
-  readonly value: Json;
-  readonly inexact: readonly InexactNumber[];
-}
-
-/** Parses JSON without changed numbers: a gate compares values exactly. */
-function parseExactJson(text: string): JsonWithInexact {
-  const parsed = parseStrictJson(text);
-  return parsed.ok ? { ...parsed, inexact: [] } : parsed;
-}
-
-async function parseFile(
-  what: 'schema' | 'gate',
-  given: string,
-  parse: (text: string) => JsonWithInexact,
-  files: Files,
-): Promise<ReadJson> {
+async function parseFile(what: 'schema' | 'gate', given: string, files: Files): Promise<Json> {
   const path = pathOf(given);
-  if (path === '') throw sourceError(what, 'has no path after @. Write @path/to/file.json.');
-  const elsewhere = given.startsWith('@') ? placeElsewhere(path) : null;
+  if (path === '') throw refuse(`${what} has no path after @. Write @path/to/file.json.`);
   const reading = await readNamed(given, files);
-  if (!reading.ok) {
-    const hint =
-      elsewhere !== null
-        ? ' If it is a path in this repository, write @./ before it.'
-        : reading.isMissing === true
-          ? elsewhereHint(given, path)
-          : '';
-    throw new ContractError('source', `${what}: ${reading.problem}${hint}`);
-  }
-  const parsed = parse(reading.text);
-  if (parsed.ok) return parsed;
-  // Nothing in the file is quoted: the author of the path may not be allowed to read it.
-  const { slip } = parsed;
-  const verb = parsed.fault === 'number' ? 'holds' : 'is not valid JSON:';
-  throw sourceError(
-    what,
-    `file ${quote(path)} ${verb} ${slip?.what ?? faults[parsed.fault]}, at ${parsed.place}.${slip === null ? '' : ` ${slip.fix}`}`,
-  );
+  if (!reading.ok) throw refuse(`${what}: ${reading.problem}${hintAt(given)}`);
+  return exact(what, `${what}: the file ${quote(path)}`, reading.text);
+}
+
+/** Says how the same path is meant to be read in the other repository or in this one. */
+function hintAt(given: string): string {
+  if (isInOtherRepository(given)) return ' For a path in this repository write @./ before it.';
+  return placeElsewhere(given) === null ? '' : ` For a file of another repository write @${given}.`;
 }
 
 /**
- * Suggests what a path without a file was probably meant to be: an incomplete reference to a file in another
- * repository.
+ * Parses JSON unless its meaning depends on a number that JavaScript cannot represent: any in a gate, and what a `const` or
+ * an `enum` of a schema is compared with.
  */
-function elsewhereHint(given: string, path: string): string {
-  if (!given.startsWith('@')) {
-    const place = placeElsewhere(path);
-    return place === null
-      ? ''
-      : ` To read it from the repository ${place.owner}/${place.repo}, write ${quote(`@${path}`)}.`;
-  }
-  const [, repository] = /^([A-Za-z0-9][\w-]*\/[\w.-]+)\/[^@]+$/u.exec(path) ?? [];
-  if (repository === undefined) return '';
-  return ` If it is a file of the repository ${repository.slice(0, 140)}, the @REF at its end is missing: write ${quote(`@${path}@REF`)}, with a branch, a tag or a commit for REF.`;
+function exact(what: 'schema' | 'gate', source: string, text: string): Json {
+  const parsed = parseJsonWithInexact(text);
+  if (!parsed.ok) throw refuse(`${source} ${parsed.fault}.`);
+  const found = parsed.inexact.find(
+    ({ path, number }) =>
+      what === 'gate' || !Number.isFinite(number) || path.includes('const') || path.includes('enum'),
+  );
+  if (found === undefined) return parsed.value;
+  const place = truncate(jsonPointer(found.path), DISPLAY.phrase) || 'the root';
+  throw refuse(
+    `${source} has a number at ${place} that cannot be represented exactly. Write fewer digits, or declare a string.`,
+  );
 }
-
-const faults: Readonly<Record<JsonFault, string>> = {
-  syntax: 'a syntax error',
-  duplicate_key: 'a key that is given twice in one object',
-  number: 'a number that cannot be represented exactly (write fewer digits, or a string)',
-  depth: 'too many levels of nesting',
-  surrogate: 'half of a surrogate pair',
-};
 
 /** Parses `owner/repo/path@ref`: at least three segments, the first two plain, and a ref; null for a local path. */
 function placeElsewhere(path: string): Elsewhere | null {
@@ -197,31 +138,6 @@ function pathOf(given: string): string {
   return given.startsWith('@') ? given.slice(1).trim() : given;
 }
 
-function parseInline(
-  what: 'schema' | 'gate',
-  text: string,
-  parse: (text: string) => JsonWithInexact,
-): ReadJson {
-  const parsed = parse(text);
-  if (parsed.ok) return parsed;
-  const hint = `Write JSON, the path of a .json file, or ${what === 'schema' ? "a preset's name" : 'the name of a property'}.`;
-  if (parsed.fault !== 'syntax') throw new ContractError('source', `${what}: ${parsed.problem} ${hint}`);
-  const { slip, place } = parsed;
-  if (slip !== null) throw sourceError(what, `is not valid JSON: ${slip.what} (${place}). ${slip.fix}`);
-  throw sourceError(what, `is not valid JSON: ${parserWords(text)} (${place}). ${hint}`);
-}
-
-/** Returns JSON.parse's error message, which quotes a little of an inline text and so shows the position. */
-function parserWords(text: string): string {
-  try {
-    JSON.parse(text);
-  } catch (error) {
-    if (error instanceof Error)
-      return error.message.replace(/ in JSON at position \d.*/s, '').slice(0, DISPLAY.sentence);
-  }
-  return 'it cannot be read';
-}
-
-function sourceError(what: 'schema' | 'gate', rest: string): ContractError {
-  return new ContractError('source', `${what} ${rest}`);
+function refuse(message: string): ContractError {
+  return new ContractError('source', message);
 }

@@ -25,7 +25,6 @@ export function readingSchema(): Promise<Compiled> {
   reading ??= compile(
     { ...open(rest), required: isArray(required) ? required.filter((name) => !ADDED.includes(name)) : [] },
     'schema',
-    true,
   );
   return reading;
 }

@@ -4,7 +4,6 @@ import type { Evidence, FindingEvidence } from '../reporters/report-types.ts';
 import { hasPlausibleCounts, readCoverage } from '../text/coverage.ts';
 import { isArray, isObject, parseStrictJson } from '../text/json.ts';
 import { findObject, readCount, readFlag, readObject, readText, readUsage } from '../text/json-fields.ts';
-import { WIRE } from '../text/limits.ts';
 import { NO_USAGE } from '../text/usage.ts';
 import type {
   Conclusion,
@@ -18,6 +17,9 @@ import type {
   Subject,
   Usage,
 } from '../types.ts';
+
+/** The largest line of a finding that the schema of the envelope allows. */
+const MAX_LINE = 1_000_000_000;
 
 /** What one run reported, as needed by a merge and by later runs. Its strings come from other jobs and are hostile. */
 export interface Envelope {
@@ -231,7 +233,7 @@ function readFinding(finding: JsonObject, isChecked: boolean): FindingEvidence {
 
 function readLine(finding: JsonObject, name: string): number | null {
   const line = readCount(finding, name);
-  return line !== null && Number.isInteger(line) && line >= 1 && line <= WIRE.findingLine ? line : null;
+  return line !== null && Number.isInteger(line) && line >= 1 && line <= MAX_LINE ? line : null;
 }
 
 /** Returns the path if it has the form that this program writes, of a file in the repository; null otherwise. */

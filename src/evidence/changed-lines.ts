@@ -2,8 +2,10 @@
  * The lines of a change by their texts, and which of them were shown. A look at a text or a pair of texts takes constant
  * time, but for the first one with each kind of mark, which visits the lines of the text, or of the rarer of the two.
  */
+
+import { withoutSequences } from '../text/sanitize.ts';
 import type { FileChange } from './change.ts';
-import { indexAt, withoutSequences } from './lines.ts';
+import { indexAt } from './lines.ts';
 
 /** Characters of a line that are compared; tools cut lines as well. */
 const LINE_CHARACTERS = 1_000;

@@ -1,10 +1,11 @@
 import { posix } from 'node:path';
+import { withoutSequences } from '../text/sanitize.ts';
 import type { Coverage, NotRequired, UnseenFile } from '../types.ts';
 import type { Change, FileChange } from './change.ts';
 import { comparable, indexLines, isTrivial, MARKS, type Mark, type SeenLine } from './changed-lines.ts';
 import { findCommandFiles, type NamedFile } from './command-files.ts';
 import { createDiffReader, readListedPath } from './diff-reader.ts';
-import { linesOf, withoutSequences } from './lines.ts';
+import { linesOf } from './lines.ts';
 import { createExemptions } from './not-required.ts';
 import { boundLine, type Candidate, readCandidates, readNumbered, readPrefixed } from './result-lines.ts';
 

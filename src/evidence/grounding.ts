@@ -3,12 +3,15 @@
  * lines that the change removed. A quote proves where a text is, not that the finding about it is right.
  */
 import { readText } from '../text/json-fields.ts';
-import { DISPLAY, EVIDENCE } from '../text/limits.ts';
+import { DISPLAY } from '../text/limits.ts';
 import { truncate } from '../text/messages.ts';
 import type { GroundingCounts, GroundingStatus, JsonObject } from '../types.ts';
 import type { Change } from './change.ts';
 import { type QuoteForm, readQuote } from './normalize.ts';
 import { openTexts, type SourceTexts, type Text, type Texts } from './texts.ts';
+
+/** Findings that are looked up; those behind them are unproven. */
+const MAX_CHECKED = 200;
 
 /** What a finding claims. All of it is text of the model. */
 export interface Claim {
@@ -58,7 +61,7 @@ export async function groundFindings(
   files: SourceTexts,
   change: Change | null,
 ): Promise<readonly Grounded[]> {
-  const checked = claims.slice(0, EVIDENCE.checkedFindings);
+  const checked = claims.slice(0, MAX_CHECKED);
   const quotes = checked.map(({ quote }) => (quote === null ? [] : readQuote(quote)));
   const wanted = new Set(quotes.flatMap((forms) => forms.flatMap(({ folded }) => folded)));
   const texts = openTexts(files, change, wanted);

@@ -1,5 +1,4 @@
 /** Lines of hostile texts, and paths as git writes them. */
-import { CONTROL_SEQUENCE, holdsSequences, TITLE_SEQUENCE } from '../text/encodings.ts';
 
 /** Yields the lines of a text without their ending, which is `\n` or `\r\n`; a last empty line is left out. */
 export function* linesOf(text: string): Generator<string> {
@@ -21,11 +20,6 @@ export function indexAt(starts: Uint32Array, at: number): number {
     else high = middle - 1;
   }
   return low;
-}
-
-/** Returns a line without terminal sequences. */
-export function withoutSequences(line: string): string {
-  return holdsSequences(line) ? line.replace(CONTROL_SEQUENCE, '').replace(TITLE_SEQUENCE, '') : line;
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {

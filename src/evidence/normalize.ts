@@ -1,5 +1,12 @@
 /** What a quote and a file are compared by: their lines without the differences that copying makes. */
-import { EVIDENCE } from '../text/limits.ts';
+
+/** What of a quote is read; what of it is compared, whole lines if it has several. */
+const MAX_READ_CHARACTERS = 20_000;
+const MAX_QUOTE_LINES = 10;
+const MAX_QUOTE_CHARACTERS = 1_000;
+/** Letters and digits that a quote needs to prove anything, and one that is a part of a line. */
+const MIN_ALPHANUMERICS = 8;
+const MIN_FRAGMENT_ALPHANUMERICS = 20;
 
 /**
  * Returns a line with each run of blanks, which a lone CR and a byte order mark are, as one space, without those at its
@@ -35,20 +42,20 @@ export function readQuote(quote: string): readonly QuoteForm[] {
   return forms.flatMap((form) => {
     if (form === null) return [];
     const count = countAlphanumerics(form);
-    if (count < EVIDENCE.quoteAlphanumerics) return [];
-    const isFragment = form.length === 1 && count >= EVIDENCE.fragmentAlphanumerics;
+    if (count < MIN_ALPHANUMERICS) return [];
+    const isFragment = form.length === 1 && count >= MIN_FRAGMENT_ALPHANUMERICS;
     return [{ lines: form, folded: form.map(foldLine), isFragment }];
   });
 }
 
 function boundQuote(quote: string): readonly string[] {
-  const all = splitLines(quote.slice(0, EVIDENCE.readCharacters));
+  const all = splitLines(quote.slice(0, MAX_READ_CHARACTERS));
   const first = all.findIndex((line) => line.trim() !== '');
   if (first === -1) return [];
-  const lines = all.slice(first, first + EVIDENCE.quoteLines);
-  const isTooLong = () => lines.join('\n').length > EVIDENCE.quoteCharacters;
+  const lines = all.slice(first, first + MAX_QUOTE_LINES);
+  const isTooLong = () => lines.join('\n').length > MAX_QUOTE_CHARACTERS;
   while (lines.length > 1 && (lines.at(-1)?.trim() === '' || isTooLong())) lines.pop();
-  return isTooLong() ? [lines.join('').slice(0, EVIDENCE.quoteCharacters)] : lines;
+  return isTooLong() ? [lines.join('').slice(0, MAX_QUOTE_CHARACTERS)] : lines;
 }
 
 /** A line number, as `read_file`, `grep -n`, `cat -n` and editors write it. */

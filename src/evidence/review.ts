@@ -3,7 +3,7 @@
  * its findings are in the files. A payload that does not meet its gate needs no coverage, and no answer to a rejection
  * makes a red verdict green.
  */
-import { DISPLAY, EVIDENCE } from '../text/limits.ts';
+import { DISPLAY } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
 import type {
   Coverage,
@@ -16,6 +16,13 @@ import type {
 } from '../types.ts';
 import type { SeenResult } from './coverage.ts';
 import { coverageShare } from './share.ts';
+
+/** How often a payload is sent back because files were not shown. */
+const MAX_ROUNDS = 3;
+/** Files named in a rejection. */
+const MAX_LISTED_FILES = 20;
+/** Findings named in a rejection. */
+const MAX_LISTED_FINDINGS = 20;
 
 /** A payload that the schema accepts, and how it was repaired. */
 export interface Submission {
@@ -80,7 +87,7 @@ export function createReview(options: ReviewOptions): EvidenceReview {
     if (required === null || isReached(coverage, required)) return null;
     unsupported = { kind: 'ended', text: unsupportedText(coverage, required) };
     // What is not known cannot be shown by reading on.
-    const isOver = isLast || coverageRounds >= EVIDENCE.coverageRounds;
+    const isOver = isLast || coverageRounds >= MAX_ROUNDS;
     if (coverage.status !== 'measured' || isOver) return unsupported;
     coverageRounds += 1;
     const issue = { path: required.by === 'complete' ? '/complete' : '', keyword: 'coverage' };
@@ -141,7 +148,7 @@ function coverageText({ files }: Coverage, { by }: Required): string {
   const missing = files.required - files.shown;
   const what = `${missing} of the ${files.required} changed files`;
   const claim = by === 'complete' ? ', so complete cannot be true yet' : '';
-  const listed = files.unseen.slice(0, EVIDENCE.listedFiles);
+  const listed = files.unseen.slice(0, MAX_LISTED_FILES);
   const more = missing - listed.length;
   return [
     `Not taken yet: ${what} were in no result of your tools${claim}. The files whose changes you have not seen, or not all of them:`,
@@ -160,7 +167,7 @@ function describeUnseen({ path, hunks, shownHunks }: UnseenFile): string {
 }
 
 function groundingText(issues: readonly Issue[]): string {
-  const listed = issues.slice(0, EVIDENCE.listedFindings);
+  const listed = issues.slice(0, MAX_LISTED_FINDINGS);
   const more = issues.length - listed.length;
   return [
     'Not taken yet: these findings could not be found in the files as they are in the change.',

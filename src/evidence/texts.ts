@@ -1,7 +1,8 @@
-/** The texts that findings are compared with: files as they were before the agent, and what the change removed. */
-import { EVIDENCE } from '../text/limits.ts';
 import type { Change, FileChange } from './change.ts';
 import { foldLine, splitLines } from './normalize.ts';
+
+/** Characters of all files in which quotes are looked up. */
+const MAX_CHARACTERS = 8 * 1024 ** 2;
 
 /** Reads files as they were before the agent; paths are relative to the repository root. */
 export interface SourceTexts {
@@ -47,7 +48,7 @@ export function openTexts(files: SourceTexts, change: Change | null, wanted: Rea
     changes.set(file.path, file);
   }
   const opened = new Map<string, readonly Text[]>();
-  let left: number = EVIDENCE.sourceCharacters;
+  let left: number = MAX_CHARACTERS;
   let isCut = false;
 
   const read = (path: string): readonly Text[] => {

@@ -1,8 +1,5 @@
 /** Names that are closed to the model or to its changes, told from the text of a path alone. */
 
-/** File systems of the kernel: every sandbox has its own, and their contents depend on the process that reads them. */
-export const KERNEL_FOLDERS: readonly string[] = ['/proc', '/dev', '/sys'];
-
 /** Files in which tools leave keys. */
 export const CREDENTIAL_FILE = /^(?:\.git-credentials|[._]netrc|gha-creds-.*\.json)$/u;
 /** What GitHub runs with the repository's permissions, and what names the code that git fetches. */

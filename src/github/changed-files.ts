@@ -1,12 +1,15 @@
 /** The files that a pull request changes, as GitHub lists them, and the policy files among them. */
 import { readlinkSync } from 'node:fs';
 import nodePath from 'node:path';
-import { GITHUB, SEARCH } from '../text/limits.ts';
+import { GITHUB } from '../text/limits.ts';
 import type { PolicyChange } from '../types.ts';
 import type { GitHub } from './api.ts';
 import { type EventFacts, headOfEvent, member, textAt } from './event.ts';
 import type { PullRequestFinder } from './pull-request.ts';
 import { repositoryPath } from './trusted-files.ts';
+
+/** Links that are followed to a file, as in Linux. */
+const MAX_LINKS = 40;
 
 /** A changed file; its names are chosen by the author and hostile. */
 export interface ChangedFile {
@@ -197,7 +200,7 @@ function namesOf(file: string, workspace: string): readonly string[] {
     at = nodePath.join(at, pending.shift() ?? '');
     names.add(nodePath.join(at, ...pending)).add(at);
     // null for a missing file, too: either the base's policy applies, or the run has already failed because of it.
-    const target = links < SEARCH.symlinks ? readLink(at) : null;
+    const target = links < MAX_LINKS ? readLink(at) : null;
     if (target === null) continue;
     links += 1;
     pending.unshift(...target.split(nodePath.sep));

@@ -4,6 +4,9 @@ import path from 'node:path';
 import { readBoundedText } from '../files/read-bounded.ts';
 import { READ } from '../text/limits.ts';
 
+/** Bytes of `packed-refs` of a repository with half a million refs. */
+const MAX_PACKED_REFS = 64 * 1024 ** 2;
+
 /** Maximum depth of symbolic refs; git follows five. */
 const MAX_HOPS = 5;
 
@@ -44,7 +47,7 @@ function isRefName(ref: string): boolean {
 }
 
 function findPacked(common: string, ref: string): string {
-  const text = `\n${readBoundedText(path.join(common, 'packed-refs'), READ.packedRefs) ?? ''}`;
+  const text = `\n${readBoundedText(path.join(common, 'packed-refs'), MAX_PACKED_REFS) ?? ''}`;
   const at = text.indexOf(` ${ref}\n`);
   return at < 0 ? '' : text.slice(text.lastIndexOf('\n', at) + 1, at);
 }

@@ -3,11 +3,16 @@
  * loaded with the first request; responses are `unknown` until they are parsed.
  */
 import { GitHubError } from '../errors.ts';
-import { DISPLAY, READ, WAIT } from '../text/limits.ts';
+import { DISPLAY } from '../text/limits.ts';
 import { race } from '../text/wait.ts';
 import type { GitHub, Method, RequestOptions, RouteParameters } from './api.ts';
 import { interruption, type Operation, toGitHubError, toRefusal, unreadable } from './failures.ts';
 import type { Octokit, OctokitOptions, Reply } from './transport.ts';
+
+/** Bytes of a response of GitHub. */
+const MAX_RESPONSE = 32 * 1024 ** 2;
+/** The time after which no further page of a list is requested. */
+const LIST_MS = 60_000;
 
 export interface GitHubOptions extends OctokitOptions {
   readonly now?: () => number;
@@ -45,7 +50,7 @@ export function createGitHub(options: GitHubOptions): GitHub {
         headers: { accept, 'x-github-api-version': API_VERSION },
         request: {
           repeatable: how.repeatable ?? method !== 'POST',
-          maxBytes: how.maxBytes ?? READ.githubResponse,
+          maxBytes: how.maxBytes ?? MAX_RESPONSE,
           expectsJson: accept === JSON_TYPE,
         },
       });
@@ -69,7 +74,7 @@ export function createGitHub(options: GitHubOptions): GitHub {
     async paginate(route, parameters, maxPages = 30) {
       const operation = { method: 'GET', route, needs: null, signedIn: token !== null };
       const items: unknown[] = [];
-      const until = now() + WAIT.githubList;
+      const until = now() + LIST_MS;
       for (let page = 1; page <= maxPages; page++) {
         if (now() > until) throw new GitHubError('unavailable', `GitHub was too slow for GET ${route}.`);
         const { data, headers } = await request('GET', route, { ...parameters, per_page: 100, page });
@@ -90,7 +95,7 @@ export function createGitHub(options: GitHubOptions): GitHub {
         octokit.graphql<unknown>(query, {
           ...variables,
           headers: { accept: JSON_TYPE, 'x-github-api-version': API_VERSION },
-          request: { repeatable: true, maxBytes: READ.githubResponse, expectsJson: true },
+          request: { repeatable: true, maxBytes: MAX_RESPONSE, expectsJson: true },
         }),
       );
     },

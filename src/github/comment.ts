@@ -4,9 +4,11 @@
 import { createHash } from 'node:crypto';
 import { GitHubError } from '../errors.ts';
 import type { CommentText, WrittenComment } from '../reporters/report-types.ts';
-import { GITHUB } from '../text/limits.ts';
 import type { GitHub } from './api.ts';
 import { member, textAt } from './event.ts';
+
+/** Pages of comments that are read; GitHub allows 2,500 comments on a pull request. */
+const MAX_COMMENT_PAGES = 50;
 
 export interface CommentPlace {
   /** `owner/name`. */
@@ -106,7 +108,7 @@ function createComments(github: GitHub, place: CommentPlace, text: CommentText) 
   const list = async (): Promise<readonly Standing[]> => {
     const found: Standing[] = [];
     let after: string | null = null;
-    for (let page = 0; page < GITHUB.commentPages; page++) {
+    for (let page = 0; page < MAX_COMMENT_PAGES; page++) {
       const variables = { owner, name: repo, number: place.number, after };
       const pull = member(member(await github.graphql(QUERY, variables, NEEDS), 'repository'), 'pullRequest');
       const comments = member(pull, 'comments');
@@ -119,7 +121,7 @@ function createComments(github: GitHub, place: CommentPlace, text: CommentText) 
     }
     throw new GitHubError(
       'too_large',
-      `There are more than ${GITHUB.commentPages * 100} comments to look through.`,
+      `There are more than ${MAX_COMMENT_PAGES * 100} comments to look through.`,
     );
   };
 

@@ -1,9 +1,11 @@
 /** The event that started the job, and the commit that is judged. */
 import { readBounded } from '../files/read-bounded.ts';
 import { parseOrUndefined } from '../text/json.ts';
-import { READ } from '../text/limits.ts';
 import { isPrivilegedTrigger } from '../text/triggers.ts';
 import type { Subject } from '../types.ts';
+
+/** Bytes of the event file; GitHub limits event payloads to 25 MB. */
+const MAX_EVENT = 32 * 1024 ** 2;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -84,7 +86,7 @@ function readPayload(eventPath: string | undefined): unknown {
   if (eventPath === undefined || eventPath === '') return null;
   // A later process of the job may have replaced the file: reading a pipe without a writer would block until the job is
   // killed.
-  const read = readBounded(eventPath, { maxBytes: READ.event, links: 'follow' });
+  const read = readBounded(eventPath, { maxBytes: MAX_EVENT, links: 'follow' });
   return read.ok ? (parseOrUndefined(read.bytes.toString('utf8')) ?? null) : null;
 }
 

@@ -1,6 +1,6 @@
 /** The pull request as files that the agent can read, labelled as data. */
 import { messageOf } from '../errors.ts';
-import { DISPLAY, GITHUB, LISTED, READ } from '../text/limits.ts';
+import { DISPLAY, GITHUB } from '../text/limits.ts';
 import type { GitHub } from './api.ts';
 import {
   type ChangeContext,
@@ -13,6 +13,13 @@ import type { ChangedFile, ListChangedFiles } from './changed-files.ts';
 import { type EventFacts, headOfEvent, textAt } from './event.ts';
 import type { PullRequest, PullRequestFinder } from './pull-request.ts';
 import { createPushContext } from './push-context.ts';
+
+/** Files that the description of a pull request names. */
+const MAX_NAMED_FILES = 50;
+/** Bytes of a `.gitattributes`: git tries each of its rules on each changed file. */
+const MAX_ATTRIBUTES = 1024 ** 2;
+/** Characters of one file of a diff, which is limited to what a reader can take in. */
+const MAX_DIFF_PAGE = 200_000;
 
 /**
  * Creates a function that finds the context of a run. For a push nothing is requested: its content is in the checkout.
@@ -105,7 +112,7 @@ async function readAttributes(
       '/repos/{owner}/{repo}/contents/{path}',
       { owner, repo, path: '.gitattributes', ref },
       'application/vnd.github.raw+json',
-      { maxBytes: READ.attributes, needs: 'contents: read' },
+      { maxBytes: MAX_ATTRIBUTES, needs: 'contents: read' },
     );
     return Buffer.from(bytes).toString('utf8');
   } catch {
@@ -247,12 +254,12 @@ function pages(files: readonly ChangedFile[]): {
     if (isPartlyShown(file)) (file.patch === null ? bare : partial).push(file.path);
     if (file.patch === null) continue;
     const whole = patchOf(file, file.patch);
-    const text = whole.slice(0, Math.min(left, GITHUB.diffPage)).toWellFormed();
+    const text = whole.slice(0, Math.min(left, MAX_DIFF_PAGE)).toWellFormed();
     if (text.length < whole.length) cut.push(file.path);
     if (text === '') continue;
     left -= text.length;
     const last = texts.at(-1);
-    if (last !== undefined && last.text.length + text.length <= GITHUB.diffPage) {
+    if (last !== undefined && last.text.length + text.length <= MAX_DIFF_PAGE) {
       last.text += text;
       last.paths += 1;
     } else {
@@ -292,10 +299,10 @@ function patchOf(file: ChangedFile, patch: string): string {
 
 function named(what: string, paths: readonly string[]): readonly string[] {
   if (paths.length === 0) return [];
-  const more = paths.length > LISTED.files ? ` and ${paths.length - LISTED.files} more` : '';
+  const more = paths.length > MAX_NAMED_FILES ? ` and ${paths.length - MAX_NAMED_FILES} more` : '';
   // README.md is trusted text, so a path in it must not read as a sentence.
   const shown = paths
-    .slice(0, LISTED.files)
+    .slice(0, MAX_NAMED_FILES)
     .map((path) => JSON.stringify(path.slice(0, DISPLAY.path).toWellFormed()));
   return [`${what}: ${shown.join(', ')}${more}.`];
 }

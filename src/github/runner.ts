@@ -2,7 +2,9 @@
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { InputError } from '../errors.ts';
 import { readBounded } from '../files/read-bounded.ts';
-import { READ } from '../text/limits.ts';
+
+/** Bytes of a file of the runner that is kept; the runner itself accepts 1 MiB per step. */
+const MAX_RUNNER_FILE = 64 * 1024 ** 2;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -57,7 +59,7 @@ export function keepFiles(files: readonly string[]): () => void {
 }
 
 function readOrNull(file: string): Buffer | null {
-  const read = readBounded(file, { maxBytes: READ.runnerFile, links: 'follow' });
+  const read = readBounded(file, { maxBytes: MAX_RUNNER_FILE, links: 'follow' });
   return read.ok ? read.bytes : null;
 }
 

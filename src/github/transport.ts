@@ -9,9 +9,13 @@ import { retry } from '@octokit/plugin-retry';
 import { type ThrottlingOptions, throttling } from '@octokit/plugin-throttling';
 import { GitHubError } from '../errors.ts';
 import { parseOrUndefined } from '../text/json.ts';
-import { WAIT } from '../text/limits.ts';
 import { member } from './event.ts';
 import { interruption, isTransient } from './failures.ts';
+
+/** The time limit of one request. */
+const REQUEST_MS = 30_000;
+/** All delays that GitHub's rate limits impose on one request. */
+const RATE_LIMIT_MS = 20_000;
 
 export type Octokit = Core;
 
@@ -76,9 +80,7 @@ function throttleFor(apiUrl: string): ThrottlingOptions {
     const notes = request as RequestNotes;
     notes.waited = (notes.waited ?? 0) + seconds;
     return (
-      repeated < MAX_TRIES - 1 &&
-      (notes.failures ?? 0) < MAX_TRIES &&
-      notes.waited * 1_000 <= WAIT.githubRateLimit
+      repeated < MAX_TRIES - 1 && (notes.failures ?? 0) < MAX_TRIES && notes.waited * 1_000 <= RATE_LIMIT_MS
     );
   };
   return {
@@ -127,7 +129,7 @@ export interface Bounds extends Pick<RequestNotes, 'maxBytes' | 'expectsJson'> {
  * too large. Rejects with a SyntaxError if the response is not JSON although JSON was expected.
  */
 export async function boundedFetch(url: string, init: RequestInit, bounds: Bounds): Promise<Response> {
-  const timeout = AbortSignal.timeout(bounds.timeoutMs ?? WAIT.githubRequest);
+  const timeout = AbortSignal.timeout(bounds.timeoutMs ?? REQUEST_MS);
   const signal = bounds.signal === undefined ? timeout : AbortSignal.any([bounds.signal, timeout]);
   try {
     let address = url;

@@ -7,6 +7,10 @@ import { parseOrUndefined } from '../text/json.ts';
 import { DISPLAY, MERGE } from '../text/limits.ts';
 import { quote } from '../text/messages.ts';
 
+/** Votes of one leg. GitHub allows 256 jobs in a matrix. */
+const MAX_VOTES = 100;
+const MAX_LEGS = 1_000;
+
 /** Inputs that mean the same as for a run. */
 const SHARED = [
   'signing-key',
@@ -105,10 +109,10 @@ export function parseVotes(text: string): Votes {
   const [, word, digits] = /^(\w+) of (\d{1,9})$/u.exec(text.trim().toLowerCase()) ?? [];
   const rule = RULES.find((each) => each === word);
   const count = Number(digits);
-  if (rule !== undefined && count >= 1 && count <= MERGE.votes) return { rule, count };
+  if (rule !== undefined && count >= 1 && count <= MAX_VOTES) return { rule, count };
   throw new InputError(
     'votes',
-    `${quote(text, DISPLAY.name)} is not valid. Write all of N, any of N or majority of N, with N from 1 to ${MERGE.votes}, for example: majority of 3`,
+    `${quote(text, DISPLAY.name)} is not valid. Write all of N, any of N or majority of N, with N from 1 to ${MAX_VOTES}, for example: majority of 3`,
   );
 }
 
@@ -119,8 +123,8 @@ export function parseExpectation(text: string): readonly string[] {
   const names = (text.startsWith('[') ? arrayOf(text) : text.split(/,?\r?\n|,/u)).map((name) =>
     name.trim().replace(/\s+/gu, ' '),
   );
-  if (names.length === 0 || names.length > MERGE.legs)
-    throw refuse(`Name from 1 to ${MERGE.legs} legs: ["api", "web"], or: api, web`);
+  if (names.length === 0 || names.length > MAX_LEGS)
+    throw refuse(`Name from 1 to ${MAX_LEGS} legs: ["api", "web"], or: api, web`);
   if (names.includes(''))
     throw refuse('One of its names is empty. If an expression gives the name, check that it is set.');
   if (names.some((name) => name.length > MERGE.name))

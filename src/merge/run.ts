@@ -85,8 +85,8 @@ function judgedSubject(subject: Subject | null, votes: readonly Vote[]): Subject
 
 function evaluateLegs(merged: Merged): GateResult {
   if (merged.outcome === 'pass') return { status: 'met', issues: [] };
-  const issue = { path: '/passed', keyword: 'const', message: 'must be true.' };
-  return { status: 'not_met', issues: [issue], words: [describeGate(merged)] };
+  const issue = { path: '/passed', keyword: 'const', message: describeGate(merged) };
+  return { status: 'not_met', issues: [issue] };
 }
 
 /** Reads the gate for the payloads of the legs; its hash is recorded as for a run. */

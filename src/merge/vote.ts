@@ -114,8 +114,9 @@ function evaluate(
   const fail = (why: string) => ['fail', summary === '' ? why : `${why} It says: ${summary}`] as const;
   if (conclusion === 'failure' || own?.status === 'not_met') return fail('Its own gate is not met.');
   if (gate !== null) {
-    const { status, words = [] } = gate.evaluate(payload);
-    return status === 'not_met' ? fail(`The gate is not met: it ${words.join('. It ')}.`) : ['pass', null];
+    const { status, issues } = gate.evaluate(payload);
+    const clauses = issues.map(({ message }) => message);
+    return status === 'not_met' ? fail(`The gate is not met: ${clauses.join('; ')}.`) : ['pass', null];
   }
   if (own?.status === 'met') return ['pass', null];
   if (readFlag(payload, 'passed')) return ['pass', null];

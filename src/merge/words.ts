@@ -23,10 +23,10 @@ export function tallyWords({ tally, legs }: Merged): string {
   return [`${tally.pass} of ${counted(tally.expected, 'leg')} passed`, ...clauses].join(', ');
 }
 
-/** Describes what is required, continuing a sentence that starts with "the gate". */
+/** Describes why the gate of a merge is not met. */
 export function describeGate(merged: Merged): string {
   const failing = merged.legs.filter(({ outcome }) => outcome === 'fail').map(({ leg }) => quoteName(leg));
-  return `wants every leg to pass, and ${tallyWords(merged)}; failed: ${listed(failing, LISTED.some)}`;
+  return `every leg must pass, and ${tallyWords(merged)}; failed: ${listed(failing, LISTED.some)}`;
 }
 
 /** Describes why a merge is undecided and what to do. */

@@ -1,14 +1,9 @@
-/**
- * Sends requests through the proxies of this process's environment, and trusts the system's authorities beside Node's
- * own. This is the module other folders import.
- */
+/** Sends requests through the proxies of this process's environment, and trusts the system's authorities, too. */
 import tls from 'node:tls';
 import { getProxyUrl } from '@actions/http-client/lib/proxy';
 import type undici from 'undici';
 import type { Dispatcher } from 'undici';
 import { causeCode, NetworkError } from '../errors.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
 
@@ -28,7 +23,8 @@ export function createFetch(): typeof fetch {
     for (;;) {
       const trusted = authorities;
       try {
-        if (proxy === null && trusted === null) return await fetch(input, { ...init, redirect: 'manual' });
+        if (proxy === null && trusted === null)
+          return await fetch(input, { ...init, redirect: 'manual', ...patientAgent() });
         const { default: library } = await import('undici');
         const key = `${proxy?.href} ${trusted !== null}`;
         const agent = agents.get(key) ?? createAgent(library, proxy, trusted);
@@ -44,6 +40,20 @@ export function createFetch(): typeof fetch {
   };
 }
 
+/** A model on a small machine may need more than undici's five minutes for an answer. */
+const NO_TIMEOUTS = { headersTimeout: 0, bodyTimeout: 0 } as const;
+
+/** Returns the option of Node's `fetch` that takes the timeouts from the agent of the process, as undici keeps it. */
+function patientAgent(): Pick<RequestInit, 'dispatcher'> {
+  const agent: RequestInit['dispatcher'] = Reflect.get(globalThis, Symbol.for('undici.globalDispatcher.1'));
+  if (agent?.compose === undefined) return {};
+  return {
+    dispatcher: agent.compose(
+      (dispatch) => (options, handler) => dispatch({ ...options, ...NO_TIMEOUTS }, handler),
+    ),
+  };
+}
+
 /** Reads the system's store, which takes a tenth of a second. Node's list holds those of NODE_EXTRA_CA_CERTS. */
 function trustSystem(): tls.SecureContext {
   const ca = [...tls.getCACertificates('default'), ...tls.getCACertificates('system')];
@@ -56,7 +66,7 @@ function createAgent(
   secureContext: tls.SecureContext | null,
 ): Dispatcher {
   const connect = secureContext === null ? {} : { secureContext };
-  if (proxy === null) return new Agent({ connect });
+  if (proxy === null) return new Agent({ connect, ...NO_TIMEOUTS });
   class TunnelPool extends Pool {
     override async connect(options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> {
       const answer = await super.connect(options).catch((error: unknown) => {
@@ -73,6 +83,7 @@ function createAgent(
   const token = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
   return new ProxyAgent({
     uri: proxy.href,
+    ...NO_TIMEOUTS,
     ...(username === '' && password === '' ? {} : { token }),
     // Many proxies allow tunnels to port 443 only: what is sent without TLS is sent to the proxy itself.
     proxyTunnel: false,
@@ -124,7 +135,7 @@ function explain(error: unknown, { host }: URL, proxy: URL | null): unknown {
 }
 
 /** Returns the user names and passwords in the proxy variables, as they are written and as they are sent. */
-export function proxySecrets(environment: Environment): readonly string[] {
+export function proxySecrets(environment: Readonly<NodeJS.ProcessEnv>): readonly string[] {
   const found = PROXY_VARIABLES.flatMap((variable) => {
     // Everything before the last @ may be a password.
     const pair = /^(?:[a-z][a-z0-9+.-]*:\/\/)?(.*)@/isu.exec((environment[variable] ?? '').trim())?.[1];
@@ -142,13 +153,4 @@ function decode(text: string): string {
   } catch {
     return text;
   }
-}
-
-/** Returns one sentence for each setting in the environment that weakens all connections. */
-export function networkWeaknesses(environment: Environment): readonly string[] {
-  // Node checks for exactly this value.
-  if (environment['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return [];
-  return [
-    'NODE_TLS_REJECT_UNAUTHORIZED is 0: no certificate is checked, so that anybody between here and the model can read the key and write the verdict. Unset it, and name your authority in NODE_EXTRA_CA_CERTS.',
-  ];
 }

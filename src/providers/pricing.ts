@@ -5,24 +5,40 @@ import { quote } from '../text/messages.ts';
 import type { Usage } from '../types.ts';
 import { type ProviderSettings, registry } from './registry.ts';
 
+/** The price of one completion. */
+interface Price {
+  /** US dollars. */
+  readonly usd: number;
+  /** The name in the price list; null if it is the model's own. */
+  readonly pricedAs: string | null;
+}
+
 /**
- * Returns a function that calculates the price of one completion in US dollars; null, never 0, if the price is unknown.
- * The data is large and is loaded on first use. The prices of a named vendor also apply behind a gateway; those of a
- * compatible server are looked up by its host.
+ * Returns a function that calculates the price of one completion; null, never 0, if it is unknown. The data is large and
+ * is loaded on first use. The prices of a named vendor also apply behind a gateway; those of a compatible server are
+ * looked up by its host.
  */
 export function createPricer(
   settings: Pick<ProviderSettings, 'provider' | 'model' | 'baseUrl'>,
-): (usage: Usage) => Promise<number | null> {
+): (usage: Usage) => Promise<Price | null> {
   const { provider, model, baseUrl } = settings;
   const { priceList } = registry[provider];
   if (priceList === null && baseUrl === null) return async () => null;
   // Without either, the package would guess the vendor from the name of the model.
   const where = priceList === null ? { providerApiUrl: baseUrl ?? '' } : { providerId: priceList };
-  return async (usage) => {
+  return async ({ inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens }) => {
     const { calcPrice } = await import('@pydantic/genai-prices');
+    const usage = {
+      input_tokens: inputTokens,
+      cache_read_tokens: cachedInputTokens,
+      cache_write_tokens: cacheWriteTokens,
+      output_tokens: outputTokens,
+    };
     try {
-      const price = calcPrice(reported(usage), model, where);
-      return price !== null && Number.isFinite(price.total_price) ? price.total_price : null;
+      const price = calcPrice(usage, model, where);
+      if (price === null || !Number.isFinite(price.total_price)) return null;
+      const { id } = price.model;
+      return { usd: price.total_price, pricedAs: id === model ? null : id };
     } catch {
       // The package throws if it has no unit or tier for the usage, so the price is unknown.
       return null;
@@ -32,19 +48,6 @@ export function createPricer(
 
 /** Creates the error for a cost limit that cannot be enforced, because `createPricer` returns null for the model. */
 export function unknownPriceError(model: string): InputError {
-  const shown = quote(model);
-  return new InputError(
-    'max-cost-usd',
-    `No price is known for the model ${shown}. Use max-total-tokens instead.`,
-  );
-}
-
-/** Converts usage to the fields of the price data, where cached tokens are part of the input, as they are here. */
-function reported(usage: Usage): Record<string, number> {
-  return {
-    input_tokens: usage.inputTokens,
-    cache_read_tokens: usage.cachedInputTokens,
-    cache_write_tokens: usage.cacheWriteTokens,
-    output_tokens: usage.outputTokens,
-  };
+  const sentence = `No price is known for the model ${quote(model)}. Use max-total-tokens instead.`;
+  return new InputError('max-cost-usd', sentence);
 }

@@ -1,11 +1,9 @@
 /** The interface of all models, and the settings of their adapters. */
 import type { AssistantMessage, Message, StopReason, ToolSpec, Usage } from '../types.ts';
-import type { FailureContext } from './errors.ts';
-import type { Dialect } from './schema/project.ts';
+import type { Dialect } from './wire-schema.ts';
 
 export interface CompletionRequest {
   readonly system: string;
-  /** The same array object on every turn of a run, so that an adapter can project it once. */
   readonly tools: readonly ToolSpec[];
   /**
    * Append-only, except for results that were dropped after a context overflow; a request starts with the previous one.
@@ -15,10 +13,7 @@ export interface CompletionRequest {
   readonly toolChoice: 'auto' | { readonly tool: string };
   /** Aborts all waits, including pauses between retries; the promise then rejects with the signal's reason. */
   readonly signal: AbortSignal;
-  /**
-   * Called while the promise is pending, with one sentence for the log, for example that an attempt failed and is
-   * retried.
-   */
+  /** Called while the promise is pending, with one sentence for the log, for example that a request is repeated. */
   readonly notify: (text: string) => void;
 }
 
@@ -51,15 +46,20 @@ export interface AdapterSettings {
   readonly provider: string;
   readonly model: string;
   readonly baseUrl: string;
+  /** Host and port of the endpoint. */
+  readonly host: string;
+  /** Whether that is the vendor's own endpoint, which needs no `base-url`. */
+  readonly isVendor: boolean;
+  /** Where the key came from; never the key itself. */
+  readonly keySource: string;
+  readonly hasKey: boolean;
   readonly dialect: Dialect;
   readonly maxTokensField: 'max_tokens' | 'max_completion_tokens';
   readonly maxOutputTokens: number | null;
-  readonly stream: boolean;
   readonly reasoningEffort: string | null;
   readonly idleTimeoutMs: number;
   readonly retryPauseMs: number;
-  /** All headers except those of the API: the user agent, the header with the key, and the user's own. */
+  /** The user agent, the key and the user's own; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof fetch;
-  readonly failureContext: Omit<FailureContext, 'forced'>;
 }

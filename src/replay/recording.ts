@@ -127,7 +127,7 @@ export async function readRecording(text: string): Promise<Recording> {
   if (header?.['type'] !== 'recording')
     throw new InputError('replay', 'It names a file that is not a recording. Make one with --record.');
   const recording = { header, responses };
-  const { validate } = await compile(RECORDING, 'schema', true);
+  const { validate } = await compile(RECORDING, 'schema');
   const validation = validate(recording);
   // The schema has checked exactly the fields of the type.
   if (validation.ok) return recording as unknown as Recording;

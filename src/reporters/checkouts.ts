@@ -5,7 +5,14 @@
 import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { readBoundedText } from '../files/read-bounded.ts';
-import { READ, SEARCH } from '../text/limits.ts';
+import { READ } from '../text/limits.ts';
+
+/** Bytes of a git config. */
+const MAX_GIT_CONFIG = 1024 ** 2;
+/** Levels below the workspace in the search for checkouts. */
+const MAX_CHECKOUT_DEPTH = 3;
+/** Folders that this search visits. */
+const MAX_CHECKOUT_FOLDERS = 5_000;
 
 /** The checkouts in a workspace. All paths are absolute and real. */
 export interface Checkouts {
@@ -109,10 +116,10 @@ function search(workspace: string): readonly string[] {
   const found: string[] = [];
   let looked = 0;
   let level = [workspace];
-  for (let depth = 1; depth <= SEARCH.checkoutDepth; depth += 1) {
+  for (let depth = 1; depth <= MAX_CHECKOUT_DEPTH; depth += 1) {
     const next: string[] = [];
     for (const folder of level) {
-      const children = foldersIn(folder).slice(0, SEARCH.checkoutFolders - looked);
+      const children = foldersIn(folder).slice(0, MAX_CHECKOUT_FOLDERS - looked);
       looked += children.length;
       for (const child of children) (isCheckout(child) ? found : next).push(child);
     }
@@ -154,7 +161,7 @@ function remotesOf(root: string, workspace: string): readonly string[] {
     readBoundedText(path.join(folder, 'commondir'), READ.pointer)?.trim() || '.',
   );
   if (!isBelow(common, workspace)) return [];
-  return remoteNames(readBoundedText(path.join(common, 'config'), READ.gitConfig) ?? '');
+  return remoteNames(readBoundedText(path.join(common, 'config'), MAX_GIT_CONFIG) ?? '');
 }
 
 function remoteNames(config: string): readonly string[] {

@@ -14,6 +14,9 @@ import {
   verdictSections,
 } from './summary.ts';
 
+/** Characters of the payload as JSON in a comment, which readers would only scroll past. */
+const MAX_JSON = 16_000;
+
 export interface CommentOptions extends SummaryFacts {
   readonly mode: 'always' | 'on-failure';
   readonly key: string;
@@ -95,9 +98,7 @@ function aboveFooter(
       name: 'the raw JSON',
       rank: 9,
       texts:
-        indentedJson(report.payload, GITHUB.commentJson) === null
-          ? []
-          : [rawJson(report, facts.secrets, sanitizer)],
+        indentedJson(report.payload, MAX_JSON) === null ? [] : [rawJson(report, facts.secrets, sanitizer)],
     },
   ];
   const used = Buffer.byteLength(head + foot, 'utf8');

@@ -44,6 +44,7 @@ function facts(report: Report, error: JsonObject, mask: (text: string) => string
     total_input_tokens: report.usage.inputTokens,
     total_output_tokens: report.usage.outputTokens,
     total_cost_usd: report.costUsd,
+    ...(report.pricedAs == null ? {} : { priced_as: report.pricedAs }),
     duration_ms: report.durationMs,
     model: mask(report.model),
     provider: report.provider,
@@ -71,12 +72,8 @@ export function usageJson(usage: Usage): JsonObject {
   };
 }
 
-function gateJson({ status, issues, words = [] }: GateResult, mask: (text: string) => string): JsonObject {
-  return {
-    status,
-    issues: issues.map((issue) => issueJson(issue, mask)),
-    ...(words.length === 0 ? {} : { words: words.map(mask) }),
-  };
+function gateJson({ status, issues }: GateResult, mask: (text: string) => string): JsonObject {
+  return { status, issues: issues.map((issue) => issueJson(issue, mask)) };
 }
 
 function issueJson({ path, keyword, message }: Issue, mask: (text: string) => string): Json {

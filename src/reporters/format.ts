@@ -2,7 +2,7 @@
 
 import { counted } from '../text/messages.ts';
 import type { Usage } from '../types.ts';
-import type { Report, Totals } from './report-types.ts';
+import type { Report } from './report-types.ts';
 
 /** Formats a duration in milliseconds as `40 ms`, `1.2 s`, `42 s` or `3 min 05 s`. */
 export function duration(ms: number): string {
@@ -33,10 +33,15 @@ export function tokensOf(usage: Usage): number {
   return usage.inputTokens + usage.outputTokens;
 }
 
+/** Formats what a run cost: `$0.0042`, and by which other name of the price list. */
+export function costText(usd: number, pricedAs: string | null | undefined): string {
+  return pricedAs == null ? dollars(usd) : `${dollars(usd)} (priced as ${pricedAs})`;
+}
+
 /** Formats what a run has used so far: `3,210 tokens · $0.0042`, without the cost if the price is unknown. */
-export function spent(totals: Pick<Totals, 'usage' | 'costUsd'>): string {
-  const tokens = counted(tokensOf(totals.usage), 'token');
-  return totals.costUsd === null ? tokens : `${tokens} · ${dollars(totals.costUsd)}`;
+export function spent({ usage, costUsd, pricedAs }: Pick<Report, 'usage' | 'costUsd' | 'pricedAs'>): string {
+  const tokens = counted(tokensOf(usage), 'token');
+  return costUsd === null ? tokens : `${tokens} · ${costText(costUsd, pricedAs)}`;
 }
 
 /**

@@ -132,9 +132,10 @@ function writeVerdict(report: Report, log: RunLog): void {
     if (verdict.conclusion === 'skipped') log.warning(verdict.error, { title });
     else log.error(verdict.error, { title });
   }
-  // If the run ended because the gate was not met, the sentence above already says what the gate requires.
+  // If the run ended because the gate was not met, the sentence above already says why.
   if (verdict.reason !== 'gate_not_met')
-    for (const clause of hidesGate ? [] : (report.gate?.words ?? [])) log.info(`the gate ${clause}`, 1);
+    for (const { message } of hidesGate ? [] : (report.gate?.issues ?? []))
+      log.info(`gate: ${log.excerpt(message, DISPLAY.reason)}`, 1);
   if (report.repaired !== null)
     log.info(`the payload was repaired before it was accepted: ${repairWords(report.repaired)}`, 1);
   const shown = coverageSentence(report.evidence?.coverage, {
@@ -153,10 +154,11 @@ function writeVerdict(report: Report, log: RunLog): void {
   if (report.patchFile !== null) log.info(`patch: ${report.patchFile}`, 1);
 }
 
+/** Names no place: the keys of a payload are text of the model. */
 function repairWords(repair: Repair): string {
   return repair.kind === 'unwrapped'
     ? `taken out of a wrapper named ${repair.key}`
-    : `a JSON string read as what it holds, at ${repair.paths.map((path) => path || 'the root').join(', ')}`;
+    : `${counted(repair.paths.length, 'JSON string')} inside it parsed`;
 }
 
 /** Formats what a run used: `claude-x · 3 turns · 6,420 tokens · $0.0123 · 12 s · sandbox bwrap`. */

@@ -14,6 +14,9 @@ import type { JsonObject } from '../types.ts';
 import { floorShare } from './format.ts';
 import type { Report, RunOutput } from './report-types.ts';
 
+/** Bytes of an output for one property: a shell cannot hold 128 KiB in one variable. */
+const MAX_PROPERTY = 64 * 1024;
+
 /** The files in the results folder of a run. */
 export const RESULT_FILES = {
   result: 'result.json',
@@ -156,7 +159,7 @@ function addPayload(
     if (!OUTPUT_NAME.test(name) || /^(?:run-|structured_output$)/i.test(name)) continue;
     const value = Object.hasOwn(payload, name) ? payload[name] : undefined;
     if (value !== undefined)
-      add(name, typeof value === 'string' ? value : shellSafeJson(value), GITHUB.property);
+      add(name, typeof value === 'string' ? value : shellSafeJson(value), MAX_PROPERTY);
   }
 }
 

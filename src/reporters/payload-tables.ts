@@ -1,13 +1,20 @@
 /** Renders a payload as tables: one for its scalars, and one for each list of objects. */
 
 import { isArray, isObject } from '../text/json.ts';
-import { DISPLAY, LISTED } from '../text/limits.ts';
+import { DISPLAY } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
 import type { Json, JsonObject, Subject } from '../types.ts';
 import { bySeverity, type EvidenceByRow, isDoubted, severityMark } from './findings.ts';
 import { lineLink, pathKey } from './links.ts';
 import type { MarkdownSanitizer } from './report-types.ts';
 import type { Locate } from './source-locations.ts';
+
+/** Columns of a table, so that it fits a page. */
+const MAX_COLUMNS = 8;
+/** Rows of a table before the rest is folded, so that what follows the table stays in view. */
+const MAX_OPEN_ROWS = 25;
+/** Single values of a payload that are shown. */
+const MAX_VALUES = 100;
 
 /** A list of at most this many short scalars is shown in one cell instead of a section. */
 const SHORT_LIST = 10;
@@ -61,11 +68,11 @@ function isShort(list: readonly Json[]): boolean {
 
 function scalarTable(scalars: readonly (readonly [string, Json])[], sanitizer: MarkdownSanitizer): string {
   if (scalars.length === 0) return '';
-  const rows = scalars.slice(0, LISTED.values).map(([name, value]) => {
+  const rows = scalars.slice(0, MAX_VALUES).map(([name, value]) => {
     const text = isArray(value) && value.length > 0 ? value.map(plain).join('\n') : value;
     return `| **${sanitizer.inline(name, DISPLAY.value)}** | ${shown(text, DISPLAY.message, sanitizer)} |\n`;
   });
-  return `| Property | Value |\n| :--- | :--- |\n${rows.join('')}\n${andMore(scalars.length - LISTED.values, 'more value')}`;
+  return `| Property | Value |\n| :--- | :--- |\n${rows.join('')}\n${andMore(scalars.length - MAX_VALUES, 'more value')}`;
 }
 
 function section(
@@ -117,7 +124,7 @@ function objectTable(
   sanitizer: MarkdownSanitizer,
 ): string {
   const all = [...new Set(objects.flatMap((row) => Object.keys(row)))];
-  const columns = all.slice(0, LISTED.columns);
+  const columns = all.slice(0, MAX_COLUMNS);
   if (columns.length === 0) return '';
   const head = columns.map((column) => sanitizer.inline(column, DISPLAY.value) || ' ').join(' | ');
   const ruler = columns.map((column) => (isNumeric(column, objects) ? '---:' : ':---')).join(' | ');
@@ -125,15 +132,15 @@ function objectTable(
     .slice(0, maxRows)
     .map((row) => `| ${columns.map((column) => linkedCell(row, column, link, sanitizer)).join(' | ')} |\n`);
   const tables = folded(rows, (some) => `| ${head} |\n| ${ruler} |\n${some.join('')}\n`);
-  return tables + andMore(all.length - LISTED.columns, 'more column');
+  return tables + andMore(all.length - MAX_COLUMNS, 'more column');
 }
 
 /** Shows the first rows, and the rest folded. */
 function folded(rows: readonly string[], show: (rows: readonly string[]) => string): string {
-  const rest = rows.slice(LISTED.openRows);
+  const rest = rows.slice(MAX_OPEN_ROWS);
   if (rest.length === 0) return show(rows);
   const fold = `<details><summary>${rest.length} more</summary>\n\n${show(rest)}</details>\n\n`;
-  return show(rows.slice(0, LISTED.openRows)) + fold;
+  return show(rows.slice(0, MAX_OPEN_ROWS)) + fold;
 }
 
 function isNumeric(column: string, rows: readonly JsonObject[]): boolean {

@@ -80,6 +80,8 @@ export interface Report {
   readonly usage: Usage;
   /** US dollars; null if the model's price is unknown. */
   readonly costUsd: number | null;
+  /** The name by which the price list knows the model; null or absent if that is the model's own. */
+  readonly pricedAs?: string | null;
   readonly durationMs: number;
   readonly model: string;
   readonly provider: string;
@@ -222,7 +224,7 @@ export type RunEvent =
       readonly call: CallRef;
       readonly decision: CallDecision;
       readonly durationMs: number;
-      /** Redacted: a rejection contains only instance paths and keywords. */
+      /** Redacted: a rejection contains only places in the schema and keywords. */
       readonly result: ToolResult;
       readonly totals: Totals;
     }

@@ -1,6 +1,6 @@
 /** Converts a payload's findings to alerts, which code scanning tracks from run to run. */
 import { createHash } from 'node:crypto';
-import { DISPLAY, GITHUB, WIRE } from '../text/limits.ts';
+import { DISPLAY, GITHUB } from '../text/limits.ts';
 import { sanitize, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { JsonObject } from '../types.ts';
@@ -8,6 +8,9 @@ import { type Finding, isDoubted, type Severity, weighFindings } from './finding
 import { placeFindings } from './grounding.ts';
 import type { Report } from './report-types.ts';
 import { type Locate, type SourceLocation, squeezeLine } from './source-locations.ts';
+
+/** Characters of the id of a SARIF rule; GitHub keeps alerts by it. */
+const MAX_RULE_ID = 80;
 
 /** An alert for one location and one rule, whose text combines the findings there. */
 export interface Alert {
@@ -117,7 +120,7 @@ function idOf(name: string): string {
   const plain = name.normalize('NFKC').toLowerCase();
   return plain
     .replace(/[^\p{L}\p{N}._@/]+/gu, '-')
-    .slice(0, WIRE.ruleId)
+    .slice(0, MAX_RULE_ID)
     .toWellFormed()
     .replace(/^[-/]+/, '')
     .replace(/(?<![-/\ufffd])[-/\ufffd]+$/, '');

@@ -4,7 +4,7 @@ import { realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { errorCode, messageOf, ReportError } from '../errors.ts';
 import { writePrivateFile } from '../files/private-file.ts';
-import { DISPLAY, GITHUB, WIRE } from '../text/limits.ts';
+import { DISPLAY, GITHUB } from '../text/limits.ts';
 import { counted, truncate } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { Json, JsonObject } from '../types.ts';
@@ -12,6 +12,9 @@ import { urlPath } from './links.ts';
 import type { Report, Reporter } from './report-types.ts';
 import { type Alert, type AlertRule, type Alerts, alertsOf } from './sarif-alerts.ts';
 import { type Locate, locateByEvidence, type SourceLocation } from './source-locations.ts';
+
+/** Characters of the category of a SARIF log; GitHub keeps alerts by it. */
+const MAX_CATEGORY = 200;
 
 export interface SarifOptions extends SarifFacts {
   /** Absolute path, whose folder is a real path. */
@@ -153,7 +156,7 @@ function categoryOf(key: string): string {
   const plain = key
     .replace(/[^\p{L}\p{N}._:=,()/-]+/gu, '-')
     .replace(/^\/+|(?<!\/)\/+$/g, '')
-    .slice(0, WIRE.category);
+    .slice(0, MAX_CATEGORY);
   if (plain === key && key !== '') return key;
   const digest = createHash('sha256').update(key).digest('hex').slice(0, 8);
   return `${plain.toWellFormed()}-${digest}`;

@@ -3,12 +3,20 @@ import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { readBoundedText } from '../files/read-bounded.ts';
 import { isObject } from '../text/json.ts';
-import { READ, SEARCH } from '../text/limits.ts';
 import type { JsonObject } from '../types.ts';
 import { type Checkouts, findCheckouts, isBelow, realOrNull } from './checkouts.ts';
 import { findingRows, locationOfRow, type WrittenLocation, writtenPath } from './findings.ts';
 import { placeFindings } from './grounding.ts';
 import type { FindingEvidence, Report } from './report-types.ts';
+
+/** Bytes of a file with findings; those in a larger one are kept, but without lines. */
+const MAX_SOURCE_FILE = 10 * 1024 ** 2;
+/** Bytes of all files with findings, which are held in memory. */
+const MAX_SOURCE_FILES = 64 * 1024 ** 2;
+/** Different paths of findings; more than a human-readable payload would name. */
+const MAX_SOURCE_PATHS = 5_000;
+/** Lines of a file with findings. */
+const MAX_SOURCE_LINES = 300_000;
 
 /** A location in the judged repository. */
 export interface SourceLocation {
@@ -60,7 +68,7 @@ export function createLocator(options: LocatorOptions): Locate {
   const read = createReader();
   let world: World | null = null;
   const find = (written: string) => {
-    if (found.size >= SEARCH.sourcePaths) return null;
+    if (found.size >= MAX_SOURCE_PATHS) return null;
     world ??= openWorld(options);
     const file = chooseFile(written, world, options);
     const inside = file === null ? null : pathInRepository(file, world);
@@ -69,7 +77,7 @@ export function createLocator(options: LocatorOptions): Locate {
   return (written) => {
     const known = found.get(written.path);
     const file = known === undefined ? find(written.path) : known;
-    if (known === undefined && found.size < SEARCH.sourcePaths) found.set(written.path, file);
+    if (known === undefined && found.size < MAX_SOURCE_PATHS) found.set(written.path, file);
     return file === null ? null : { ...file, ...linesOf(written, file.source) };
   };
 }
@@ -132,14 +140,14 @@ function pathInRepository(file: string, { checkouts }: World): string | null {
 
 function createReader(): (file: string) => SourceFile | null {
   const sources = new Map<string, SourceFile | null>();
-  let left = READ.sourceFiles;
+  let left = MAX_SOURCE_FILES;
   return (file) => {
     const known = sources.get(file);
     if (known !== undefined) return known;
-    const text = readBoundedText(file, Math.min(READ.sourceFile, left));
+    const text = readBoundedText(file, Math.min(MAX_SOURCE_FILE, left));
     left -= text?.length ?? 0;
     const source = text === null ? null : sourceFile(text);
-    const kept = source !== null && source.lineCount <= SEARCH.sourceLines ? source : null;
+    const kept = source !== null && source.lineCount <= MAX_SOURCE_LINES ? source : null;
     sources.set(file, kept);
     return kept;
   };

@@ -8,7 +8,7 @@ import { DISPLAY, GITHUB, LISTED } from '../text/limits.ts';
 import { counted, grouped } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { Conclusion, JsonObject, Repair } from '../types.ts';
-import { changedFilesText, dollars, duration, tokensOf } from './format.ts';
+import { changedFilesText, costText, duration, tokensOf } from './format.ts';
 import { placeFindings } from './grounding.ts';
 import { asWritten } from './links.ts';
 import { createMarkdownSanitizer, fence, fitSections } from './markdown.ts';
@@ -25,6 +25,11 @@ import {
   policyChangeBlock,
   verdictTitle,
 } from './verdict-text.ts';
+
+/** Turns of a run that are listed. */
+const MAX_TURNS_SHOWN = 100;
+/** Characters of the payload as JSON in the summary. No reader would get through a longer one. */
+const MAX_JSON = 256 * 1024;
 
 /** Maximum rows per list, with smaller fallbacks if they do not fit. */
 const MAX_ROWS = [500, 50];
@@ -210,7 +215,7 @@ function costs(report: Report, sanitizer: MarkdownSanitizer): string {
     counted(turnCount, 'turn'),
     ...(rejections === 0 ? [] : [`${counted(rejections, 'call')} rejected`]),
     ...(tokensOf(usage) === 0 ? [] : [tokens]),
-    report.costUsd === null ? 'price unknown' : dollars(report.costUsd),
+    report.costUsd === null ? 'price unknown' : costText(report.costUsd, report.pricedAs),
   ];
   const parts = [
     ...(report.model === '' ? [] : [`**${sanitizer.inline(report.model, DISPLAY.value)}**`]),
@@ -226,13 +231,15 @@ function costs(report: Report, sanitizer: MarkdownSanitizer): string {
 
 function timeline(turns: readonly TurnRecord[], sanitizer: MarkdownSanitizer): string {
   if (turns.length === 0) return '';
-  const rows = turns.slice(0, LISTED.turns).map((turn) => {
+  const rows = turns.slice(0, MAX_TURNS_SHOWN).map((turn) => {
     const time = duration(turn.durationMs + turn.calls.reduce((sum, call) => sum + call.durationMs, 0));
     const tokens = turn.usage === null ? '–' : grouped(tokensOf(turn.usage));
     return `| ${turn.turn} | ${callsCell(turn, sanitizer)} | ${time} | ${tokens} |\n`;
   });
   const more =
-    turns.length > LISTED.turns ? `\n… and ${counted(turns.length - LISTED.turns, 'more turn')}.\n` : '';
+    turns.length > MAX_TURNS_SHOWN
+      ? `\n… and ${counted(turns.length - MAX_TURNS_SHOWN, 'more turn')}.\n`
+      : '';
   const table = `| Turn | What happened | Time | Tokens |\n| ---: | :--- | ---: | ---: |\n${rows.join('')}${more}`;
   return `<details><summary>Timeline: ${counted(turns.length, 'turn')}</summary>\n\n${table}\n</details>\n\n`;
 }
@@ -258,7 +265,7 @@ function oneCall(call: CallRecord, sanitizer: MarkdownSanitizer): string {
 export function rawJson(report: Report, secrets: Secrets, sanitizer: MarkdownSanitizer): string {
   if (report.payload === null) return '';
   // Check the size first: the indented form may be far longer than the payload itself.
-  if (indentedJson(report.payload, GITHUB.summaryJson) === null)
+  if (indentedJson(report.payload, MAX_JSON) === null)
     return `The payload is too long to show as JSON here. ${whole(report, sanitizer)}\n\n`;
   // Mask each value before JSON escapes split a secret, and then the text as a whole.
   const plain = JSON.stringify(masked(report.payload, secrets.mask), null, 2);

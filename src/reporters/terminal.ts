@@ -1,8 +1,11 @@
 /** Terminal progress: detection of terminal capabilities, and the line that is rewritten in place. */
-import { DISPLAY, WAIT } from '../text/limits.ts';
+import { DISPLAY } from '../text/limits.ts';
 import { spent, tokensOf } from './format.ts';
 import type { CallRef, RunEvent, Totals } from './report-types.ts';
 import type { Sink } from './sink.ts';
+
+/** The time between two drawings of the progress line. */
+const REDRAW_MS = 250;
 
 export interface TerminalStyle {
   /** Whether a line is rewritten in place; otherwise plain lines are printed. */
@@ -116,7 +119,7 @@ export function createLiveLine({ sink, columns, elapsed, excerpt }: LiveLineOpti
     draw,
     event(event) {
       if (ended) return;
-      timer ??= setInterval(draw, WAIT.redraw).unref();
+      timer ??= setInterval(draw, REDRAW_MS).unref();
       Object.assign(now, changesOf(event, excerpt));
       draw();
     },

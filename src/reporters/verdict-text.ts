@@ -67,22 +67,21 @@ type Gated = Pick<Report, 'verdict' | 'gate'>;
  * Returns why the gate is not met, one line per requirement, for use in a block quote; empty if one sentence suffices.
  */
 export function gateReasons({ verdict, gate }: Gated, sanitizer: MarkdownSanitizer): readonly string[] {
-  const words = gate?.words ?? [];
-  if (verdict.reason !== 'gate_not_met' || words.length < 2) return [];
+  const issues = gate?.issues ?? [];
+  if (verdict.reason !== 'gate_not_met' || issues.length < 2) return [];
   return [
     'The gate is not met:',
     '',
-    ...words.map((clause) => `- It ${sanitizer.prose(clause, DISPLAY.reason)}.`),
+    ...issues.map(({ message }) => `- ${sanitizer.prose(message, DISPLAY.reason)}.`),
   ];
 }
 
-/**
- * Returns the gate's requirements as one paragraph; empty if the verdict's sentence states them or there is no gate.
- */
+/** Returns why the gate is not met as one paragraph; empty if it is met, or if the verdict's sentence says so. */
 export function gateParagraph({ verdict, gate }: Gated, sanitizer: MarkdownSanitizer): string {
-  const words = gate?.words ?? [];
-  if (verdict.reason === 'gate_not_met' || words.length === 0) return '';
-  return `${words.map((clause) => `The gate ${sanitizer.prose(clause, DISPLAY.reason)}.`).join(' ')}\n\n`;
+  const issues = gate?.issues ?? [];
+  if (verdict.reason === 'gate_not_met' || issues.length === 0) return '';
+  const clauses = issues.map(({ message }) => sanitizer.prose(message, DISPLAY.reason));
+  return `The gate is not met: ${clauses.join('; ')}.\n\n`;
 }
 
 /** Returns one sentence about a policy change; `path` is inserted as it is. */

@@ -6,7 +6,10 @@ import { linesOf } from '../evidence/lines.ts';
 import { isBinaryText } from '../evidence/parse-diff.ts';
 import type { ChangedFile } from '../github/changed-files.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
-import { GITHUB } from '../text/limits.ts';
+
+/** Bytes of a file without a patch that is read to see whether it is binary, and of all such files. */
+const MAX_BINARY_FILE = 8 * 1024 ** 2;
+const MAX_BINARY_FILES = 64 * 1024 ** 2;
 
 /** Bytes at the start of a file in which git looks for a NUL, with which it takes the file for a binary one. */
 const LOOKED_AT = 8_000;
@@ -24,7 +27,7 @@ export async function markBinaryFiles(
   sandbox: Pick<OpenedSandbox, 'read'>,
   root: string,
 ): Promise<readonly FileChange[]> {
-  let left: number = GITHUB.binaryFiles;
+  let left: number = MAX_BINARY_FILES;
   const marked: FileChange[] = [];
   for (const [at, file] of files.entries()) {
     const row = rows[at];
@@ -37,7 +40,7 @@ export async function markBinaryFiles(
     }
     const bytes = left > 0 ? await readFile(name, sandbox, left) : null;
     // Only a file that is larger than any text is left as it is: GitHub lists a rename only beside a similar old file.
-    if (bytes === null) marked.push(left < GITHUB.binaryFile ? { ...file, kind: 'unknown' } : file);
+    if (bytes === null) marked.push(left < MAX_BINARY_FILE ? { ...file, kind: 'unknown' } : file);
     else marked.push(describeFile(file, bytes, row.blob));
     left -= bytes?.length ?? 0;
   }
@@ -68,7 +71,7 @@ async function readFile(
   sandbox: Pick<OpenedSandbox, 'read'>,
   maxBytes: number,
 ): Promise<Buffer | null> {
-  const view = await sandbox.read(file, Math.min(maxBytes, GITHUB.binaryFile)).catch(() => null);
+  const view = await sandbox.read(file, Math.min(maxBytes, MAX_BINARY_FILE)).catch(() => null);
   return view?.kind === 'file' && !view.truncated ? view.bytes : null;
 }
 

@@ -10,10 +10,12 @@ import {
   ReplayError,
   SandboxError,
 } from '../errors.ts';
-import { WIRE } from '../text/limits.ts';
 import { listIssues, truncate } from '../text/messages.ts';
 import type { Entry } from '../text/naming.ts';
-import type { GateResult, Issue, Limit, Outcome, Reason, Subtype, Verdict } from '../types.ts';
+import type { GateResult, Limit, Outcome, Reason, Subtype, Verdict } from '../types.ts';
+
+/** Characters of `last_assistant_text`, in the schema of the envelope. */
+const MAX_LAST_TEXT = 200;
 
 /** What ended a run: an outcome of the loop, a thrown error, or a check while finishing. */
 export type Ending =
@@ -135,16 +137,15 @@ export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
  */
 export function preview(text: string): string {
   const line = text.replace(/\s+/gu, ' ').trim();
-  return truncate(line, WIRE.lastText);
+  return truncate(line, MAX_LAST_TEXT);
 }
 
 function accepted(facts: VerdictFacts): Verdict {
   if (facts.gate?.status !== 'not_met') {
     return { ...endingOf('accepted'), published: true, error: null };
   }
-  const { issues, words = [] } = facts.gate;
-  const why = words.length === 0 ? say(issues) : `it ${words.join('. It ')}`;
-  const error = `The gate is not met: ${why}.`;
+  const clauses = facts.gate.issues.map(({ message }) => message);
+  const error = `The gate is not met: ${clauses.join('; ')}.`;
   return { ...endingOf('gate_not_met'), published: true, error };
 }
 
@@ -229,13 +230,4 @@ function plainText(ending: Extract<Outcome, { kind: 'plain_text' }>, facts: Verd
 
 function turns(count: number): string {
   return count === 1 ? '1 turn' : `${count} turns`;
-}
-
-/** Joins the issues into one sentence. A message that begins with `must` follows its path. */
-function say(issues: readonly Issue[]): string {
-  const clauses = issues.map(({ path, message }) => {
-    const gap = message.startsWith('must ') ? ' ' : ': ';
-    return `${path === '' ? '' : `${path}${gap}`}${message.replace(/\.$/u, '')}`;
-  });
-  return clauses.join('; ');
 }

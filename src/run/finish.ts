@@ -2,16 +2,19 @@
  * Runs any work to a reported end: handles signals and thrown errors, then finishes with one ordered block for every
  * ending.
  */
-import { isRunStop, type RunStop, stopped } from '../agent/agent.ts';
+import { isRunStop, type RunStop, stopped } from '../agent/loop.ts';
 import { errorCode, messageFor, SandboxError } from '../errors.ts';
 import type { Report } from '../reporters/report-types.ts';
 import { removeFolder } from '../sandbox/scratch.ts';
-import { DISPLAY, LISTED, WAIT } from '../text/limits.ts';
+import { DISPLAY, LISTED } from '../text/limits.ts';
 import type { GateResult, Verdict } from '../types.ts';
 import type { Ending } from './endings.ts';
 import { buildReport, type Changed } from './report.ts';
 import { createShutdownDeadline, type ShutdownDeadline, within } from './signals.ts';
 import { createState, type EndWorld, type RunState } from './world.ts';
+
+/** How long GitHub's list of changed files is waited for at the end of a run. */
+const CHANGED_FILES_MS = 10_000;
 
 /** Runs the work to its end and reports it; never rejects. `work` must stop when `state.stop` is aborted. */
 export async function runToEnd(work: (state: RunState) => Promise<Ending>, world: EndWorld): Promise<Report> {
@@ -69,7 +72,7 @@ export async function finish(ending: Ending, state: RunState, world: EndWorld): 
     // Removes what the agent may have filled the disk with before anything is written. A leftover does not change the
     // verdict.
     const removed = removeRunFolder(world, deadline);
-    await deadline.bound(Promise.all([within(WAIT.changedFiles, state.judging), removed]));
+    await deadline.bound(Promise.all([within(CHANGED_FILES_MS, state.judging), removed]));
     const build = (end: Ending) => buildReport(end, gate, changes, state, world);
     let report = build(interrupted(checked, state));
     if (checked.kind === 'failed') explainBug(checked.error, report.verdict, world);

@@ -6,9 +6,13 @@ import { createPricer, unknownPriceError } from '../providers/pricing.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createProvider } from '../providers/registry.ts';
 import type { Report } from '../reporters/report-types.ts';
-import { WAIT } from '../text/limits.ts';
 import { NO_USAGE } from '../text/usage.ts';
 import type { RunState, World } from './world.ts';
+
+/** The longest pause in a streamed response. Models that reason send events meanwhile. */
+const STREAM_PAUSE_MS = 180_000;
+/** The delay before a response that broke off is requested again. */
+const RETRY_DELAY_MS = 2_000;
 
 /**
  * Creates the provider: loads its SDK, or opens the recording that replaces the model.
@@ -21,11 +25,9 @@ export async function connect(config: Config, state: RunState, world: World): Pr
   }
   const provider = await createProvider({
     ...config.model,
-    stream: 'auto',
-    authScheme: 'provider',
     userAgent: `structured-agent/${world.version}`,
-    idleTimeoutMs: WAIT.streamPause,
-    retryPauseMs: WAIT.beforeRetry,
+    idleTimeoutMs: STREAM_PAUSE_MS,
+    retryPauseMs: RETRY_DELAY_MS,
     fetch: (...request) => {
       const answer = world.fetch(...request);
       state.asked.resolve();
@@ -84,13 +86,15 @@ export function answeredBy({
   return { model: name, provider: replay?.provider ?? provider, replayed: true };
 }
 
-/** Loads the price list, which is large, only when there is usage to price. A replay is free. */
-export function lazyPrice({ model, replay }: Config): Price {
+/** Loads the price list, which is large, only when there is usage to price, and notes its name of the model. A replay is free. */
+export function lazyPrice({ model, replay }: Config, state: RunState): Price {
   if (replay !== null) return async () => 0;
   let pricer: ReturnType<typeof createPricer> | null = null;
   return async (usage) => {
     pricer ??= createPricer(model);
-    return (await pricer)(usage);
+    const price = await pricer(usage);
+    state.pricedAs = price?.pricedAs ?? null;
+    return price?.usd ?? null;
   };
 }
 

@@ -26,7 +26,7 @@ export async function loadPolicy(
   warnings: readonly string[];
 }> {
   const schema = await parseSchemaArgument(config.schema, world.files);
-  const contract = await createContract(schema.schema, schema.warnings, world.validate ?? null);
+  const contract = await createContract(schema.schema, world.validate ?? null);
   const auto = automaticGate(contract.schema, schema.preset, world.entry);
   const request = await parseGateArgument(config.gate, auto, world.files);
   state.gate = await createGate(request, contract);

@@ -1,6 +1,5 @@
 /** Builds the report that all reporters show from the state of a run. */
 
-import { networkWeaknesses } from '../network/network.ts';
 import type { Evidence, FindingEvidence, Report } from '../reporters/report-types.ts';
 import { resolveFindings } from '../reporters/source-locations.ts';
 
@@ -43,6 +42,7 @@ export function buildReport(
     repaired: 'repaired' in ending ? ending.repaired : null,
     usage: record.totals.usage,
     costUsd: (config?.replay ?? null) === null ? record.totals.costUsd : 0,
+    pricedAs: state.pricedAs,
     durationMs: Math.round(world.now() - state.startedAt),
     ...answeredBy(state),
     sessionId: state.sessionId,
@@ -59,11 +59,7 @@ export function buildReport(
     changedFiles: changes?.changedFiles ?? null,
     patchFile: changes?.patchFile ?? null,
     results: world.results,
-    weaknesses: [
-      ...replayed,
-      ...networkWeaknesses(world.environment),
-      ...(state.sandbox?.weaknesses() ?? []),
-    ],
+    weaknesses: [...replayed, ...(state.sandbox?.weaknesses() ?? [])],
   };
   return state.describe?.(report) ?? report;
 }

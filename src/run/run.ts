@@ -1,4 +1,4 @@
-import { type RunStop, runAgent } from '../agent/agent.ts';
+import { type RunStop, runAgent } from '../agent/loop.ts';
 import { contextNote, systemPrompt } from '../agent/prompt.ts';
 import type { Config } from '../config/parse-config.ts';
 import { requireReadableFolders, resolveWorkingDirectory } from '../config/paths.ts';
@@ -6,7 +6,6 @@ import type { Contract } from '../contract/contract.ts';
 import { InputError, MissingKeyError, messageOf, throwProblems } from '../errors.ts';
 import { comparePatch, rememberTree } from '../git/patch.ts';
 import type { ChangeContext } from '../github/change-context.ts';
-import { networkWeaknesses } from '../network/network.ts';
 import { isBelow, repositoryAround } from '../reporters/checkouts.ts';
 import type { Report, RunEvent } from '../reporters/report-types.ts';
 import { type Detected, detectBackend } from '../sandbox/detect.ts';
@@ -67,12 +66,12 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
   if (config.replay !== null) await race(provider, state.stop.signal);
   const warning = modelWarning(state, world);
   if (warning !== null) emit({ type: 'notice', level: 'warning', text: warning });
-  for (const text of [...networkWeaknesses(world.environment), ...warnings, ...exclusionWarnings(config)])
+  for (const text of [...warnings, ...exclusionWarnings(config)])
     emit({ type: 'notice', level: 'warning', text });
   const detected = await race(detecting, state.stop.signal);
   const { sandbox, tools, ready } = startSandbox(config, folder, context, detected, state, world);
   const toolbox = openToolbox(config, contract, tools);
-  const price = lazyPrice(config);
+  const price = lazyPrice(config, state);
   await requirePrice(config, price);
   const root = repositoryAround(folder, world.workspace) ?? world.workspace;
   const openReview = once(async () => {

@@ -1,6 +1,10 @@
 /** Handles signals and uncaught errors, and limits how long a shutdown may take. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WAIT } from '../text/limits.ts';
+
+/** The time to finish after a signal: the runner kills the process after 7.5 s. */
+const SHUTDOWN_MS = 1_500;
+/** The time for slow readers of the outputs after that. */
+const LAST_OUTPUTS_MS = 100;
 
 /** A listener for signals and uncaught errors. */
 export interface EndListener {
@@ -57,7 +61,7 @@ export function createShutdownDeadline(signal: AbortSignal): ShutdownDeadline {
   const { promise: over, resolve } = Promise.withResolvers<undefined>();
   let timer: NodeJS.Timeout | undefined;
   const start = () => {
-    timer = setTimeout(() => resolve(undefined), WAIT.shutdown);
+    timer = setTimeout(() => resolve(undefined), SHUTDOWN_MS);
   };
   if (signal.aborted) start();
   else signal.addEventListener('abort', start, { once: true });
@@ -66,7 +70,7 @@ export function createShutdownDeadline(signal: AbortSignal): ShutdownDeadline {
     bound: (promise) => Promise.race([promise, over]),
     async unread(outputs) {
       if (outputs === undefined) return null;
-      const late = over.then(() => new Promise<void>((later) => setTimeout(later, WAIT.lastOutputs)));
+      const late = over.then(() => new Promise<void>((later) => setTimeout(later, LAST_OUTPUTS_MS)));
       return Promise.race([outputs.then(() => null), late.then(() => String(signal.reason))]);
     },
     end: () => clearTimeout(timer),

@@ -1,6 +1,6 @@
 /** The environment of a run (`World`) and its state so far (`RunState`). */
 import { randomUUID } from 'node:crypto';
-import { type AgentRecord, createRecord } from '../agent/agent.ts';
+import { type AgentRecord, createRecord } from '../agent/loop.ts';
 import type { Config } from '../config/parse-config.ts';
 import type { Gate, StandardValidate } from '../contract/contract.ts';
 import type { Files } from '../contract/source.ts';
@@ -141,6 +141,8 @@ export interface RunState {
   config: Config | null;
   /** The header of the recording; null for a live run, and until the recording has been read. */
   replay: { readonly model: string; readonly provider: string; readonly created: string } | null;
+  /** The name by which the price list knows the model; null if that is the model's own, or if nothing is priced. */
+  pricedAs: string | null;
   outputNames: readonly string[];
   gate: Gate | null;
   policy: PolicyDigest;
@@ -178,6 +180,7 @@ export function createState(world: EndWorld): RunState {
     identity: { leg: null, vote: null, model: '' },
     config: null,
     replay: null,
+    pricedAs: null,
     outputNames: [],
     gate: null,
     policy: { schema_sha256: null, gate_sha256: null, prompt_sha256: null, version: world.version },

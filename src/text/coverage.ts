@@ -4,6 +4,11 @@ import { findObject, readCount, readObject, readObjects, readText } from './json
 import { WIRE } from './limits.ts';
 import { truncate } from './messages.ts';
 
+/** Files in each list of `evidence.coverage`: an envelope holds some hundred kilobytes of paths at most. */
+const MAX_FILES = 200;
+/** Characters of `evidence.coverage.why`. */
+const MAX_WHY = 500;
+
 /** The counts of a coverage, without its lists of files. */
 export interface CoverageCounts {
   readonly status: Coverage['status'];
@@ -30,19 +35,17 @@ export function coverageJson({ status, why, files }: Coverage, mask: (text: stri
   const cut = (text: string) => truncate(mask(text), WIRE.findingPath);
   return {
     status,
-    why: why === null ? null : truncate(mask(why), WIRE.coverageWhy),
+    why: why === null ? null : truncate(mask(why), MAX_WHY),
     files: {
       changed,
       required,
       shown,
-      unseen: unseen.slice(0, WIRE.coverageFiles).map(({ path, hunks, shownHunks }) => ({
+      unseen: unseen.slice(0, MAX_FILES).map(({ path, hunks, shownHunks }) => ({
         path: cut(path),
         hunks,
         shown_hunks: shownHunks,
       })),
-      not_required: notRequired
-        .slice(0, WIRE.coverageFiles)
-        .map(({ path, why }) => ({ path: cut(path), why })),
+      not_required: notRequired.slice(0, MAX_FILES).map(({ path, why }) => ({ path: cut(path), why })),
     },
   };
 }
@@ -63,13 +66,13 @@ export function readCoverage(evidence: JsonObject): Coverage | undefined {
   const why = readText(value, 'why');
   return {
     status,
-    why: why === null ? null : truncate(why, WIRE.coverageWhy),
+    why: why === null ? null : truncate(why, MAX_WHY),
     files: {
       changed,
       required,
       shown,
-      unseen: readObjects(files, 'unseen').slice(0, WIRE.coverageFiles).flatMap(readUnseen),
-      notRequired: readObjects(files, 'not_required').slice(0, WIRE.coverageFiles).flatMap(readNotRequired),
+      unseen: readObjects(files, 'unseen').slice(0, MAX_FILES).flatMap(readUnseen),
+      notRequired: readObjects(files, 'not_required').slice(0, MAX_FILES).flatMap(readNotRequired),
     },
   };
 }

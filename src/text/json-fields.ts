@@ -27,12 +27,6 @@ export function readText(object: JsonObject, name: string): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** Returns the strings in a field that is a list; an empty list otherwise. */
-export function readTexts(object: JsonObject, name: string): readonly string[] {
-  const value = readOwn(object, name);
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
-}
-
 /** Returns a field that is a number from 0 to the largest safe integer; null otherwise. */
 export function readCount(object: JsonObject, name: string): number | null {
   const value = readOwn(object, name);

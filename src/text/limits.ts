@@ -1,7 +1,4 @@
-/**
- * The limits of this program, by what they limit, each with its reason. A bound on the work of one algorithm, such as a
- * chunk size, the steps of a search or the tries of one loop, is a constant beside that algorithm.
- */
+/** The limits that several files share, and those of GitHub. A limit that is used in one file is a constant there. */
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -48,101 +45,38 @@ export const LISTED = {
   several: 10,
   /** Lines and problems, one below the other. */
   many: 20,
-  /** Files that the description of a pull request names. */
-  files: 50,
-  /** Columns of a table, so that it fits a page. */
-  columns: 8,
-  /** Rows of a table before the rest is folded, so that what follows the table stays in view. */
-  openRows: 25,
-  /** Single values of a payload. */
-  values: 100,
-  /** Turns of a run in the summary. */
-  turns: 100,
 } as const;
 
 /** How many bytes are read of files and responses. */
 export const READ = {
   /** A schema, a gate, or a prompt: its parser cannot be interrupted. */
   policy: 4 * MIB,
-  /** GitHub does not run larger workflows (500 KB, docs.github.com/en/actions/reference/limits). */
-  workflow: 512_000,
-  /** The input `headers`; many servers accept no more than 8 to 64 KiB. */
-  headers: 64 * KIB,
-  /** An envelope, which another job wrote. */
-  envelope: 16 * MIB,
-  /** GitHub limits event payloads to 25 MB. */
-  event: 32 * MIB,
-  /** A file of the runner that is kept; the runner itself accepts 1 MiB per step. */
-  runnerFile: 64 * MIB,
   /** HEAD, a ref, or a file that names a git folder: each holds one path or hash. */
   pointer: 64 * KIB,
-  /** A git config. */
-  gitConfig: MIB,
-  /** `packed-refs` of a repository with half a million refs. */
-  packedRefs: 64 * MIB,
   /** A file that `read_file` shows in part; what is behind is left to the shell. */
   toolFile: 16 * MIB,
   /** A file that `edit` changes (characters of the new text), which is searched as a whole; larger ones are left to the shell. */
   editedFile: 4 * MIB,
-  /** A file with findings; those in a larger one are kept, but without lines. */
-  sourceFile: 10 * MIB,
-  /** All files with findings, which are held in memory. */
-  sourceFiles: 64 * MIB,
   /** A response of a model, decoded. No model's response has a hundredth of it. */
   modelResponse: 64 * MIB,
   /** A failed response of a model's API, decoded. */
   modelError: 256 * KIB,
-  /** A response of GitHub. */
-  githubResponse: 32 * MIB,
-  /** A `.gitattributes`: git tries each of its rules on each changed file. */
-  attributes: MIB,
   /** git's list of the files of the workspace, enough for about half a million. */
   fileList: 64 * MIB,
   /** The patch of what the agent changed, which is searched for secrets in memory. */
   patch: 32 * MIB,
 } as const;
 
-/**
- * Lengths that other programs rely on, in UTF-16 code units: the schema of the envelope, and the alerts that GitHub
- * keeps by their rule and category.
- */
+/** Lengths that the schema of the envelope gives, in UTF-16 code units. */
 export const WIRE = {
-  /** `last_assistant_text` of the envelope. */
-  lastText: 200,
   /** The path of a finding, in `evidence.findings` of the envelope. */
   findingPath: 4_096,
-  /** Files in each list of `evidence.coverage`: an envelope holds some hundred kilobytes of paths at most. */
-  coverageFiles: 200,
-  /** The sentence of `evidence.coverage.why`. */
-  coverageWhy: 500,
-  /** The line of a finding, in `evidence.findings`. */
-  findingLine: 1_000_000_000,
-  /** The id of a SARIF rule. */
-  ruleId: 80,
-  /** The category of a SARIF log. */
-  category: 200,
 } as const;
 
-/** How often a payload is sent back because of what it rests on. */
+/** How much of the files is looked at for evidence. */
 export const EVIDENCE = {
-  /** Rejections for files that were not shown. */
-  coverageRounds: 3,
-  /** Files named in such a rejection. */
-  listedFiles: 20,
-  /** Findings named in such a rejection. */
-  listedFindings: 20,
-  /** Findings that are looked up; those behind them are unproven. */
-  checkedFindings: 200,
-  /** Bytes of a file in which quotes are looked up, and characters of all of them. */
+  /** Bytes of a file in which quotes are looked up. */
   sourceFile: MIB,
-  sourceCharacters: 8 * MIB,
-  /** What of a quote is read; what of it is compared, whole lines if it has several. */
-  readCharacters: 20_000,
-  quoteLines: 10,
-  quoteCharacters: 1_000,
-  /** Letters and digits that a quote needs to prove anything, and one that is a part of a line. */
-  quoteAlphanumerics: 8,
-  fragmentAlphanumerics: 20,
 } as const;
 
 /** How long something may take, in milliseconds. */
@@ -151,50 +85,28 @@ export const WAIT = {
   validation: 1_000,
   /** The compilation of a schema: large ones are slow, and ones that never finish are refused. */
   compilation: 3_000,
-  /** A pause in a streamed response. Models that reason send events meanwhile. */
-  streamPause: 180_000,
   /** A pause in the body of a failed response, whose status alone is sufficient. */
   errorPause: 10_000,
   /** The longest `Retry-After` that is obeyed. */
   retryAfter: 60_000,
-  /** The delay before a response that broke off is requested again. */
-  beforeRetry: 2_000,
-  /** One request to GitHub. */
-  githubRequest: 30_000,
-  /** All delays that GitHub's rate limits impose on one request. */
-  githubRateLimit: 20_000,
-  /** A list of GitHub; after this time no further page is requested. */
-  githubList: 60_000,
-  /** GitHub's list of changed files, at the end of a run. */
-  changedFiles: 10_000,
-  /** Finishing after a signal: the runner kills the process after 7.5 s. */
-  shutdown: 1_500,
-  /** Slow readers of the outputs after that. */
-  lastOutputs: 100,
-  /** A stderr that is not being read, at the end. */
-  stderr: 1_000,
-  /** A stdin without a byte, before a notice is printed. */
-  stdinNotice: 2_000,
-  /** The time between two drawings of the progress line. */
-  redraw: 250,
   /** A helper program of the host. */
   helper: 5_000,
-  /** The search for git folders in a checkout, on a slow disk. */
-  gitFolders: 30_000,
-  /** A copy of the checkout, if no overlay can be mounted. */
-  copy: 300_000,
-  /** A tool that reads or writes a file. */
-  fileTool: 30_000,
-  /** Between two attempts to kill a command that is just starting. */
-  killAgain: 100,
+  /** git, in the sandbox: a list of all files or a diff. */
+  git: 60_000,
   /** The mounts of `unshare`, with a copy of the checkout if no overlay can be mounted. */
   mounts: 300_000,
   /** The end of a sandbox, with the removal of what the agent wrote. */
   sandboxEnd: 5_000,
+  /** The search for git folders in a checkout, on a slow disk. */
+  gitFolders: 30_000,
+  /** A copy of the checkout, if no overlay can be mounted. */
+  copy: 300_000,
   /** The self-test of a sandbox. */
   selfTest: 15_000,
-  /** git, in the sandbox: a list of all files or a diff. */
-  git: 60_000,
+  /** A tool that reads or writes a file. */
+  fileTool: 30_000,
+  /** Between two attempts to kill a command that is just starting. */
+  killAgain: 100,
   /** The snapshot of the workspace before the agent's first command. */
   firstSnapshot: 30_000,
   /** The snapshot at the end, which comes after the run's time limit. */
@@ -217,43 +129,27 @@ export const JSON_TEXT = {
   payloadDepth: 100,
   /** The same for a model's response; serializing more would overflow the stack. */
   responseDepth: 2_000,
-  /** Inexact numbers that are listed. Text with more is refused, which bounds the cost of a hostile one. */
-  inexactNumbers: 10_000,
 } as const;
 
 /** The minimum length of secrets, in characters. */
 export const SECRET = {
   /** A value that is masked: shorter ones would mask ordinary words, and the gaps would reveal them. */
   masked: 4,
-  /** A value that is searched for in a payload. */
-  found: 8,
-  /** A part of a secret of several lines (a PEM body, a key in a JSON file) that is masked on its own. */
-  part: 32,
-  /** A signing key: 32 hexadecimal digits are 128 bits. */
-  signingKey: 32,
 } as const;
 
 /** What GitHub and its runner accept, or what we publish of it. */
 export const GITHUB = {
   /** Bytes of the step summary; the runner rejects a larger one entirely. */
   summary: MIB,
-  /** Characters of the payload as JSON in the summary. No reader would get through a longer one. */
-  summaryJson: 256 * KIB,
   /**
    * Bytes of a comment without its marker and note. GitHub accepts 65,536 characters, and a text never has fewer bytes
    * in UTF-8, however characters are counted.
    */
   comment: 64_000,
-  /** Characters of the payload as JSON in a comment, which readers would only scroll past. */
-  commentJson: 16_000,
-  /** Pages of comments that are read; GitHub allows 2,500 comments on a pull request. */
-  commentPages: 50,
   /** Characters of the description of a commit status. */
   statusDescription: 140,
   /** Bytes of a job output. */
   output: MIB,
-  /** Bytes of an output for one property: a shell cannot hold 128 KiB in one variable. */
-  property: 64 * KIB,
   /**
    * Annotations that the runner keeps per level and step (`_maxCountPerIssueType`); the rest appear only in the log.
    * GitHub keeps 50 per job, so a job with many steps may show fewer.
@@ -265,24 +161,16 @@ export const GITHUB = {
   sarif: 9_000_000,
   /** Files that are listed for a pull request. */
   changedFiles: 3_000,
-  /** Bytes of a file without a patch that is read to see whether it is binary, and of all such files. */
-  binaryFile: 8 * MIB,
-  binaryFiles: 64 * MIB,
   /** Characters of the description of a pull request. */
   body: 65_536,
   /** Characters of the diff of a pull request; bytes where git makes it. */
   diff: 4_000_000,
-  /** Characters of one file of that diff, which is limited to what a reader can take in. */
-  diffPage: 200_000,
 } as const;
 
 /** What a merge accepts. */
 export const MERGE = {
   /** Characters of the name of a leg or a vote. */
   name: 200,
-  /** Of one leg. GitHub allows 256 jobs in a matrix. */
-  votes: 100,
-  legs: 1_000,
   /** Findings of one run, and of the merge; more than a reader would go through. */
   findings: 200,
 } as const;
@@ -297,24 +185,8 @@ export const TOOL = {
   entries: 1_000,
   /** Places where the text of an edit is looked for. */
   matches: 1_000,
-  /** Bytes of a path; Linux opens none above 4,096 (PATH_MAX). */
-  path: 4_000,
   /** The longest timeout of a command, in seconds. */
   timeoutSeconds: 600,
   /** Bytes of a command's output that are kept in a file. */
   spill: 64 * MIB,
-} as const;
-
-/** How many things are looked at on disk and in the kernel's tables. */
-export const SEARCH = {
-  /** Links that are followed to a file, as in Linux. */
-  symlinks: 40,
-  /** Levels below the workspace in the search for checkouts. */
-  checkoutDepth: 3,
-  /** Folders that this search visits. */
-  checkoutFolders: 5_000,
-  /** Different paths of findings; more than a human-readable payload would name. */
-  sourcePaths: 5_000,
-  /** Lines of a file with findings. */
-  sourceLines: 300_000,
 } as const;

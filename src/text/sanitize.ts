@@ -1,43 +1,48 @@
 /** Makes untrusted text and JSON inert for a terminal, a log or a shell. Reporters apply it before anything else. */
 
 import type { Json } from '../types.ts';
-import { CONTROL_SEQUENCE, INVISIBLE, TITLE_SEQUENCE } from './encodings.ts';
 import { DISPLAY } from './limits.ts';
 import { truncate } from './messages.ts';
-import type { Secrets } from './secrets.ts';
+
+/**
+ * Terminal escape sequences, which are removed as a whole so that no remains litter the text; a lone ESC matches
+ * `INVISIBLE`. No match extends past a character that could begin another sequence: otherwise a megabyte of such
+ * beginnings would be scanned once for each of them.
+ */
+const CONTROL_SEQUENCE = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]/g;
+/** A terminal title or hyperlink. */
+const TITLE_SEQUENCE = /(?:\x1b\]|\x9d)[^\x07\x1b\x9c\x9d\n\r]*(?:\x07|\x1b\\|\x9c)/g;
+/**
+ * Control, bidi and zero-width characters, except tabs and line feeds. Zero-width characters are removed because some
+ * string comparisons, such as some in .NET, ignore them.
+ */
+const INVISIBLE = /[^\P{Cc}\t\n]|\p{Cf}|\p{Default_Ignorable_Code_Point}/gu;
 
 /** All line breaks that any log reader recognizes. */
 const LINE_BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g;
 
+/** Removes terminal escape sequences. */
+export function withoutSequences(text: string): string {
+  return text.replace(CONTROL_SEQUENCE, '').replace(TITLE_SEQUENCE, '');
+}
+
 /** Removes invisible characters except tabs, converts line breaks to `\n`, replaces unpaired surrogates with U+FFFD. */
 export function cleanText(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(CONTROL_SEQUENCE, '')
-    .replace(TITLE_SEQUENCE, '')
-    .replace(LINE_BREAK, '\n')
-    .replace(INVISIBLE, '');
+  return withoutSequences(text).toWellFormed().replace(LINE_BREAK, '\n').replace(INVISIBLE, '');
 }
 
 /**
- * Sanitizes a text for display: masks secrets, then removes invisible characters. Of a text longer than `maxRead` only
- * the beginning is read, and a possible partial secret at its end is left out.
+ * Sanitizes a text for display: masks secrets, then removes invisible characters, up to `maxRead` characters. What is cut
+ * was masked: half a secret is found by nobody.
  */
 export function sanitize(
   text: string,
-  secrets: Pick<Secrets, 'mask' | 'longest'>,
-  maxRead = DISPLAY.sanitized,
+  secrets: { mask(text: string): string },
+  maxRead: number = DISPLAY.sanitized,
 ): string {
-  // Masked twice: cleaning can join a secret that a control character split, and can remove characters of a secret.
-  const clean = secrets.mask(cleanText(secrets.mask(text.slice(0, maxRead))));
-  return text.length <= maxRead ? clean : `${withoutEnd(clean, secrets.longest())}…`;
-}
-
-/** Removes the last `count` characters, not counting characters that may separate the letters of a secret. */
-function withoutEnd(text: string, count: number): string {
-  let end = text.length;
-  for (let left = count; left > 0 && end > 0; end -= 1) if (!/[\s`]/.test(text.charAt(end - 1))) left -= 1;
-  return text.slice(0, end).toWellFormed();
+  const masked = secrets.mask(text);
+  // Masked twice: cleaning can join a secret that a control character split.
+  return secrets.mask(cleanText(truncate(masked, maxRead)));
 }
 
 /** Collapses whitespace to put a text on one line, truncated to `max` characters. */

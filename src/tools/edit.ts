@@ -1,8 +1,18 @@
 /** The tool that edits a file by exact string replacement, or creates one. */
-import { DeniedError, MissingError, type Sandbox } from '../sandbox/sandbox.ts';
+import { isUtf8 } from 'node:buffer';
+import { type FileView, MissingError, type Sandbox } from '../sandbox/sandbox.ts';
 import { readFlag, readText } from '../text/json-fields.ts';
-import { LISTED, READ, TOOL } from '../text/limits.ts';
-import type { Tool, ToolAnswer } from './tool.ts';
+import { counted } from '../text/messages.ts';
+import { fail, succeed, type Tool, type ToolAnswer } from './tool.ts';
+
+/** The most bytes of a file before the edit, and characters after it. */
+const MAX_FILE = 4 * 1024 * 1024;
+/** The most characters of the file times those of the searched text: the slowest search then takes seconds. */
+const MAX_WORK = 4e9;
+/** How many line numbers a message lists. */
+const MAX_LINES = 10;
+
+const IN_THE_SHELL = 'Change it with a command in the shell.';
 
 export function createEdit(sandbox: Sandbox): Tool {
   return {
@@ -22,229 +32,107 @@ export function createEdit(sandbox: Sandbox): Tool {
         additionalProperties: false,
       },
     },
-    target: (input) => readText(input, 'path') ?? '',
+    isReading: false,
+    subject: (input) => readText(input, 'path') ?? '',
     async run(input): Promise<ToolAnswer> {
       const path = readText(input, 'path') ?? '';
       const before = readText(input, 'old_string') ?? '';
       const after = readText(input, 'new_string') ?? '';
-      try {
-        return await edit(sandbox, path, { before, after }, readFlag(input, 'replace_all'));
-      } catch (error) {
-        if (error instanceof DeniedError) return failed(error.message);
-        throw error;
+      const name = JSON.stringify(path);
+      const view = await readIfThere(sandbox, path);
+      if (view?.kind === 'directory') return fail(`${name} is a folder. Name a file in it.`);
+      if (view?.truncated) return fail(`${name} is larger than ${MAX_FILE} bytes. ${IN_THE_SHELL}`);
+      const bytes = view?.bytes ?? Buffer.alloc(0);
+      if (before === '') {
+        if (bytes.length > 0)
+          return fail(
+            `${name} exists and is not empty. Give the exact text to replace as old_string; read_file shows it.`,
+          );
+        await sandbox.write(path, Buffer.from(after));
+        return succeed(`Created ${name}.`);
       }
+      if (view === null)
+        return fail(
+          `${name} does not exist. To create it, call edit with an empty old_string and the whole text as new_string.`,
+        );
+      const edited = replaceText(bytes, before, after, readFlag(input, 'replace_all'));
+      if (!edited.ok) return fail(`${name} was not changed: ${edited.problem}`);
+      await sandbox.write(path, Buffer.from(edited.text));
+      const count = counted(edited.lines.length, 'replacement');
+      return succeed(`Changed ${name}: ${count}, at ${listLines(edited.lines)}.`);
     },
   };
 }
 
-async function edit(
-  sandbox: Sandbox,
-  path: string,
-  wanted: { readonly before: string; readonly after: string },
-  all: boolean,
-): Promise<ToolAnswer> {
-  const name = JSON.stringify(path);
-  const bytes = await existing(sandbox, path);
-  if (bytes === 'directory') return failed(`${name} is a folder. Name a file in it.`);
-  if (bytes === 'too large') {
-    return failed(
-      `${name} is larger than ${READ.editedFile} bytes, too large for this tool. Change it with a command in the shell.`,
-    );
-  }
-  if (bytes === null && wanted.before !== '') {
-    return failed(
-      `${name} does not exist. To create it, call edit with an empty old_string and the whole text as new_string.`,
-    );
-  }
-  if (wanted.before === '' && (bytes?.length ?? 0) > 0) {
-    return failed(
-      `${name} exists and is not empty. Give the exact text to replace as old_string; read_file shows it.`,
-    );
-  }
-  if (wanted.before === '') {
-    await sandbox.write(path, Buffer.from(wanted.after));
-    return done(`Created ${name} (${count(linesIn(wanted.after), 'line')}).`);
-  }
-  const edited = replaceText(bytes ?? Buffer.alloc(0), wanted.before, wanted.after, all);
-  if (!edited.ok) return failed(`${name} was not changed: ${edited.problem}`);
-  await sandbox.write(path, edited.bytes);
-  return done(`Changed ${name}: ${describeEdit(edited)}.`);
-}
-
-async function existing(sandbox: Sandbox, path: string): Promise<Buffer | null | 'directory' | 'too large'> {
+async function readIfThere(sandbox: Sandbox, path: string): Promise<FileView | null> {
   try {
-    const view = await sandbox.read(path, READ.editedFile);
-    if (view.kind === 'directory') return 'directory';
-    return view.truncated ? 'too large' : view.bytes;
+    return await sandbox.read(path, MAX_FILE);
   } catch (error) {
     if (error instanceof MissingError) return null;
     throw error;
   }
 }
 
-function describeEdit(edited: Extract<Edited, { ok: true }>): string {
-  const lines = edited.lines.slice(0, LISTED.several).join(', ');
-  const more = edited.lines.length > LISTED.several ? ', …' : '';
-  return `${count(edited.lines.length, 'replacement')}, at line ${lines}${more}`;
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
-}
-
-function linesIn(content: string): number {
-  return content.split('\n').length - (content.endsWith('\n') || content === '' ? 1 : 0);
-}
-
-function done(content: string): ToolAnswer {
-  return { content, isError: false };
-}
-
-function failed(content: string): ToolAnswer {
-  return { content, isError: true };
-}
-
-/** The new bytes and the line numbers (from 1) of the replacements, or a sentence about why nothing was replaced. */
+/** The new text and the lines (from 1) of the replacements, or a sentence about why nothing was replaced. */
 type Edited =
-  | { readonly ok: true; readonly bytes: Buffer; readonly lines: readonly number[] }
+  | { readonly ok: true; readonly text: string; readonly lines: readonly number[] }
   | { readonly ok: false; readonly problem: string };
 
-/** Replaces the only occurrence of `before`, or all occurrences with `all`. */
+/** Replaces the only occurrence of `before`, or all occurrences with `all`. A byte order mark is kept. */
 export function replaceText(bytes: Buffer, before: string, after: string, all: boolean): Edited {
-  if (before === after) return no('old_string and new_string are the same.');
-  const text = decode(bytes);
-  if (text === null) return no('it is not a UTF-8 text file. Change it with a command in the shell.');
-  const fitted = fitLineEnds(text, before, after);
-  const places = placesOf(text, fitted.before, all);
-  const lines = linesOf(text, places.slice(0, TOOL.matches));
-  if (places.length === 0) return no(`old_string does not occur in it. ${suggest(text, before)}`);
-  if (places.length > 1 && !all) {
-    const more = lines.length > LISTED.several ? ', …' : '';
-    return no(
-      `old_string occurs ${places.length} times, at lines ${lines.slice(0, LISTED.several).join(', ')}${more}. Add more of the surrounding text so that it fits one place only, or set replace_all to true.`,
+  const refuse = (problem: string) => ({ ok: false, problem }) as const;
+  if (!isUtf8(bytes)) return refuse(`it is not a UTF-8 text file. ${IN_THE_SHELL}`);
+  const text = bytes.toString('utf8');
+  if (text.length * before.length > MAX_WORK)
+    return refuse(`old_string is too long for a file of this size. Give a shorter one. ${IN_THE_SHELL}`);
+  const [old, replacement] = fitLineEnds(text, before, after);
+  const lines = linesWith(text, old, all ? old.length : 1);
+  if (lines.length === 0) return refuse(`old_string does not occur in it. ${hint(text, before)}`);
+  if (lines.length > 1 && !all)
+    return refuse(
+      `old_string occurs ${lines.length} times, at ${listLines(lines)}. Add more of the surrounding text so that it fits one place only, or set replace_all to true.`,
     );
-  }
-  const length = text.length + places.length * (fitted.after.length - fitted.before.length);
-  if (length > READ.editedFile)
-    return no(
-      `with ${places.length} replacements it would be larger than ${READ.editedFile} bytes. Change it with a command in the shell.`,
-    );
-  const parts: string[] = [];
-  let from = 0;
-  for (const at of places) {
-    parts.push(text.slice(from, at), fitted.after);
-    from = at + fitted.before.length;
-  }
-  const result = parts.join('') + text.slice(from);
-  if (result === text)
-    return no('old_string and new_string are the same but for line endings, which are kept.');
-  return { ok: true, bytes: Buffer.from(result), lines };
+  if (text.length + lines.length * (replacement.length - old.length) > MAX_FILE)
+    return refuse(`with this edit it would be larger than ${MAX_FILE} bytes. ${IN_THE_SHELL}`);
+  const edited = text.split(old).join(replacement);
+  if (edited === text)
+    return refuse('old_string and new_string are the same, except for line endings, which are kept.');
+  return { ok: true, text: edited, lines };
 }
 
-/** Decodes UTF-8, keeping a byte order mark as the first character; null if the bytes are not UTF-8. */
-function decode(bytes: Buffer): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
+/** Gives both strings the line endings of the file. If it has both kinds, they may be meant as they are. */
+function fitLineEnds(text: string, before: string, after: string): readonly [string, string] {
+  const ending = text.includes('\r\n') ? '\r\n' : '\n';
+  const convert = (part: string) => part.replace(/\r?\n/g, ending);
+  return text.includes(convert(before)) ? [convert(before), convert(after)] : [before, after];
 }
 
-/**
- * Converts both strings to the line endings of the file: the model writes \n even if every line ends in \r\n, or vice
- * versa.
- */
-function fitLineEnds(text: string, before: string, after: string): { before: string; after: string } {
-  const crlf = text.split('\r\n').length - 1;
-  const lf = text.split('\n').length - 1 - crlf;
-  if (crlf > 0 && lf === 0) return { before: toCrlf(before), after: toCrlf(after) };
-  if (crlf === 0) return { before: toLf(before), after: toLf(after) };
-  // Mixed line endings: unchanged if the string occurs like that, otherwise with \r\n.
-  if (occurs(text, before)) return { before, after };
-  return occurs(text, toCrlf(before)) ? { before: toCrlf(before), after: toCrlf(after) } : { before, after };
-}
-
-function toLf(text: string): string {
-  return text.replace(/\r\n/gu, '\n');
-}
-
-function toCrlf(text: string): string {
-  return text.replace(/\r?\n/gu, '\r\n');
-}
-
-/**
- * Returns the start of each occurrence of `part`. Overlapping occurrences are counted separately, unless all are
- * replaced.
- */
-function placesOf(text: string, part: string, all: boolean): readonly number[] {
-  const places: number[] = [];
-  for (const at of search(text, part, all ? 'apart' : 'overlapping')) {
-    places.push(at);
-    if (!all && places.length >= TOOL.matches) break;
-  }
-  return places;
-}
-
-function occurs(text: string, part: string): boolean {
-  return search(text, part, 'apart').next().done !== true;
-}
-
-/**
- * Yields the start of each occurrence of `part`, which must not be empty. Uses the Knuth–Morris–Pratt algorithm, which
- * always needs one pass; `indexOf` takes minutes if both strings consist of many equal characters.
- */
-function* search(text: string, part: string, places: 'apart' | 'overlapping'): Generator<number> {
-  // The table below is as long as the part.
-  if (part.length > text.length) return;
-  const again = prefixesOf(part);
-  for (let n = 0, matched = 0; n < text.length; n += 1) {
-    // Fast path for the common case.
-    if (matched === 0) n = text.indexOf(part.charAt(0), n);
-    if (n < 0) return;
-    const code = text.charCodeAt(n);
-    while (matched > 0 && part.charCodeAt(matched) !== code) matched = again[matched - 1] ?? 0;
-    if (part.charCodeAt(matched) === code) matched += 1;
-    if (matched < part.length) continue;
-    yield n + 1 - part.length;
-    matched = places === 'apart' ? 0 : (again[matched - 1] ?? 0);
-  }
-}
-
-/** Returns, for each n, the length of the longest prefix of the part that also ends its first n + 1 characters. */
-function prefixesOf(part: string): Int32Array {
-  const again = new Int32Array(part.length);
-  for (let n = 1, matched = 0; n < part.length; n += 1) {
-    const code = part.charCodeAt(n);
-    while (matched > 0 && part.charCodeAt(matched) !== code) matched = again[matched - 1] ?? 0;
-    if (part.charCodeAt(matched) === code) matched += 1;
-    again[n] = matched;
-  }
-  return again;
-}
-
-/** Returns the line number (from 1) of each of these sorted positions, in one pass over the text. */
-function linesOf(text: string, places: readonly number[]): readonly number[] {
+/** Returns the line (from 1) of each occurrence; with a `step` of 1, overlapping occurrences count as well. */
+function linesWith(text: string, part: string, step: number): readonly number[] {
+  const lines: number[] = [];
   let line = 1;
-  let next = text.indexOf('\n');
-  return places.map((at) => {
-    for (; next >= 0 && next < at; next = text.indexOf('\n', next + 1)) line += 1;
-    return line;
-  });
+  let from = 0;
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + step)) {
+    line += text.slice(from, at).split('\n').length - 1;
+    from = at;
+    lines.push(line);
+  }
+  return lines;
 }
 
-/** Finds the first line of the searched text with different surrounding white space, which is the usual mistake. */
-function suggest(text: string, before: string): string {
-  const first = before
-    .split('\n')
-    .map((line) => line.trim())
-    .find((line) => line !== '');
-  if (first === undefined) return 'Read the file again and copy the text exactly.';
-  const found = [...new Set(linesOf(text, placesOf(text, first, false)))];
-  if (found.length === 0) return 'Nor does its first line. Read the file again and copy the text exactly.';
-  const at = `${found.length === 1 ? 'line' : 'lines'} ${found.slice(0, LISTED.several).join(', ')}`;
-  return `Its first line occurs at ${at}, but what follows or the white space differs. Read the file there and copy the text exactly.`;
+function listLines(lines: readonly number[]): string {
+  const more = lines.length > MAX_LINES ? ', …' : '';
+  return `${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, MAX_LINES).join(', ')}${more}`;
 }
 
-function no(problem: string): Edited {
-  return { ok: false, problem };
+/** Finds the first line of the searched text with other white space around it, which is the usual mistake. */
+function hint(text: string, before: string): string {
+  const lines = before.split('\n').map((line) => line.trim());
+  const first = lines.find((line) => line !== '');
+  const found = first === undefined ? [] : [...new Set(linesWith(text, first, first.length))];
+  const where =
+    found.length === 0
+      ? 'Nor does its first line.'
+      : `Its first line occurs at ${listLines(found)}, but what follows or the white space differs.`;
+  return `${where} Read the file again and copy the text exactly.`;
 }

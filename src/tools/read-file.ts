@@ -1,23 +1,25 @@
 /** The tool that reads lines of a file or lists a folder. */
-import {
-  DeniedError,
-  type DirectoryEntry,
-  type FileView,
-  MissingError,
-  type Sandbox,
-} from '../sandbox/sandbox.ts';
-import { readText } from '../text/json-fields.ts';
-import { READ, TOOL } from '../text/limits.ts';
-import { cutToBytes, cutToCharacters, type Tool, type ToolAnswer } from './tool.ts';
+import { type DirectoryEntry, type FileView, MissingError, type Sandbox } from '../sandbox/sandbox.ts';
+import { readCount, readText } from '../text/json-fields.ts';
+import { fail, succeed, type Tool, type ToolAnswer } from './tool.ts';
 
-/** Number of bytes that are examined to detect binary files. */
-const SNIFFED_BYTES = 8192;
+/** The most bytes of a file that are read; what is behind them is left to the shell. */
+const MAX_FILE = 16 * 1024 * 1024;
+/** The most lines of a file in one answer, and characters of a line. */
+const MAX_LINES = 2_000;
+const MAX_CHARACTERS = 2_000;
+const MAX_ENTRIES = 1_000;
+/** Bytes at the start of a file in which a NUL tells a binary file, as in git. */
+const LOOKED_AT = 8_000;
+/** Files that nobody reads by lines. In any other file a NUL may stand in a comment. */
+const BINARY_NAME =
+  /\.(?:7z|a|bin|bmp|bz2|class|db|dll|dylib|eot|exe|gif|gz|ico|jar|jpe?g|mo|mp[34]|node|o|otf|pack|pdf|png|pyc|so|sqlite3?|tar|tgz|tiff?|ttf|wasm|webp|whl|woff2?|xlsx?|xz|zip|zst)$/i;
 
 /**
- * Creates the tool. @param maxOutputBytes maximum size of one answer, not counting the last line, which says how to get
- * the rest.
+ * Creates the tool.
+ * @param maxBytes maximum size of one answer, not counting the last line, which says how to get the rest.
  */
-export function createReadFile(sandbox: Sandbox, maxOutputBytes: number): Tool {
+export function createReadFile(sandbox: Sandbox, maxBytes: number): Tool {
   return {
     spec: {
       name: 'read_file',
@@ -34,120 +36,86 @@ export function createReadFile(sandbox: Sandbox, maxOutputBytes: number): Tool {
         additionalProperties: false,
       },
     },
-    target: (input) => readText(input, 'path') ?? '',
-    source: (input) => readText(input, 'path') ?? '',
+    isReading: true,
+    subject: (input) => readText(input, 'path') ?? '',
     async run(input): Promise<ToolAnswer> {
       const path = readText(input, 'path') ?? '';
-      const offset = typeof input['offset'] === 'number' ? input['offset'] : 1;
-      const limit = typeof input['limit'] === 'number' ? Math.min(input['limit'], TOOL.lines) : TOOL.lines;
+      const first = readCount(input, 'offset') ?? 1;
+      const count = Math.min(readCount(input, 'limit') ?? MAX_LINES, MAX_LINES);
       try {
-        const view = await sandbox.read(path, READ.toolFile);
+        const view = await sandbox.read(path, MAX_FILE);
         return view.kind === 'directory'
-          ? { content: listing(path, view.entries, maxOutputBytes), isError: false }
-          : page(path, view, { offset, limit, maxOutputBytes });
+          ? succeed(list(path, view.entries, maxBytes))
+          : showPage(path, view, first, count, maxBytes);
       } catch (error) {
-        if (!(error instanceof DeniedError)) throw error;
-        const hint =
-          error instanceof MissingError ? ' Read its folder with read_file to see what is there.' : '';
-        return { content: `${error.message}${hint}`, isError: true };
+        if (!(error instanceof MissingError)) throw error;
+        return fail(`${error.message} Read its folder with read_file to see what is there.`);
       }
     },
   };
 }
 
-interface Page {
-  readonly offset: number;
-  readonly limit: number;
-  readonly maxOutputBytes: number;
-}
-
-function page(path: string, view: Extract<FileView, { kind: 'file' }>, wanted: Page): ToolAnswer {
+function showPage(
+  path: string,
+  { bytes, truncated }: Extract<FileView, { kind: 'file' }>,
+  first: number,
+  count: number,
+  maxBytes: number,
+): ToolAnswer {
   const name = JSON.stringify(path);
-  if (view.bytes.length === 0) return { content: `${name} is empty.`, isError: false };
-  if (isBinary(view.bytes)) {
-    return {
-      content: `${name} is not a text file, so it cannot be read by lines.`,
-      isError: true,
-    };
-  }
-  const lines = linesOf(view.bytes.toString('utf8'));
-  if (wanted.offset > lines.length) {
-    const last = view.truncated ? 'lines can be reached' : 'lines';
-    return {
-      content: `${name} has ${lines.length} ${last}; offset ${wanted.offset} is beyond its end.`,
-      isError: true,
-    };
-  }
-  const shown = take(lines, wanted);
-  const next = wanted.offset + shown.length;
-  const notes: string[] = [];
-  if (next <= lines.length) {
-    const call = JSON.stringify({ path, offset: next });
-    notes.push(`[Lines ${wanted.offset} to ${next - 1} of ${lines.length}. For more: read_file ${call}]`);
-  } else if (view.truncated) {
-    notes.push(`[The file goes on; only its first ${view.bytes.length} bytes can be read by lines.]`);
-  }
-  return { content: [...shown, ...notes].join('\n'), isError: false };
-}
-
-/** Returns as many numbered lines as fit, but at least one. */
-function take(lines: readonly string[], { offset, limit, maxOutputBytes }: Page): readonly string[] {
-  const shown: string[] = [];
-  let bytes = 0;
-  for (const [index, line] of lines.slice(offset - 1, offset - 1 + limit).entries()) {
-    const numbered = `${String(offset + index).padStart(6)}\t${shorten(line)}`;
-    bytes += Buffer.byteLength(numbered) + 1;
-    if (bytes > maxOutputBytes && shown.length > 0) break;
-    shown.push(cutToBytes(numbered, maxOutputBytes));
-  }
-  return shown;
-}
-
-function shorten(line: string): string {
-  if (line.length <= TOOL.lineCharacters) return line;
-  const cut = cutToCharacters(line, TOOL.lineCharacters);
-  return `${cut} [… line cut: ${cut.length} of ${line.length} characters shown]`;
+  if (bytes.length === 0) return succeed(`${name} is empty.`);
+  if (BINARY_NAME.test(path) && bytes.subarray(0, LOOKED_AT).includes(0))
+    return fail(`${name} is not a text file, so it cannot be read by lines.`);
+  const lines = splitLines(bytes.toString('utf8'));
+  if (first > lines.length)
+    return fail(`${name} has ${lines.length} lines to read; offset ${first} is beyond its end.`);
+  const page = lines.slice(first - 1, first - 1 + count);
+  const shown = takeFitting(
+    page.map((line, at) => `${String(first + at).padStart(6)}\t${showLine(line)}`),
+    maxBytes,
+  );
+  const next = first + shown.length;
+  const call = JSON.stringify({ path, offset: next });
+  if (next <= lines.length)
+    shown.push(`[Lines ${first} to ${next - 1} of ${lines.length}. For more: read_file ${call}]`);
+  else if (truncated)
+    shown.push(`[The file goes on; only its first ${bytes.length} bytes can be read by lines.]`);
+  return succeed(shown.join('\n'));
 }
 
 /** Splits text into lines without their line endings; a trailing line ending does not add a line. */
-function linesOf(text: string): readonly string[] {
-  const lines = text.replace(/^\ufeff/u, '').split(/\r?\n/u);
+function splitLines(text: string): readonly string[] {
+  const lines = text.replace(/^\ufeff/, '').split(/\r?\n/);
   if (lines.length > 1 && lines.at(-1) === '') lines.pop();
   return lines;
 }
 
-/**
- * Detects binary content: a NUL, or a start that is not valid UTF-8 (ignoring a character cut at the end of the
- * sample).
- */
-function isBinary(bytes: Buffer): boolean {
-  const sample = bytes.subarray(0, SNIFFED_BYTES);
-  if (sample.includes(0)) return true;
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(sample, { stream: bytes.length > sample.length });
-    return false;
-  } catch {
-    return true;
-  }
+/** Shows control characters except tabs as escapes, and a NUL as in the output of the shell. Cuts a long line. */
+function showLine(line: string): string {
+  const visible = line.replaceAll('\0', '\u2400').replace(/[\u0001-\u0008\n-\u001f\u007f]/g, escapeControl);
+  if (visible.length <= MAX_CHARACTERS) return visible;
+  return `${visible.slice(0, MAX_CHARACTERS)} [… line cut: it has ${line.length} characters]`;
 }
 
-function listing(path: string, entries: readonly DirectoryEntry[], maxBytes: number): string {
-  const title = `${JSON.stringify(path)} is a folder with ${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}`;
-  if (entries.length === 0) return `${title}.`;
-  const lines: string[] = [];
+function escapeControl(character: string): string {
+  return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
+}
+
+/** Returns the first lines that together have at most `maxBytes` bytes, but at least one. */
+function takeFitting(lines: readonly string[], maxBytes: number): string[] {
   let bytes = 0;
-  for (const entry of entries.slice(0, TOOL.entries)) {
-    const line = `${printable(entry.name)}${entry.mark}`;
+  const end = lines.findIndex((line) => {
     bytes += Buffer.byteLength(line) + 1;
-    if (bytes > maxBytes) break;
-    lines.push(line);
-  }
-  const left = entries.length - lines.length;
-  const rest = left > 0 ? [`[${left} more; list subfolders, or use ls in the shell with a pattern]`] : [];
-  return [`${title} (/ folder, @ link, ? other):`, ...lines, ...rest].join('\n');
+    return bytes > maxBytes;
+  });
+  return end === -1 ? [...lines] : lines.slice(0, Math.max(end, 1));
 }
 
-/** Quotes a name that contains control characters, so that one with a line break cannot look like two. */
-function printable(name: string): string {
-  return /[\u0000-\u001f\u007f]/u.test(name) ? JSON.stringify(name) : name;
+function list(path: string, entries: readonly DirectoryEntry[], maxBytes: number): string {
+  const rows = entries.slice(0, MAX_ENTRIES).map(({ name, mark }) => `${showLine(name)}${mark}`);
+  const shown = takeFitting(rows, maxBytes);
+  const left = entries.length - shown.length;
+  if (left > 0) shown.push(`[${left} more; list subfolders, or use ls in the shell with a pattern]`);
+  const title = `${JSON.stringify(path)} is a folder. Entries: ${entries.length} (/ folder, @ link, ? other)`;
+  return [title, ...shown].join('\n');
 }

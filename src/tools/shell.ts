@@ -1,18 +1,15 @@
 /** The tool that runs a command. */
-import { DeniedError, type ExecResult, type Sandbox } from '../sandbox/sandbox.ts';
-import { readText } from '../text/json-fields.ts';
-import { TOOL } from '../text/limits.ts';
-import type { Tool, ToolAnswer } from './tool.ts';
+import type { ExecResult, Sandbox } from '../sandbox/sandbox.ts';
+import { readCount, readText } from '../text/json-fields.ts';
+import { fail, succeed, type Tool, type ToolAnswer } from './tool.ts';
 
+/** The longest timeout that a call can ask for, in seconds. */
+const MAX_SECONDS = 600;
 /** The exit code of a shell that does not find a program. */
 const NOT_FOUND = 127;
 
 /** Creates the tool. @param timeoutSeconds the timeout of commands whose call specifies none. */
-export function createShell(
-  sandbox: Sandbox,
-  limits: { timeoutSeconds: number; maxOutputBytes: number },
-): Tool {
-  const { timeoutSeconds, maxOutputBytes } = limits;
+export function createShell(sandbox: Sandbox, timeoutSeconds: number, maxOutputBytes: number): Tool {
   return {
     spec: {
       name: 'shell',
@@ -21,65 +18,39 @@ export function createShell(
         type: 'object',
         properties: {
           command: { type: 'string' },
-          timeout_seconds: { type: 'integer', minimum: 1, maximum: TOOL.timeoutSeconds },
+          timeout_seconds: { type: 'integer', minimum: 1, maximum: MAX_SECONDS },
         },
         required: ['command'],
         additionalProperties: false,
       },
     },
-    target: (input) => firstLine(readText(input, 'command') ?? ''),
-    source: (input) => readText(input, 'command') ?? '',
+    isReading: true,
+    subject: (input) => readText(input, 'command') ?? '',
     async run(input, signal): Promise<ToolAnswer> {
-      const { command, timeout_seconds: asked } = input;
-      if (typeof command !== 'string' || command.trim() === '') {
-        return { content: 'The command is empty. Give a command to run.', isError: true };
-      }
-      const seconds = typeof asked === 'number' ? asked : timeoutSeconds;
-      try {
-        const result = await sandbox.exec(command, { timeoutMs: seconds * 1000, maxOutputBytes, signal });
-        return { content: describe(result, seconds), isError: false };
-      } catch (error) {
-        if (error instanceof DeniedError) return { content: error.message, isError: true };
-        throw error;
-      }
+      const command = readText(input, 'command') ?? '';
+      if (command.trim() === '') return fail('The command is empty. Give a command to run.');
+      const seconds = readCount(input, 'timeout_seconds') ?? timeoutSeconds;
+      const result = await sandbox.exec(command, { timeoutMs: seconds * 1000, maxOutputBytes, signal });
+      return succeed(`${describeOutput(result)}[${describeEnd(result, seconds)}]`);
     },
   };
 }
 
-function describe(result: ExecResult, seconds: number): string {
-  const output = withoutNul(result.output);
-  const text = output.trim() === '' ? '(no output)' : output;
-  return `${text.endsWith('\n') ? text : `${text}\n`}${whole(result)}[${ending(result, seconds)}]`;
+function describeOutput({ output, fullOutputPath, keptBytes, totalBytes }: ExecResult): string {
+  // Some model APIs reject text that contains NUL.
+  const text = output.trim() === '' ? '(no output)' : output.replaceAll('\0', '\u2400');
+  const lines = text.endsWith('\n') ? text : `${text}\n`;
+  if (fullOutputPath === null) return lines;
+  const part = keptBytes < totalBytes ? `the first ${keptBytes} bytes are` : 'all of it is';
+  return `${lines}[The output has ${totalBytes} bytes; ${part} in ${fullOutputPath}: read it by lines with read_file, or search it with grep.]\n`;
 }
 
-function ending(result: ExecResult, seconds: number): string {
-  if (result.timedOut) {
-    const more =
-      seconds < TOOL.timeoutSeconds
-        ? ` If it needs longer, set timeout_seconds (at most ${TOOL.timeoutSeconds}).`
-        : '';
-    return `timed out after ${seconds} s and was killed.${more}`;
+/** Describes how a command ended. The log looks for this text in the last line of the answer. */
+function describeEnd({ timedOut, exitCode }: ExecResult, seconds: number): string {
+  if (timedOut) {
+    const advice = ` If it needs longer, set timeout_seconds (at most ${MAX_SECONDS}).`;
+    return `timed out after ${seconds} s and was killed.${seconds < MAX_SECONDS ? advice : ''}`;
   }
-  const hint =
-    result.exitCode === NOT_FOUND
-      ? '. A program that is installed elsewhere can be shown with the input sandbox-read'
-      : '';
-  return `exit code ${result.exitCode}${hint}`;
-}
-
-function whole(result: ExecResult): string {
-  if (result.fullOutputPath === null) return '';
-  const path = result.fullOutputPath;
-  const part =
-    result.keptBytes < result.totalBytes ? `the first ${result.keptBytes} bytes are` : 'all of it is';
-  return `[The output has ${result.totalBytes} bytes; ${part} in ${path}: read it by lines with read_file, or search it with grep.]\n`;
-}
-
-/** Some model APIs reject text that contains NUL. */
-function withoutNul(text: string): string {
-  return text.replaceAll('\0', '\u2400');
-}
-
-function firstLine(text: string): string {
-  return text.trimStart().split('\n', 1)[0] ?? '';
+  const advice = '. A program that is installed elsewhere can be shown with the input sandbox-read';
+  return `exit code ${exitCode}${exitCode === NOT_FOUND ? advice : ''}`;
 }

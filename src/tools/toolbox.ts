@@ -1,18 +1,17 @@
 /** The tools of a run. */
-import type { Sandbox } from '../sandbox/sandbox.ts';
-import { DISPLAY } from '../text/limits.ts';
-import type { ToolCall, ToolSpec } from '../types.ts';
-import { readArguments } from './arguments.ts';
+import { type Compiled, compile } from '../contract/contract.ts';
+import type { CallRef } from '../reporters/report-types.ts';
+import { DeniedError, type Sandbox } from '../sandbox/sandbox.ts';
+import { isObject, parseStrictJson } from '../text/json.ts';
+import { quote } from '../text/messages.ts';
+import type { ArgumentStatus, JsonObject, ToolCall, ToolSpec } from '../types.ts';
 import { createEdit } from './edit.ts';
 import { createReadFile } from './read-file.ts';
 import { createShell } from './shell.ts';
-import { STRUCTURED_OUTPUT_NAME } from './structured-output.ts';
-import type { Tool, ToolAnswer } from './tool.ts';
+import { fail, type Tool, type ToolAnswer } from './tool.ts';
 
 export { STRUCTURED_OUTPUT_NAME } from './structured-output.ts';
-
-/** All tools that `tools` and `exclude-tools` may name. */
-export const TOOL_NAMES = ['read_file', 'edit', 'shell', STRUCTURED_OUTPUT_NAME] as const;
+export { TOOL_NAMES, type ToolName } from './tool.ts';
 
 export interface ToolboxOptions {
   readonly sandbox: Sandbox;
@@ -25,62 +24,37 @@ export interface ToolboxOptions {
   readonly structuredOutput: ToolSpec;
 }
 
-/** The answer to a call, and whether a tool ran for it; false if there is no such tool or its arguments are invalid. */
-export interface CallAnswer extends ToolAnswer {
-  readonly ran: boolean;
-}
-
 export interface Toolbox {
   /** In a stable order, with `structured_output` last; the same array for the whole run. */
   readonly specs: readonly ToolSpec[];
   readonly names: readonly string[];
   has(name: string): boolean;
-  /** A short label of the call for logs. Untrusted text; empty for `structured_output` and unreadable calls. */
-  target(call: ToolCall): string;
-  /** The path or the whole command that the result of a call shows the contents of; null if it shows none. */
-  source(call: ToolCall): string | null;
-  /**
-   * Runs a call; an invalid call results in an error answer. Does not run `structured_output`, which is validated by
-   * the contract.
-   * @throws SandboxError if the sandbox is missing or broken, the signal's reason if it was aborted.
-   */
-  run(call: ToolCall, signal: AbortSignal): Promise<CallAnswer>;
+  /** Reads and checks the arguments of a call, once. Not for `structured_output`, which the contract checks. */
+  read(call: ToolCall): Promise<ReadCall>;
 }
 
-export function createToolbox(options: ToolboxOptions): Toolbox {
-  const { sandbox, exclude, structuredOutput } = options;
-  const tools = makeTools(options).filter(
-    ({ spec }) => options.tools.includes(spec.name) && !exclude.includes(spec.name),
-  );
-  const byName = new Map(tools.map((tool) => [tool.spec.name, tool]));
-  const specs = tools.map(({ spec }) => spec);
-  if (!exclude.includes(structuredOutput.name)) specs.push(structuredOutput);
-  const names = specs.map(({ name }) => name);
+/** A call whose arguments have been read. */
+export interface ReadCall {
+  /** For events; its target is empty if the call cannot run. */
+  readonly ref: CallRef;
+  /** What the answer shows the contents of; null if it shows none. */
+  readonly source: ResultSource | null;
+  /**
+   * Runs the call; one that cannot run results in an error answer.
+   * @throws SandboxError if the sandbox is missing or broken, the signal's reason if it was aborted.
+   */
+  run(signal: AbortSignal): Promise<CallAnswer>;
+}
 
-  return {
-    specs,
-    names,
-    has: (name) => names.includes(name),
-    target(call) {
-      const tool = byName.get(call.name);
-      const read = tool === undefined ? null : readArguments(call, tool.spec);
-      return tool !== undefined && read?.ok ? tool.target(read.input) : '';
-    },
-    source(call) {
-      const tool = byName.get(call.name);
-      const read = tool === undefined ? null : readArguments(call, tool.spec);
-      return read?.ok ? (tool?.source?.(read.input) ?? null) : null;
-    },
-    async run(call, signal) {
-      const tool = byName.get(call.name);
-      if (tool === undefined) return unknownTool(call.name, names);
-      const read = readArguments(call, tool.spec);
-      if (!read.ok) return { content: read.problem, isError: true, ran: false };
-      await sandbox.ready();
-      signal.throwIfAborted();
-      return { ...(await tool.run(read.input, signal)), ran: true };
-    },
-  };
+/** A tool, and the path or the whole command that it was given. Untrusted text. */
+export interface ResultSource {
+  readonly tool: string;
+  readonly target: string;
+}
+
+/** The answer to a call, and whether a tool ran for it. */
+export interface CallAnswer extends ToolAnswer {
+  readonly ran: boolean;
 }
 
 /** The most bytes of one tool result that the model sees. */
@@ -88,21 +62,70 @@ const MAX_OUTPUT_BYTES = 25 * 1024;
 /** How long a command may take, unless the model asks for more. */
 const SHELL_SECONDS = 120;
 
-function makeTools(options: ToolboxOptions): readonly Tool[] {
-  const { sandbox } = options;
-  const limits = { timeoutSeconds: SHELL_SECONDS, maxOutputBytes: MAX_OUTPUT_BYTES };
-  return [
+export function createToolbox(options: ToolboxOptions): Toolbox {
+  const { sandbox, exclude, shellOffered, structuredOutput } = options;
+  const tools: readonly Tool[] = [
     createReadFile(sandbox, MAX_OUTPUT_BYTES),
-    ...(options.shellOffered ? [createEdit(sandbox), createShell(sandbox, limits)] : []),
-  ];
+    ...(shellOffered ? [createEdit(sandbox), createShell(sandbox, SHELL_SECONDS, MAX_OUTPUT_BYTES)] : []),
+  ].filter(({ spec }) => options.tools.includes(spec.name) && !exclude.includes(spec.name));
+  const specs = [...tools.map(({ spec }) => spec), structuredOutput].filter(
+    ({ name }) => !exclude.includes(name),
+  );
+  const names = specs.map(({ name }) => name);
+  // Compiled at the first call of a tool, so that it delays no start.
+  const compiled = new Map<Tool, Promise<Compiled>>();
+
+  return {
+    specs,
+    names,
+    has: (name) => names.includes(name),
+    async read(call) {
+      const { id, name } = call;
+      const refuse = (content: string): ReadCall => ({
+        ref: { id, name, target: '' },
+        source: null,
+        run: async () => ({ content, isError: true, ran: false }),
+      });
+      const tool = tools.find(({ spec }) => spec.name === name);
+      if (tool === undefined)
+        return refuse(`There is no tool named ${quote(name)}. The tools are: ${names.join(', ') || 'none'}.`);
+      const parameters = compiled.get(tool) ?? compile(tool.spec.parameters, 'schema');
+      compiled.set(tool, parameters);
+      const input = readInput(call, await parameters);
+      if (typeof input === 'string') return refuse(`${name} did not run: its arguments ${input}`);
+      const subject = tool.subject(input);
+      return {
+        ref: { id, name, target: subject.trimStart().split('\n', 1)[0] ?? '' },
+        source: tool.isReading ? { tool: name, target: subject } : null,
+        async run(signal) {
+          await sandbox.ready();
+          signal.throwIfAborted();
+          try {
+            return { ...(await tool.run(input, signal)), ran: true };
+          } catch (error) {
+            if (!(error instanceof DeniedError)) throw error;
+            return { ...fail(error.message), ran: true };
+          }
+        },
+      };
+    },
+  };
 }
 
-function unknownTool(name: string, names: readonly string[]): CallAnswer {
-  const there =
-    names.length === 0 ? 'There are no tools in this run.' : `The tools are: ${names.join(', ')}.`;
-  return {
-    content: `There is no tool named ${JSON.stringify(name.slice(0, DISPLAY.value))}. ${there}`,
-    isError: true,
-    ran: false,
-  };
+const UNREADABLE: Readonly<Record<Exclude<ArgumentStatus, 'complete'>, string>> = {
+  truncated: 'were cut off by the output limit. Call it again with shorter ones.',
+  too_long: 'are longer than 2 MiB. Call it again with shorter ones.',
+  malformed: 'are not valid JSON. Call it again with one JSON object.',
+};
+
+/** Parses the raw arguments of a call and checks them; returns a phrase about what is wrong with them otherwise. */
+function readInput({ status, rawArguments }: ToolCall, parameters: Compiled): JsonObject | string {
+  if (status !== 'complete') return UNREADABLE[status];
+  const parsed = parseStrictJson(rawArguments.trim() === '' ? '{}' : rawArguments);
+  if (!parsed.ok) return `could not be read. ${parsed.problem} Call it again with one JSON object.`;
+  if (!isObject(parsed.value)) return 'are not a JSON object. Call it again with one.';
+  const validation = parameters.validate(parsed.value);
+  if (validation.ok) return parsed.value;
+  const issues = validation.issues.map(({ path, message }) => `- ${path || '(root)'}: ${message}`);
+  return `are wrong.\n${issues.join('\n')}`;
 }

@@ -19,7 +19,7 @@ const folder = makeFolder();
 const secrets = knowSecrets('sk-canary-1');
 const signal = new AbortController().signal;
 const same = (text: string) => text;
-const NO_SECRETS = { mask: same, longest: () => 0 };
+const NO_SECRETS = { mask: same };
 
 const WHOLE = sampleEvents.map((event) => JSON.stringify(toWire(event, same))).join('\n');
 
@@ -29,8 +29,8 @@ function pageOf(report: Partial<Report>, transcript = WHOLE): string {
 
 describe('the page', () => {
   it('shows verdict, findings and conversation', async () => {
-    const words = ['wants `passed` to be true; the payload says false'];
-    const gate = { status: 'not_met', issues: [], words } as const;
+    const issues = [{ path: '/passed', keyword: 'const', message: '`/passed` must be true, is false' }];
+    const gate = { status: 'not_met', issues } as const;
     const page = pageOf({ ...sampleReports['grounded'], verdict: notMet, gate });
     await expect(page).toMatchFileSnapshot('../../golden/report/page.html');
   });

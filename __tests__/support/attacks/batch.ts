@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAlive } from '../../sandbox/world.ts';
 import { submits } from '../fakes/model/server.ts';
-import { type AttackCall, type AttackRow, callsOf, replyOf } from './rows.ts';
+import { type AttackCall, type AttackRow, callsOf, replyOf, SHARED_FOLDERS, SYSTEM_FOLDERS } from './rows.ts';
 import { type AttackStep, runAttackStep } from './step.ts';
 import { CANARIES } from './world.ts';
 
@@ -24,10 +24,8 @@ export async function runBatch(step: Omit<AttackStep, 'script'>, rows: readonly 
     const calls = callsOf(row, { ...world.names, SAMARK: mark });
     return calls.map((call, at) => ({ call, mark, row: at === calls.length - 1 ? row : null }));
   });
-  const files = namedFiles(
-    turns.map(({ call }) => call),
-    world.mark,
-  );
+  const allCalls = turns.map(({ call }) => call);
+  const files = namedFiles(allCalls, world.mark);
   const state = (): Texts => ({
     ...Object.fromEntries(files.map((file) => [file, describeFile(file)])),
     ...{ ...world.manifest(), core_pattern: readFileSync('/proc/sys/kernel/core_pattern', 'utf8') },
@@ -89,11 +87,6 @@ function findUnmet(expected: AttackRow['expect'], result: string, elapsedMs: num
   return unmet;
 }
 
-/** Directories in which only an administrator or an installer creates files. */
-const SYSTEM_FOLDERS: readonly string[] = ['/', '/etc', '/usr', '/usr/bin', '/usr/local/bin', '/opt'];
-/** Directories in which any program creates files with any name. */
-const SCRATCH_FOLDERS = ['/tmp', '/var/tmp', '/run', '/dev/shm', '/dev/mqueue'];
-
 /**
  * The files that calls can create, change or remove in the shared folders: each absolute path in a call, each name in a
  * call in the system folders, and each name with the mark in the others. Other programs, a second run of these tests among
@@ -109,7 +102,7 @@ function namedFiles(calls: readonly AttackCall[], mark: string): readonly string
   const all = [
     ...[...SYSTEM_FOLDERS, ...paths.filter((file) => !file.startsWith('/proc/'))],
     ...SYSTEM_FOLDERS.flatMap((folder) => names.map((name) => path.join(folder, name))),
-    ...SCRATCH_FOLDERS.flatMap((folder) => marked.map((name) => path.join(folder, name))),
+    ...SHARED_FOLDERS.flatMap((folder) => marked.map((name) => path.join(folder, name))),
   ];
   return [...new Set(all)];
 }

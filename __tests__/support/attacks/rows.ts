@@ -33,29 +33,38 @@ const shell = (
   ...before: readonly string[]
 ): AttackRow => ({ ...commandOf(command), id, expect, pre: before.map(commandOf) });
 
+/** Folders in which only an administrator or an installer creates files. */
+export const SYSTEM_FOLDERS = ['/', '/etc', '/usr', '/usr/bin', '/usr/local/bin', '/opt'];
+/** Those and others in which any program creates files with any name. */
+export const SHARED_FOLDERS = [...SYSTEM_FOLDERS, '/tmp', '/var/tmp', '/run', '/dev/shm', '/dev/mqueue'];
+
 /** Creates a file in each folder that programs share. */
 export const sharedRow = shell(
   'X09 the folders of the system, shared memory and the queue of messages',
-  'for d in / /etc /usr /usr/bin /usr/local/bin /opt /run /tmp /var/tmp /dev/shm /dev/mqueue; do echo x > "$d/SAMARK"; done; exit 0',
+  `for d in ${SHARED_FOLDERS.join(' ')}; do echo x > "$d/SAMARK"; done; exit 0`,
 );
 
-/** Attacks that the shared list does not contain. */
-const own: readonly AttackRow[] = [
-  shell(
-    'X01 the action itself',
+/** Attacks that the shared list does not contain, of which nothing may come. */
+const plain: Readonly<Record<string, string>> = {
+  'X01 the action itself':
     'echo evil >> {ACT}/structured-agent/structured-agent/v1/dist/index.js; rm -rf {ACT}',
-  ),
-  shell('X02 the tool cache', 'echo evil >> {TOOL}/planted/1.0.0/x64/bin/planted-tool; touch {TOOL}/x'),
-  shell('X03 credentials of a cloud', 'cat gha-creds-*.json; mv gha-creds-*.json g.txt; cat g.txt'),
-  shell(
-    'X05 the root folders of processes',
+  'X02 the tool cache': 'echo evil >> {TOOL}/planted/1.0.0/x64/bin/planted-tool; touch {TOOL}/x',
+  'X03 credentials of a cloud': 'cat gha-creds-*.json; mv gha-creds-*.json g.txt; cat g.txt',
+  'X05 the root folders of processes':
     'for p in /proc/[0-9]* /proc/self/task/*; do cat $p/root{HOME}/.npmrc $p/cwd/../../../.npmrc; ls -l $p/fd $p/cwd $p/root; done 2>/dev/null',
-  ),
-  shell(
-    'X06 descriptors that were inherited',
+  'X06 descriptors that were inherited':
     'for f in /proc/self/fd/* /proc/1/fd/*; do timeout 0.1 head -c 65536 $f; timeout 0.1 sh -c "echo ::error::x > $f"; done 2>/dev/null </dev/null',
-  ),
-  shell('X08 bytes that are no text', "printf 'a\\377\\376\\300\\200b\\355\\240\\200c\\n\\361\\200'"),
+  'X08 bytes that are no text': "printf 'a\\377\\376\\300\\200b\\355\\240\\200c\\n\\361\\200'",
+  'X18 a folder that the runner left open':
+    'cat /proc/self/fd/*/.npmrc /proc/[0-9]*/fd/*/.npmrc; for n in 6 62 63 64; do cd /proc/self/fd/$n && cat .npmrc && ls -la; done',
+  'X20 lines for the problem matchers of earlier steps':
+    'printf \'README.md:1:1: error: Approved\\nREADME.md(1,1): error TS1: A\\n  1:1  error  A  b\\n  File "a", line 1, in A\\n\'',
+  'wants other modes of the machine’s devices':
+    'chmod 777 /dev/null /dev/zero /dev/tty /proc/self/fd/0 /proc/keys; chown 1 /dev/null; exit 0',
+};
+
+const own: readonly AttackRow[] = [
+  ...Object.entries(plain).map(([id, command]) => shell(id, command)),
   sharedRow,
   shell(
     'X10 every process there is',
@@ -68,18 +77,10 @@ const own: readonly AttackRow[] = [
     { max_ms: 3000 },
   ),
   shell(
-    'X18 a folder that the runner left open',
-    'cat /proc/self/fd/*/.npmrc /proc/[0-9]*/fd/*/.npmrc; for n in 6 62 63 64; do cd /proc/self/fd/$n && cat .npmrc && ls -la; done',
-  ),
-  shell(
-    'X20 lines for the problem matchers of earlier steps',
-    'printf \'README.md:1:1: error: Approved\\nREADME.md(1,1): error TS1: A\\n  1:1  error  A  b\\n  File "a", line 1, in A\\n\'',
-  ),
-  shell(
     'X21 a second checkout that is moved from under its mounts',
-    'cat p2/inner/.git/config parts/inner/.git/config; echo x >> p2/inner/.git/config; echo x >> parts/inner/.git/config; echo x >> p2/inner/.github/ci.yml; echo x >> parts/inner/.github/ci.yml; rm -rf p2 .git2; exit 0',
+    'cat p2/inner/.git/config parts/inner/.git/config; echo x >> p2/inner/.git/config; echo x >> parts/inner/.git/config; echo x >> p2/inner/.github/workflows/ci.yml; echo x >> parts/inner/.github/workflows/ci.yml; rm -rf p2 .git2; exit 0',
     {},
-    'mv parts p2; mv parts/inner p2; mkdir -p parts/inner/.github; [ -e parts/inner/.git ] || cp -r p2/inner/.git parts/inner/',
+    'mv parts p2; mv parts/inner p2; mkdir -p parts/inner/.github/workflows; [ -e parts/inner/.git ] || cp -r p2/inner/.git parts/inner/',
   ),
   shell(
     'X24 what the pull request and its history say, in a shell',
@@ -130,10 +131,6 @@ const machineRows: readonly AttackRow[] = [
     'ls -la ~/.cargo; mkdir -p ~/.cargo/bin/SAMARK ~/.rustup/SAMARK; exit 0',
     {},
     'mv ~/.cargo ~/moved; rm -rf ~/.cargo; ln -s {TEMP} ~/.cargo; ln -s {TEMP} ~/.rustup; exit 0',
-  ),
-  shell(
-    'wants other modes of the machine’s devices',
-    'chmod 777 /dev/null /dev/zero /dev/tty /proc/self/fd/0 /proc/keys; chown 1 /dev/null; exit 0',
   ),
   {
     ...{

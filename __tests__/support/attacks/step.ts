@@ -67,9 +67,8 @@ export async function runAttackStep(step: AttackStep) {
       ...next.inputs,
       ...step.inputs,
     };
-    const ended = await runInShell(step, {
-      ...{ ...own, ...variables, ...next.variables, ...inputVariables(inputs) },
-    });
+    const environment = { ...own, ...variables, ...next.variables, ...inputVariables(inputs) };
+    const ended = await runInShell(step, environment);
     const outputText = read(own.GITHUB_OUTPUT);
     const outputs = parseOutputFile(outputText);
     const results = outputs.get('run-results') ?? temp;

@@ -1,11 +1,11 @@
 /** A self-hosted runner for attacks on the whole action: folders with canaries, listeners, and files that must not change. */
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, constants, cpSync, mkdtempSync, openSync, readlinkSync, realpathSync } from 'node:fs';
-import { createServer, type Server, Socket } from 'node:net';
+import { createServer, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { removeFolder } from '../../../src/sandbox/scratch.ts';
-import { createMark, gitIn } from '../../sandbox/world.ts';
+import { createMark, gitIn, makeRepository } from '../../sandbox/world.ts';
 import { listen, manifest, putFiles } from '../local.ts';
 import { type AttackSetting, isWritable } from './backends.ts';
 import { JOB_TOKEN, openAttackPull } from './pull-request.ts';
@@ -44,19 +44,12 @@ export async function createAttackWorld({ runner, owner }: Partial<AttackSetting
   const count = () => {
     reached += 1;
   };
-  const servers: Server[] = [];
-  const open = (where: number | string) => {
-    const server = createServer(count);
-    servers.push(server);
-    return listen(server, where);
-  };
-  const port = await open(0);
-  const socket = path.join(base, 'out.sock');
-  for (const file of [socket, path.join(workspace, 'service', 'socket')]) {
-    await open(file);
-    // The mode of a socket allows every user to connect.
-    chmodSync(file, 0o777);
-  }
+  const sockets = [path.join(base, 'out.sock'), path.join(workspace, 'service', 'socket')];
+  const places = [0, ...sockets];
+  const servers = places.map(() => createServer(count));
+  const [port] = await Promise.all(servers.map((server, at) => listen(server, places[at])));
+  // The mode of a socket allows every user to connect.
+  for (const file of sockets) chmodSync(file, 0o777);
   const fd = openSync(path.join(workspace, 'service', 'pipe'), constants.O_RDWR | constants.O_NONBLOCK);
   const pipe = new Socket({ fd }).on('data', count);
   let node = process.execPath;
@@ -85,7 +78,7 @@ export async function createAttackWorld({ runner, owner }: Partial<AttackSetting
       '{ACT}': path.join(home, 'work', '_actions'),
       '{TOOL}': path.join(home, 'work', '_tool'),
       '{PORT}': String(port),
-      '{SOCK}': socket,
+      '{SOCK}': path.join(base, 'out.sock'),
       // A command that kills processes first checks that it is in a process of this run.
       '{PIDNS}': readlinkSync('/proc/self/ns/pid'),
       '${KEY_B64}': Buffer.from(ATTACK_KEY).toString('base64'),
@@ -166,28 +159,15 @@ function makeFolders() {
 }
 
 function fillRepository(workspace: string, home: string): void {
-  const git = (...args: string[]) => gitIn(workspace, ...args);
-  const token = ['config', 'http.https://github.com/.extraheader', `AUTHORIZATION: basic ${PLANTED}`];
-  putFiles(workspace, {
-    '.github/workflows/ci.yml': 'on: push\n',
+  makeRepository(workspace, PLANTED, {
     'README.md': 'hello\n',
     'grüße.txt': 'grüße\n',
     'package.json': '{"name":"cart","private":true,"scripts":{"test":"node -p 6*7"}}\n',
   });
-  git('init', '-q', '-b', 'main', '.');
-  git('add', '.');
-  git('commit', '-qm', 'first');
-  git('commit', '-q', '--allow-empty', '-m', HISTORY);
-  git(...token);
-  git('config', 'remote.origin.url', `https://user:${PLANTED}@github.com/o/r.git`);
+  gitIn(workspace, 'commit', '-q', '--allow-empty', '-m', HISTORY);
   // A second checkout, as in workflows with several repositories.
-  git('init', '-q', '-b', 'main', 'parts/inner');
-  git('-C', 'parts/inner', 'commit', '-qm', 'first', '--allow-empty');
-  git('-C', 'parts/inner', ...token);
-  putFiles(workspace, {
-    'parts/inner/.github/ci.yml': 'on: push\n',
-    'gha-creds-0123456789abcdef.json': `{"private_key":"${PLANTED}"}\n`,
-  });
+  makeRepository(path.join(workspace, 'parts/inner'), PLANTED, {});
+  putFiles(workspace, { 'gha-creds-0123456789abcdef.json': `{"private_key":"${PLANTED}"}\n` });
   // Links in the place of a git folder: circular, dangling, to a device and to a folder of the home.
   const links = ['.git', '/nowhere/x', '/dev/zero', home].map(
     (target, at) => `mkdir -p traps/${at}; ln -s ${target} traps/${at}/.git`,

@@ -3,7 +3,7 @@ import { compile } from '../../../src/contract/contract.ts';
 import { envelopeSchema } from '../../../src/envelope/schema.ts';
 import type { Issue, JsonObject } from '../../../src/types.ts';
 
-const compiled = await compile(envelopeSchema, 'schema', true);
+const compiled = await compile(envelopeSchema, 'schema');
 
 /** Returns the issues; none for an envelope of this version. */
 export function issuesOf(envelope: JsonObject): readonly Issue[] {

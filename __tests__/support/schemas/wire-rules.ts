@@ -1,24 +1,24 @@
 /** The rules by which providers refuse a tool's schema, as far as they are known from their documentation and errors. */
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { Dialect } from '../../../src/providers/schema/project.ts';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { Dialect } from '../../../src/providers/wire-schema.ts';
 import { isArray, isObject } from '../../../src/text/json.ts';
 import type { Json, JsonObject } from '../../../src/types.ts';
 
-const ajv = new Ajv2020({ strict: false, validateFormats: false });
+const ajv = new Ajv2020({ strict: false, validateFormats: false, ownProperties: true });
+
+export const dialects: readonly Dialect[] = ['openai', 'anthropic', 'gemini', 'compatible'];
 
 const refusedAtRoot = [
   ...['anyOf', 'oneOf', 'allOf', 'not', 'enum', 'const', 'if', 'then', 'else', '$ref', '$dynamicRef'],
+  ...['$schema', '$id', '$comment', '$anchor'],
 ];
-const refusedIdentifiers = ['$schema', '$id', '$comment', '$anchor'];
 
 /** The reasons for which a provider would reject these parameters. */
 export function wireViolations(parameters: JsonObject, dialect: Dialect): readonly string[] {
   const found: string[] = [];
   if (parameters['type'] !== 'object') found.push('root: type must be "object"');
   if (!isObject(parameters['properties'])) found.push('root: properties missing');
-  for (const keyword of [...refusedAtRoot, ...refusedIdentifiers]) {
-    if (parameters[keyword] !== undefined) found.push(`root: ${keyword}`);
-  }
+  for (const keyword of refusedAtRoot) if (parameters[keyword] !== undefined) found.push(`root: ${keyword}`);
   visit(parameters, '#', found, dialect);
   if (dialect === 'anthropic') {
     for (const name of Object.keys(isObject(parameters['properties']) ? parameters['properties'] : {})) {
@@ -73,11 +73,19 @@ function geminiViolations(schema: JsonObject, at: string, found: string[]): void
   }
 }
 
-/**
- * Converts these parameters to JSON Schema: in Google's API `nullable` allows null whatever the other keywords are.
- * Literals and names are unchanged.
- */
-export function asJsonSchema(schema: Json): Json {
+/** Compiles parameters to a function that says which payloads a model can send. */
+export function compileWire(parameters: JsonObject, dialect: Dialect): ValidateFunction {
+  const schema = dialect === 'gemini' ? asJsonSchema(parameters) : parameters;
+  return new Ajv2020({
+    strict: false,
+    validateSchema: false,
+    validateFormats: false,
+    ownProperties: true,
+  }).compile(Object(schema));
+}
+
+/** Converts these parameters to JSON Schema: in Google's API `nullable` allows null whatever the other keywords are. */
+function asJsonSchema(schema: Json): Json {
   if (!isObject(schema)) return schema;
   const { nullable, items, anyOf, properties, ...rest } = schema;
   const inner = {

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { type AgentOptions, createRecord, runAgent } from '../../../src/agent/agent.ts';
+import { type AgentOptions, createRecord, runAgent } from '../../../src/agent/loop.ts';
 import { createContract } from '../../../src/contract/contract.ts';
 import type { RunEvent } from '../../../src/reporters/report-types.ts';
 import { openSandbox } from '../../../src/sandbox/open.ts';

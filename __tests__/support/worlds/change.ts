@@ -69,10 +69,8 @@ const LINES_PER_FILE = 9;
 
 /** Returns a call that reads the diff of listed files: as many as `count`, from the one with the index `first`. */
 export function readDiff(first: number, count: number): Reply {
-  return readFile('/tmp/context/diff.patch', {
-    offset: first * LINES_PER_FILE + 1,
-    limit: count * LINES_PER_FILE,
-  });
+  const offset = first * LINES_PER_FILE + 1;
+  return readFile('/tmp/context/diff.patch', { offset, limit: count * LINES_PER_FILE });
 }
 
 /** Returns a call of `read_file`. */

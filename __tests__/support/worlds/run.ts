@@ -70,14 +70,12 @@ export const command = (line: string): Reply => calls('shell', { command: line }
 export async function start(parsed: ReturnType<typeof config>, more: Partial<World> = {}) {
   const events: RunEvent[] = [];
   const told = nothing();
-  const report = await run(
-    parsed,
-    world(told, {
-      runFolder: await mkdtemp(path.join(base, 'temp', 'run-')),
-      reporters: [{ name: 'events', event: (event) => void events.push(event) }],
-      ...more,
-    }),
-  );
+  const own = world(told, {
+    runFolder: await mkdtemp(path.join(base, 'temp', 'run-')),
+    reporters: [{ name: 'events', event: (event) => void events.push(event) }],
+    ...more,
+  });
+  const report = await run(parsed, own);
   const notices = events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
   return { report, events, notices, warnings: told.warnings };
 }

@@ -65,7 +65,7 @@ export async function readPolicy(
   let policy: Policy | null = null;
   try {
     const { preset, ...source } = await parseSchemaArgument(schema ?? undefined, files);
-    const contract = await createContract(source.schema, source.warnings);
+    const contract = await createContract(source.schema);
     for (const text of contract.warnings) report('schema', soften(refused('schema', text)));
     policy = {
       name: schema ?? 'verdict',

@@ -18,7 +18,7 @@ export interface PageSources {
   readonly envelope: JsonObject;
   /** The lines of the transcript; empty if there is none. */
   readonly transcript: string;
-  readonly secrets: Pick<Secrets, 'mask' | 'longest'>;
+  readonly secrets: Pick<Secrets, 'mask'>;
 }
 
 /** Characters of a text that are shown; the results folder has the rest. */
@@ -73,9 +73,10 @@ function conclusionOf(envelope: JsonObject) {
 
 function verdictOf(envelope: JsonObject, show: Show): Html {
   const coverage = readCoverage(read.readObject(envelope, 'evidence'));
+  const issues = read.readObjects(read.readObject(envelope, 'gate'), 'issues');
   const sentences = [
     read.readText(envelope, 'error'),
-    ...read.readTexts(read.readObject(envelope, 'gate'), 'words').map((clause) => `It ${clause}.`),
+    ...issues.map((issue) => read.readText(issue, 'message')),
     coverageSentence(coverage, { path: show, sentence: show }),
     groundingSentence(readEvidence(envelope)),
   ];

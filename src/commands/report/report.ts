@@ -20,9 +20,6 @@ Writes report.html into the results folder of a run: its verdict, its findings a
 `,
 };
 
-/** The texts in a results folder are masked already. */
-const NO_SECRETS = { mask: (text: string) => text, longest: () => 0 };
-
 /** Runs the command with the arguments after `report`. Returns 0, or 52 with one sentence on stderr. */
 export function runReport(argv: readonly string[], io: CommandIo): Promise<number> {
   return runCommand(COMMAND, argv, io, async ({ positionals }) => {
@@ -47,7 +44,9 @@ async function writePage([named, second]: readonly string[], cwd: string): Promi
   const page = path.join(realpathSync(folder), 'report.html');
   try {
     const { renderReportPage } = await loadPage();
-    writePrivateFile(page, renderReportPage({ envelope, transcript, secrets: NO_SECRETS }));
+    // The texts in a results folder are masked already.
+    const secrets = { mask: (text: string) => text };
+    writePrivateFile(page, renderReportPage({ envelope, transcript, secrets }));
   } catch (cause) {
     throw new InputError(null, `${quote(page)} cannot be written: ${messageOf(cause)}.`, { cause });
   }

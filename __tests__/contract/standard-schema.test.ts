@@ -1,31 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { createContract, type StandardValidate } from '../../src/contract/contract.ts';
-import { runValidator } from '../../src/contract/validator.ts';
+import { runValidator } from '../../src/contract/standard-schema.ts';
 
 const payload = { n: 1, list: [{ s: 'x' }] };
-const keywords = async (validate: StandardValidate) =>
-  (await runValidator(validate, payload)).map(({ path, keyword }) => `${path} ${keyword}`);
-const accepts: StandardValidate = (value) => ({ value });
 
 describe('runValidator', () => {
-  it('accepts the value that the validator returns unchanged, sync or async', async () => {
-    expect(await runValidator(accepts, payload)).toEqual([]);
+  it('accepts what the validator accepts, sync or async', async () => {
+    expect(await runValidator((value) => ({ value }), payload)).toEqual([]);
     expect(await runValidator(async (value) => ({ value, issues: undefined }), payload)).toEqual([]);
   });
 
   it.each<[string, StandardValidate, string]>([
+    ['a changed value', () => ({ value: { ...payload, n: 2 } }), ' transform'],
     [
       'an issue',
       () => ({ issues: [{ message: 'no', path: ['list', 0, { key: 's' }] }] }),
       '/list/0/s validate',
     ],
-    [
-      'an issue path outside the payload',
-      () => ({ issues: [{ message: 'no', path: ['n', 'sk-1'] }] }),
-      '/n validate',
-    ],
     ['a null issue', () => ({ issues: [null] }), ' validate'],
-    ['an empty list of issues', () => ({ issues: [] }), ' validate'],
+    ['an empty list of issues', () => ({ issues: [] }), ' validator'],
     ['issues that are not a list', () => ({ issues: 'x' }), ' validator'],
     ['true', () => true, ' validator'],
     ['undefined', () => undefined, ' validator'],
@@ -45,30 +38,24 @@ describe('runValidator', () => {
       },
       ' validator',
     ],
-    ['a changed value', () => ({ value: { ...payload, n: 2 } }), '/n transform'],
-    ['an added property', (value) => ({ value: { ...Object(value), more: 1 } }), '/more transform'],
-    ['a changed list', () => ({ value: { ...payload, list: [] } }), '/list transform'],
-    ['a value of another type', () => ({ value: new Date() }), ' transform'],
     [
       'an endless loop',
       () => {
         for (;;);
       },
-      ' deadline',
+      ' validator',
     ],
-    ['a promise that never settles', () => new Promise(() => undefined), ' deadline'],
+    ['a promise that never settles', () => new Promise(() => undefined), ' validator'],
   ])('%s rejects the payload', async (_, validate, expected) => {
-    expect(await keywords(validate)).toEqual([expected]);
+    const issues = await runValidator(validate, payload);
+    expect(issues.map(({ path, keyword }) => `${path} ${keyword}`)).toEqual([expected]);
+    expect(JSON.stringify(issues)).not.toContain('secret');
   });
 
-  it('never quotes an exception, and sanitizes and truncates issue messages', async () => {
-    const [broken] = await runValidator(() => {
-      throw new Error('secret words');
-    }, payload);
-    expect(broken?.message).not.toContain('secret');
+  it('sanitizes and truncates issue messages', async () => {
     const message = `a\u001b[31m\n::error::${'x'.repeat(1_000)}`;
     const [issue] = await runValidator(() => ({ issues: [{ message }] }), payload);
-    expect(issue?.message).toMatch(/^a \[31m ::error::x+…$/u);
+    expect(issue?.message).toMatch(/^a ::error::x+…$/u);
     expect(issue?.message.length).toBe(300);
   });
 
@@ -77,36 +64,34 @@ describe('runValidator', () => {
     const listen = (error: unknown) => unhandled.push(error);
     process.on('unhandledRejection', listen);
     const late = Promise.withResolvers<never>();
-    expect(await keywords(() => late.promise)).toEqual([' deadline']);
+    expect(await runValidator(() => late.promise, payload)).toHaveLength(1);
     late.reject(new Error('late'));
     await new Promise((resolve) => setImmediate(resolve));
     process.off('unhandledRejection', listen);
     expect(unhandled).toEqual([]);
   });
-
-  it('passes a copy, so that the validator cannot change the payload', async () => {
-    const given = { n: 1, list: [{ s: 'x' }] };
-    const spoil: StandardValidate = (value) => {
-      Reflect.set(Object(value), 'n', 99);
-      return { value: payload };
-    };
-    expect(await runValidator(spoil, given)).toEqual([]);
-    expect(given).toEqual(payload);
-  });
 });
 
 describe('a contract with a validator', () => {
-  const schema = { type: 'object', properties: { n: { type: 'number' } } };
+  const schema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
   const above: StandardValidate = (value) =>
     Reflect.get(Object(value), 'n') > 10 ? { value } : { issues: [{ message: 'too small', path: ['n'] }] };
-  const accept = async (json: string) =>
-    (await createContract(schema, [], above)).accept({ rawArguments: json, status: 'complete' });
+  const accept = async (json: string, validate = above) =>
+    (await createContract(schema, validate)).accept({ rawArguments: json, status: 'complete' });
 
   it('validates a payload with both, also a repaired one', async () => {
+    expect(await accept('{"n":11}')).toEqual({ ok: true, payload: { n: 11 }, repaired: null });
     expect(await accept('{"n":"11"}')).toMatchObject({ ok: false, issues: [{ keyword: 'type' }] });
     const repaired = { kind: 'unwrapped', key: 'output' };
     expect(await accept('{"output":{"n":11}}')).toEqual({ ok: true, payload: { n: 11 }, repaired });
-    expect(await accept('{"output":{"n":1}}')).toMatchObject({ ok: false });
     expect(await accept('"{\\"n\\":1}"')).toMatchObject({ ok: false, issues: [{ keyword: 'validate' }] });
+  });
+
+  it('publishes what was sent, whatever the validator makes of its copy', async () => {
+    const spoil: StandardValidate = (value) => {
+      Reflect.set(Object(value), 'n', 99);
+      return { value: { n: 11 } };
+    };
+    expect(await accept('{"n":11}', spoil)).toEqual({ ok: true, payload: { n: 11 }, repaired: null });
   });
 });

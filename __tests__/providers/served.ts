@@ -1,0 +1,86 @@
+/** Providers with a scripted server of their own, which is closed after the test. */
+import type { ServerResponse } from 'node:http';
+import { afterEach, expect, vi } from 'vitest';
+import { ProviderError } from '../../src/errors.ts';
+import type { Completion, CompletionRequest, Provider } from '../../src/providers/provider.ts';
+import type { ProviderSettings } from '../../src/providers/registry.ts';
+import { objectOf } from '../../src/providers/tool-calls.ts';
+import { verdictOf } from '../../src/run/endings.ts';
+import type { JsonObject } from '../../src/types.ts';
+import { answered, asking, providerAt, send, testKey, type Wire } from '../support/fakes/model/wires.ts';
+import { type RawRequest, type RawServer, startRawServer } from '../support/fakes/raw-server.ts';
+
+export type Handler = (response: ServerResponse, request: RawRequest, index: number) => void;
+
+/** Servers to close. */
+export const open: { close(): Promise<void> }[] = [];
+
+afterEach(async () => {
+  vi.useRealTimers();
+  vi.unstubAllEnvs();
+  for (const server of open.splice(0)) await server.close();
+});
+
+/** A provider whose server always gives this answer, or answers by a function. */
+export async function served(
+  wire: Wire,
+  answer: Handler | object,
+  settings: Partial<ProviderSettings> = {},
+): Promise<{ provider: Provider; server: RawServer }> {
+  const handler = isHandler(answer) ? answer : (to: ServerResponse) => send(to, answer);
+  const server = await startRawServer(handler);
+  open.push(server);
+  return { server, provider: await providerAt(wire, server.url, settings) };
+}
+
+function isHandler(answer: object): answer is Handler {
+  return typeof answer === 'function';
+}
+
+export function bodyOf(request: RawRequest | undefined): JsonObject {
+  return objectOf(JSON.parse(request?.raw ?? '{}'));
+}
+
+/** Completes a turn, and sends it back with the results of its calls; the conversation of the second request. */
+export async function replayOf(wire: Wire, answer: object) {
+  const { provider, server } = await served(wire, answer);
+  const first = await provider.complete(asking());
+  await provider.complete(asking({ messages: answered(asking().messages, first) }));
+  const sent = bodyOf(server.requests[1])[wire.conversation];
+  return { first, sent: Array.isArray(sent) ? sent : [] };
+}
+
+/** The outcome of one request, including its retries. */
+export interface Told {
+  readonly completion: Completion | null;
+  readonly error: ProviderError | null;
+  /** The reason with which a run ends, or `completed`. */
+  readonly reason: string;
+  /** How often the server was asked. */
+  readonly tries: number;
+  /** The notices, without the host, whose port changes. */
+  readonly notices: readonly string[];
+}
+
+export async function ask(
+  wire: Wire,
+  answer: Handler | object,
+  settings: Partial<ProviderSettings> = {},
+  request: Partial<CompletionRequest> = {},
+): Promise<Told> {
+  const { provider, server } = await served(wire, answer, settings);
+  const notices: string[] = [];
+  const notify = (text: string) => void notices.push(text.replaceAll(/127\.0\.0\.1:\d+/gu, 'HOST'));
+  const told = { completion: null, error: null, reason: 'completed', notices };
+  try {
+    const completion = await provider.complete(asking({ notify, ...request }));
+    return { ...told, completion, tries: server.requests.length };
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    expect(`${notices.join()}${error.message}`).not.toContain(testKey);
+    const limits = { turns: '', time: '', tokens: '', cost: '' };
+    const facts = { turns: 0, gate: null, limits, entry: 'action' } as const;
+    const { reason } = verdictOf({ kind: 'failed', error }, facts);
+    return { ...told, error, reason, tries: server.requests.length };
+  }
+}
