@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import tls from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
@@ -52,27 +53,24 @@ it('a redirect is returned and never followed, with and without a proxy', async 
 });
 
 it('a server may take longer than the agent of the process waits, and that agent is used', async () => {
-  const GLOBAL_AGENT = Symbol.for('undici.globalDispatcher.1');
+  const agentOf = Symbol.for('undici.globalDispatcher.1');
   await fetch('data:,');
-  const before: Dispatcher = Reflect.get(globalThis, GLOBAL_AGENT);
-  let dispatched = 0;
+  const before: Dispatcher = Reflect.get(globalThis, agentOf);
+  const dispatched = vi.fn();
   const impatient = before.compose((dispatch) => (options, handler) => {
-    dispatched += 1;
+    dispatched();
     return dispatch({ headersTimeout: 100, bodyTimeout: 100, ...options }, handler);
   });
-  Reflect.set(globalThis, GLOBAL_AGENT, impatient);
-  try {
-    const server = await serverFor((response) =>
-      setTimeout(() => {
-        response.write('slow');
-        setTimeout(() => response.end(' model'), 2_000);
-      }, 2_000),
-    );
-    expect(await (await createFetch()(server.url)).text()).toBe('slow model');
-    expect(dispatched).toBe(1);
-  } finally {
-    Reflect.set(globalThis, GLOBAL_AGENT, before);
-  }
+  Reflect.set(globalThis, agentOf, impatient);
+  onTestFinished(() => void Reflect.set(globalThis, agentOf, before));
+  const server = await serverFor(async (response) => {
+    await sleep(2_000);
+    response.write('slow');
+    await sleep(2_000);
+    response.end(' model');
+  });
+  expect(await (await createFetch()(server.url)).text()).toBe('slow model');
+  expect(dispatched).toHaveBeenCalledOnce();
 });
 
 it('loopback and the hosts of NO_PROXY are asked directly, http: in absolute form', async () => {

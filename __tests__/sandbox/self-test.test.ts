@@ -2,15 +2,7 @@
  * Shows the purpose of each argument and mount by leaving it out: a wrapper changes the words, or the script that builds
  * the root, and runs the real program. Then the self-test refuses the sandbox, or a command finds something open.
  */
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { SandboxError } from '../../src/errors.ts';
@@ -33,13 +25,13 @@ type Row = readonly [
 ];
 
 const inOurs = (name: string) =>
-  `[ "$(readlink /proc/self/ns/${name})" = '${readlinkSync(`/proc/self/ns/${name}`)}' ]`;
+  `[ "$(readlink /proc/self/ns/${name})" = '${fs.readlinkSync(`/proc/self/ns/${name}`)}' ]`;
 const HAS_CAPABILITIES = "grep -qE '^Cap(Inh|Prm|Eff|Amb):.*[1-9a-f]' /proc/self/status";
 const HAS_BOUNDING = "grep -qE '^CapBnd:.*[1-9a-f]' /proc/self/status";
 const GAINS_PRIVILEGES = "grep -q '^NoNewPrivs:.*0$' /proc/self/status";
 const READS_KEYS = 'head -c1 /proc/keys > /dev/null && [ ! /proc/keys -ef /dev/null ]';
 /** Whether there is a key that the self-test could see. */
-const HAS_KEYS = existsSync('/proc/keys') && readFileSync('/proc/keys', 'utf8') !== '';
+const HAS_KEYS = fs.existsSync('/proc/keys') && fs.readFileSync('/proc/keys', 'utf8') !== '';
 const SEES_MACHINE = `[ -e ${world.temp} ] && ls ${world.temp} | grep -q .`;
 const { home } = world;
 const READS_HOME = `grep -q ${CANARY} ~/.npmrc`;
@@ -123,8 +115,8 @@ describeOpen('without a part of the sandbox', () => {
 
 async function tryLook([program, without, instead, look]: Row): Promise<string> {
   const file = weaken(program, joinWords(without), joinWords(instead));
-  rmSync(run, { recursive: true, force: true });
-  mkdirSync(run, { mode: 0o700 });
+  fs.rmSync(run, { recursive: true, force: true });
+  fs.mkdirSync(run, { mode: 0o700 });
   const weak: Detected =
     detected.kind === 'unshare'
       ? { ...detected, programs: { ...detected.programs, [program]: file } }
@@ -148,7 +140,7 @@ function joinWords(words: readonly string[] | string): string {
 
 /** Makes a program that changes its words and runs the real one. */
 function weaken(program: string, without: string, instead: string): string {
-  const file = join(mkdtempSync(join(world.base, 'weak-')), program);
+  const file = join(fs.mkdtempSync(join(world.base, 'weak-')), program);
   const script = `#!/bin/bash
 printf -v all '\\001%s' "$@"
 without=${shellWord(without)}
@@ -157,6 +149,6 @@ all=\${all//"$without"/"$instead"}
 mapfile -t -d $'\\001' words < <(printf '%s\\001' "\${all:1}")
 exec /usr/bin/${program} "\${words[@]}"
 `;
-  writeFileSync(file, script, { mode: 0o755 });
+  fs.writeFileSync(file, script, { mode: 0o755 });
   return file;
 }

@@ -22,20 +22,12 @@ const script: ToldScript = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'
 const stop = new AbortController();
 const stopped = once(stop.signal, 'abort');
 const secrets = createSecrets();
-const sink = createSink({
-  name: 'stdout',
-  fd: 1,
-  stream: () => process.stdout,
-  lost: (error) => stop.abort(error),
-});
+const lost = (error: unknown) => stop.abort(error);
+const sink = createSink({ name: 'stdout', fd: 1, stream: () => process.stdout, lost });
 const stderr = createSink({ name: 'stderr', fd: 2, stream: () => process.stderr });
 const progress = createProgress({
   sink: stderr,
-  style: terminalStyle({
-    environment: process.env,
-    stderr: process.stderr,
-    stdoutShows: script.format === 'stream-json' && process.stdout.isTTY,
-  }),
+  style: terminalStyle({ environment: process.env, stderr: process.stderr, stdoutShows: false }),
   quiet: script.quiet ?? false,
   level: 'summary',
   secrets,
@@ -45,28 +37,21 @@ const stdout = createStdout({ sink, format: script.format, secrets, version: '0.
 const reporters = [progress.reporter, stdout.reporter];
 
 for (const step of script.steps ?? []) {
-  if (step.type === 'wait') await Promise.race([line(), stopped]);
+  if (step.type === 'wait') await Promise.race([once(process.stdin, 'data'), stopped]);
   else for (const reporter of reporters) reporter.event?.(step);
   if (stop.signal.aborted) break;
 }
 for (const reporter of reporters) await reporter.report?.(script.report, stop.signal);
-const report = await publish(stop.signal.aborted ? failed(stop.signal.reason) : script.report);
+let report = stop.signal.aborted ? failed(stop.signal.reason) : script.report;
+try {
+  await stdout.writeOutputs(report);
+} catch (error) {
+  report = failed(error);
+  await stdout.writeOutputs(report);
+}
 await progress.conclude(report);
 await stderr.flush().catch(() => undefined);
 process.exit(report.verdict.exitCode);
-
-async function publish(first: Report): Promise<Report> {
-  try {
-    await stdout.writeOutputs(first);
-    return first;
-  } catch (error) {
-    const { published, exitCode } = first.verdict;
-    const last = published || exitCode === 0 ? failed(error) : first;
-    if (last === first) progress.warn(`outputs: ${String(error)}`);
-    await stdout.writeOutputs(last);
-    return last;
-  }
-}
 
 function failed(error: unknown): Report {
   if (!(error instanceof InputError)) throw error;
@@ -76,9 +61,4 @@ function failed(error: unknown): Report {
     { turns: 0, gate: null, limits, entry: 'command-line' },
   );
   return { ...script.report, verdict, payload: null, gate: null };
-}
-
-async function line(): Promise<void> {
-  await once(process.stdin, 'data');
-  process.stdin.pause();
 }
