@@ -53,14 +53,6 @@ export const READ = {
   policy: 4 * MIB,
   /** HEAD, a ref, or a file that names a git folder: each holds one path or hash. */
   pointer: 64 * KIB,
-  /** A file that `read_file` shows in part; what is behind is left to the shell. */
-  toolFile: 16 * MIB,
-  /** A file that `edit` changes (characters of the new text), which is searched as a whole; larger ones are left to the shell. */
-  editedFile: 4 * MIB,
-  /** A response of a model, decoded. No model's response has a hundredth of it. */
-  modelResponse: 64 * MIB,
-  /** A failed response of a model's API, decoded. */
-  modelError: 256 * KIB,
   /** git's list of the files of the workspace, enough for about half a million. */
   fileList: 64 * MIB,
   /** The patch of what the agent changed, which is searched for secrets in memory. */
@@ -85,10 +77,6 @@ export const WAIT = {
   validation: 1_000,
   /** The compilation of a schema: large ones are slow, and ones that never finish are refused. */
   compilation: 3_000,
-  /** A pause in the body of a failed response, whose status alone is sufficient. */
-  errorPause: 10_000,
-  /** The longest `Retry-After` that is obeyed. */
-  retryAfter: 60_000,
   /** A helper program of the host. */
   helper: 5_000,
   /** git, in the sandbox: a list of all files or a diff. */
@@ -117,8 +105,7 @@ export const WAIT = {
 export const JSON_TEXT = {
   /** A call's argument text, in UTF-16 code units: its parsers cannot be interrupted. */
   arguments: 2 * MIB,
-  /** The prose of a turn, and the name of a call in it, which are searched for secrets in every sink. */
-  prose: 2 * MIB,
+  /** The name of a call, which is searched for secrets in every sink. */
   callName: 4 * KIB,
   /** Nested arrays and objects of any text. Deeper ones are refused, so that later recursion is safe. */
   depth: 500,
@@ -127,8 +114,6 @@ export const JSON_TEXT = {
    * also stop early, many between 100 and 500 levels.
    */
   payloadDepth: 100,
-  /** The same for a model's response; serializing more would overflow the stack. */
-  responseDepth: 2_000,
 } as const;
 
 /** The minimum length of secrets, in characters. */
@@ -177,16 +162,6 @@ export const MERGE = {
 
 /** The tools of the agent. */
 export const TOOL = {
-  /** Lines of a file in one answer. */
-  lines: 2_000,
-  /** Characters of such a line. */
-  lineCharacters: 2_000,
-  /** Entries of a listed folder in one answer. */
-  entries: 1_000,
-  /** Places where the text of an edit is looked for. */
-  matches: 1_000,
-  /** The longest timeout of a command, in seconds. */
-  timeoutSeconds: 600,
   /** Bytes of a command's output that are kept in a file. */
   spill: 64 * MIB,
 } as const;
