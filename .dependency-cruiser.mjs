@@ -136,7 +136,7 @@ export default {
           '^src/$1/',
           LEAVES,
           FILES,
-          '^src/(providers/(provider|registry)|tools/toolbox|contract/contract|sandbox/sandbox|evidence/(share|review))\\.ts$',
+          '^src/(providers/(provider|registry)|tools/toolbox|contract/contract|sandbox/sandbox|evidence/review)\\.ts$',
         ],
       },
     },
@@ -151,7 +151,7 @@ export default {
         pathNot: [
           '^src/commands/(report/|flags\\.ts$)',
           FILES,
-          '^src/(reporters/(transcript|envelope|verdict-text|format|findings|grounding)|evidence/share|envelope/view)\\.ts$',
+          '^src/(reporters/(messages|envelope|sentences|format|findings|grounding)|envelope/(envelope|read))\\.ts$',
           LEAVES,
         ],
       },

@@ -3,15 +3,13 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { Ajv } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { writeResultFile } from '../src/reporters/envelope.ts';
+import { createTranscript } from '../src/reporters/messages.ts';
 import { stepOutputs, writeOutputs } from '../src/reporters/outputs.ts';
-import type { Report } from '../src/reporters/report-types.ts';
 import { createSummary } from '../src/reporters/summary.ts';
-import { createTranscript } from '../src/reporters/transcript.ts';
 import { run } from '../src/run/run.ts';
 import type { JsonObject } from '../src/types.ts';
 import { testAll } from './support/all.ts';
@@ -23,6 +21,7 @@ import { knowSecrets } from './support/surroundings.ts';
 import { quietWorld } from './support/worlds/quiet.ts';
 
 const SECRET = 'sk-fuzz-0123456789abcdef';
+const PRESET = readFileSync(path.join(import.meta.dirname, '../schemas/verdict.schema.json'), 'utf8');
 const verdict = {
   type: 'object',
   required: ['passed'],
@@ -40,12 +39,10 @@ const payload = fc.oneof(
 const often = <T>(weight: number, arbitrary: fc.Arbitrary<T>) => ({ weight, arbitrary });
 const oddArguments =
   '{} [] null {"passed":true,"passed":false} {"passed":1e999} "{\\"passed\\":true}" {"passed":true,"note":"\\ud800"}';
+const payloadText = payload.map((value) => JSON.stringify(value));
 const rawArguments = fc.oneof(
-  often(
-    6,
-    payload.map((value) => JSON.stringify(value)),
-  ),
-  payload.map((value) => JSON.stringify(value).slice(0, -1)),
+  often(6, payloadText),
+  payloadText.map((text) => text.slice(0, -1)),
   fc.constantFrom('', ...oddArguments.split(' ')),
   fc.string({ maxLength: 40 }),
 );
@@ -69,42 +66,33 @@ const harmless = fc.oneof(
   }),
 );
 
+const few = fc.array(writing, { maxLength: 2 });
+const around = fc.tuple(few, structured, few).map(([before, call, after]) => [...before, call, ...after]);
+const calls = fc.oneof(
+  often(4, fc.array(harmless, { minLength: 1, maxLength: 3 })),
+  often(5, around),
+  often(2, fc.array(structured, { minLength: 2, maxLength: 3 })),
+);
+const calling = calls.map((made) => ({ calls: made }));
+const talking = fc.string({ maxLength: 40 }).map((text) => ({ text }));
 const reply: fc.Arbitrary<Reply> = fc.oneof(
-  { weight: 4, arbitrary: fc.array(harmless, { minLength: 1, maxLength: 3 }).map((calls) => ({ calls })) },
-  {
-    weight: 5,
-    arbitrary: fc
-      .tuple(fc.array(writing, { maxLength: 2 }), structured, fc.array(writing, { maxLength: 2 }))
-      .map(([before, call, after]) => ({ calls: [...before, call, ...after] })),
-  },
-  { weight: 2, arbitrary: fc.array(structured, { minLength: 2, maxLength: 3 }).map((calls) => ({ calls })) },
-  { weight: 2, arbitrary: fc.string({ maxLength: 40 }).map((text) => ({ text })) },
-  { weight: 1, arbitrary: structured.map((call) => ({ calls: [call], finishReason: 'length' as const })) },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom<Reply>(
-      { text: 'no', finishReason: 'content_filter' },
-      { status: 401, error: { message: 'no' } },
-      { status: 400, error: { message: 'odd request' } },
-    ),
-  },
+  often(11, calling),
+  often(2, talking),
+  structured.map((call) => ({ calls: [call], finishReason: 'length' as const })),
+  fc.constantFrom<Reply>(
+    { text: 'no', finishReason: 'content_filter' },
+    { status: 401, error: { message: 'no' } },
+    { status: 400, error: { message: 'odd request' } },
+  ),
 );
 
 const oddSchemas =
   '{} verdict {"type":"array"} {"$async":true} { @none.json verdikt {"type":"object","properties":{"note":{"pattern":"^(a+)+$"}}}';
+const keyword = fc.constantFrom('type', 'properties', 'required', 'anyOf', 'const', 'enum', 'not', 'if');
 const schema = fc.oneof(
   often(20, fc.constant(JSON.stringify(verdict))),
   often(2, fc.constantFrom('', ...oddSchemas.split(' '))),
-  often(
-    1,
-    fc
-      .dictionary(
-        fc.constantFrom('type', 'properties', 'required', 'anyOf', 'const', 'enum', 'not', 'if'),
-        fc.jsonValue({ maxDepth: 3 }),
-        { maxKeys: 3 },
-      )
-      .map((value) => JSON.stringify(value)),
-  ),
+  fc.dictionary(keyword, fc.jsonValue({ maxDepth: 3 }), { maxKeys: 3 }).map((value) => JSON.stringify(value)),
 );
 
 /** One of the valid values, rarely one of the others: a configuration error says nothing about the run. */
@@ -124,30 +112,15 @@ const inputs = fc.record(
   { requiredKeys: ['schema'] },
 );
 
-interface Fuzzed {
-  readonly report: Report;
-  readonly outputs: ReadonlyMap<string, string>;
-  readonly envelope: JsonObject;
-  readonly summary: string;
-  readonly transcript: string;
-  /** Whether a call beside `structured_output` ran. */
-  readonly ran: boolean;
-  readonly survivors: number;
-}
-
-async function fuzz(
-  given: Readonly<Record<string, string | undefined>>,
-  script: readonly Reply[],
-): Promise<Fuzzed> {
+async function fuzz(given: Readonly<Record<string, string | undefined>>, script: readonly Reply[]) {
   const base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'fuzz-')));
   const place = (name: string) => path.join(base, name);
   for (const name of ['workspace', 'temp', 'temp/run']) await mkdir(place(name));
   await writeFile(place('workspace/a.txt'), 'hello\n');
   // After its script the model keeps submitting, so that an unlimited run ends.
   const last: Reply = { calls: [{ name: 'structured_output', arguments: '{"passed":true}' }] };
-  const model = await startModel(
-    (_request, index) => script[index] ?? (index > 12 ? { text: 'enough' } : last),
-  );
+  const answer = (_: unknown, index: number) => script[index] ?? (index > 12 ? { text: 'enough' } : last);
+  const model = await startModel(answer);
   const secrets = knowSecrets(SECRET);
   const scripted = { model: 'scripted-1', 'base-url': `${model.url}/v1`, 'api-key': SECRET };
   const inputs = { prompt: 'Judge.', ...scripted, sandbox: 'off', ...given };
@@ -157,9 +130,9 @@ async function fuzz(
       secrets,
       results: base,
       writePatch: () => place('changes.patch'),
-      reporters: [
-        createTranscript({ file: place('transcript.jsonl'), secrets }),
-        createSummary({ file: place('summary.md'), secrets, serverUrl: null }),
+      openReporters: async () => [
+        createTranscript({ file: place('transcript.jsonl'), version: '0', cwd: base, mask: secrets.mask }),
+        createSummary({ file: place('summary.md'), secrets, serverUrl: null, name: null, help: 'docs' }),
       ],
       writeEnvelope: (finished) => writeResultFile(finished, secrets),
       writeOutputs: (finished) => writeOutputs(place('outputs'), stepOutputs(finished).outputs),
@@ -168,9 +141,10 @@ async function fuzz(
     return {
       report,
       outputs: parseOutputFile(read('outputs')),
-      envelope: JSON.parse(read('result.json')),
+      envelope: JSON.parse(read('result.json')) as JsonObject,
       summary: read('summary.md'),
       transcript: read('transcript.jsonl'),
+      /** Whether a call beside `structured_output` ran. */
       ran: existsSync(place('workspace/ran.txt')),
       survivors: survivors(base),
     };
@@ -195,49 +169,40 @@ function survivors(folder: string): number {
 
 /** Validates with plain Ajv, without our code. */
 function ajvAccepts(text: string, value: unknown): boolean {
-  const parsed = JSON.parse(text);
-  const loose = { strictRequired: false, strictTypes: false, strictTuples: false, logger: false } as const;
-  const options = { strictSchema: true, allowUnionTypes: true, ownProperties: true, ...loose };
-  const ajv = String(parsed.$schema).includes('2020-12') ? new Ajv2020(options) : new Ajv(options);
+  const ajv = new Ajv({ strictTypes: false, allowUnionTypes: true, ownProperties: true, logger: false });
   formats.default(ajv);
-  return ajv.compile(parsed)(value) === true;
+  return ajv.compile(JSON.parse(text))(value) === true;
 }
 
-describe('any inputs, schema and model', () => {
-  it('give one verdict that the published schema knows, and publish only payloads that plain Ajv accepts', async () => {
-    const reasons = new Set<string>();
-    await fc.assert(
-      fc.asyncProperty(inputs, fc.array(reply, { minLength: 1, maxLength: 4 }), async (given, script) => {
-        const { report, outputs, envelope, summary, transcript, ...rest } = await fuzz(given, script);
-        const { verdict: end } = report;
-        const published = report.payload !== null;
-        // The published schema has one row for each verdict: what it says and whether there is a payload.
-        expect(issuesOf(envelope)).toEqual([]);
-        expect(end.reason).not.toBe('internal');
-        reasons.add(end.reason);
-        expect(outputs.get('run-exit-code')).toBe(String(end.exitCode));
-        expect(outputs.get('run-reason')).toBe(end.reason);
-        expect(outputs.has('structured_output')).toBe(published);
-        expect(envelope).toMatchObject({ type: 'result', subtype: end.subtype, exit_code: end.exitCode });
-        expect(summary).not.toBe('');
-        // When it is excluded, structured_output is an unknown tool, and the calls beside it run.
-        if (given['exclude-tools'] !== 'structured_output') expect(rest.ran).toBe(false);
-        expect(rest.survivors).toBe(0);
-        expect([transcript, summary, JSON.stringify(envelope), ...outputs.values()].join('\n')).not.toContain(
-          SECRET,
-        );
-        if (!published) return;
-        const text =
-          given.schema === '' || given.schema === 'verdict'
-            ? readFileSync(path.join(import.meta.dirname, '..', 'schemas', 'verdict.schema.json'), 'utf8')
-            : given.schema;
-        expect(JSON.parse(outputs.get('structured_output') ?? '')).toEqual(report.payload);
-        expect(ajvAccepts(text, report.payload)).toBe(true);
-        if (end.exitCode === 0 && given.gate === 'passed') expect(report.payload?.['passed']).toBe(true);
-      }),
-      { numRuns: Number(process.env['FUZZ_RUNS'] ?? (testAll ? 400 : 60)) },
-    );
-    // The generator must reach the frequent verdicts; only configuration errors would prove nothing.
-    for (const reason of ['accepted', 'config', 'max_turns', 'plain_text']) expect(reasons).toContain(reason);
-  });
+it('any inputs, schema and model give one verdict that the published schema knows, and publish only payloads that plain Ajv accepts', async () => {
+  const reasons = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(inputs, fc.array(reply, { minLength: 1, maxLength: 4 }), async (given, script) => {
+      const { report, outputs, envelope, summary, transcript, ...rest } = await fuzz(given, script);
+      const { verdict: end } = report;
+      const published = report.payload !== null;
+      // The published schema has one row for each verdict: what it says and whether there is a payload.
+      expect(issuesOf(envelope)).toEqual([]);
+      expect(end.reason).not.toBe('internal');
+      reasons.add(end.reason);
+      expect(outputs.get('run-exit-code')).toBe(String(end.exitCode));
+      expect(outputs.get('run-reason')).toBe(end.reason);
+      expect(outputs.has('structured_output')).toBe(published);
+      expect(envelope).toMatchObject({ type: 'result', subtype: end.subtype, exit_code: end.exitCode });
+      expect(summary).not.toBe('');
+      // When it is excluded, structured_output is an unknown tool, and the calls beside it run.
+      if (given['exclude-tools'] !== 'structured_output') expect(rest.ran).toBe(false);
+      expect(rest.survivors).toBe(0);
+      const written = [transcript, summary, JSON.stringify(envelope), ...outputs.values()];
+      expect(written.join('\n')).not.toContain(SECRET);
+      if (!published) return;
+      const text = given.schema === '' || given.schema === 'verdict' ? PRESET : given.schema;
+      expect(JSON.parse(outputs.get('structured_output') ?? '')).toEqual(report.payload);
+      expect(ajvAccepts(text, report.payload)).toBe(true);
+      if (end.exitCode === 0 && given.gate === 'passed') expect(report.payload?.['passed']).toBe(true);
+    }),
+    { numRuns: Number(process.env['FUZZ_RUNS'] ?? (testAll ? 400 : 60)) },
+  );
+  // The generator must reach the frequent verdicts; only configuration errors would prove nothing.
+  for (const reason of ['accepted', 'config', 'max_turns', 'plain_text']) expect(reasons).toContain(reason);
 });

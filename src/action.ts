@@ -1,6 +1,5 @@
 /** The Action's entry: inputs → run → exit code. */
-import { writeFileSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,10 +15,9 @@ import type { World } from './run/world.ts';
 async function runAction(step: Step): Promise<number> {
   const { environment } = step;
   const files = findRunnerFiles(environment);
-  const folders = await findFolders(environment);
+  const folders = findFolders(environment);
   const { temp, results } = folders;
   const setup = readSetup(environment, files);
-  const patchFile = path.join(results, RESULT_FILES.patch);
   const world: World = {
     ...createActionWorld({
       step,
@@ -31,8 +29,9 @@ async function runAction(step: Step): Promise<number> {
     }),
     home: environment['HOME'] ?? os.homedir(),
     temp,
-    runFolder: await mkdtemp(path.join(temp, 'structured-agent-run-')),
+    runFolder: mkdtempSync(path.join(temp, 'structured-agent-run-')),
     writePatch(patch) {
+      const patchFile = path.join(results, RESULT_FILES.patch);
       writeFileSync(patchFile, patch, { mode: 0o600, flag: 'wx' });
       return patchFile;
     },

@@ -9,15 +9,12 @@ export function messageOf(thrown: unknown): string {
 
 /** Returns the message of any thrown value, with inputs named as users of an entry write them. */
 export function messageFor(error: unknown, entry: Entry): string {
-  if (error instanceof InputError) return describeInputError(error, entry);
-  return error instanceof Error ? error.message : String(error);
-}
-
-function describeInputError({ input, message, problems }: InputError, entry: Entry): string {
-  if (problems.length === 0) return input === null ? message : `${inputName(input, entry)}: ${message}`;
-  const listed = problems.slice(0, LISTED.many).map((each, at) => `(${at + 1}) ${messageFor(each, entry)}`);
+  if (!(error instanceof InputError)) return error instanceof Error ? error.message : String(error);
+  const { input, message, problems } = error;
+  const named = input === null ? message : `${inputName(input, entry)}: ${message}`;
+  const listed = problems.slice(0, LISTED.many).map((each, at) => ` (${at + 1}) ${messageFor(each, entry)}`);
   const more = problems.length > LISTED.many ? ` And ${problems.length - LISTED.many} more.` : '';
-  return `${message} ${listed.join(' ')}${more}`;
+  return `${named}${listed.join('')}${more}`;
 }
 
 /** Returns the `code` of a system or Node error (`ENOENT`, `EACCES`, …); null for anything else. */
@@ -57,17 +54,15 @@ export class InputError extends Error {
 }
 
 /**
- * Throws when there are problems, and returns otherwise.
- * @throws InputError that holds every problem; a single problem is thrown as it is, and so is the first error of
- * another class, which is a bug.
+ * Throws if there are problems.
+ * @throws InputError that holds every problem, or is the only one; the first error of another class, which is a bug
  */
 export function throwProblems(problems: readonly Error[]): void {
-  const [first] = problems;
-  if (first === undefined) return;
   const wrong = problems.filter((each) => each instanceof InputError);
-  const bug = problems.find((each) => !(each instanceof InputError));
-  if (bug !== undefined || problems.length === 1) throw bug ?? first;
-  throw new InputError(null, `${problems.length} problems to fix:`, { problems: wrong });
+  const thrown = problems.find((each) => !(each instanceof InputError)) ?? wrong[0];
+  if (thrown === undefined) return;
+  if (!(thrown instanceof InputError) || wrong.length === 1) throw thrown;
+  throw new InputError(null, `${wrong.length} problems to fix:`, { problems: wrong });
 }
 
 /** There is no key for the model, and `on-missing-key` is `skip`: the run is skipped and the step succeeds. */
@@ -83,8 +78,8 @@ export class ContractError extends Error {
   override readonly name = 'ContractError';
   readonly stage: ContractStage;
 
-  constructor(stage: ContractStage, message: string, options?: ErrorOptions) {
-    super(message, options);
+  constructor(stage: ContractStage, message: string) {
+    super(message);
     this.stage = stage;
   }
 }
@@ -104,17 +99,15 @@ export class ProviderError extends Error {
   readonly failure: ProviderFailure;
   /** HTTP status; null when there was no response. */
   readonly status: number | null;
-  readonly requestId: string | null;
 
   constructor(
     failure: ProviderFailure,
     message: string,
-    details: { status?: number | null; requestId?: string | null; cause?: unknown } = {},
+    details: ErrorOptions & { status?: number | null } = {},
   ) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    super(message, details);
     this.failure = failure;
     this.status = details.status ?? null;
-    this.requestId = details.requestId ?? null;
   }
 }
 
@@ -125,7 +118,7 @@ export class ReplayError extends Error {
 
 /** The sandbox is required but missing or broken: exit 44. The message includes one fix to paste. */
 export class SandboxError extends Error {
-  override readonly name: string = 'SandboxError';
+  override readonly name = 'SandboxError';
 }
 
 /** A reporter failed: reported as a warning; never changes the verdict. */
@@ -136,14 +129,11 @@ export class ReportError extends Error {
 /** A request did not reach its server because of a proxy or a certificate. The message names the fix. */
 export class NetworkError extends Error {
   override readonly name = 'NetworkError';
-  /** The system or TLS error code, such as `ECONNREFUSED`; null when there is none. */
-  readonly code: string | null;
   /** Whether a retry of the same request may succeed. */
   readonly passing: boolean;
 
-  constructor(message: string, details: { code: string | null; passing: boolean; cause?: unknown }) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
-    this.code = details.code;
+  constructor(message: string, details: ErrorOptions & { passing: boolean }) {
+    super(message, details);
     this.passing = details.passing;
   }
 }
@@ -158,22 +148,15 @@ export type GitHubFailure =
   | 'rate_limited'
   | 'unavailable';
 
-/**
- * The GitHub API refused a request or failed, after all retries. The message names the failure and the fix, and
- * contains no token.
- */
+/** The GitHub API refused a request or failed, after all retries. The message names the fix and contains no token. */
 export class GitHubError extends Error {
   override readonly name = 'GitHubError';
   readonly kind: GitHubFailure;
   /** HTTP status; null when there was no response. */
   readonly status: number | null;
 
-  constructor(
-    kind: GitHubFailure,
-    message: string,
-    details: { status?: number | null; cause?: unknown } = {},
-  ) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+  constructor(kind: GitHubFailure, message: string, details: ErrorOptions & { status?: number | null } = {}) {
+    super(message, details);
     this.kind = kind;
     this.status = details.status ?? null;
   }

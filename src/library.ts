@@ -3,16 +3,14 @@
  * the command line.
  */
 
-import { stat } from 'node:fs/promises';
-import { createLocalWorld, currentFolder, localSecrets } from './cli/world.ts';
-import { inputsOf, schemaValidator, secretOptions } from './config/library-options.ts';
+import { createMachine, localSecrets } from './cli/world.ts';
+import { inputsOf, schemaValidator } from './config/library-options.ts';
 import { parseConfig } from './config/parse-config.ts';
 import { InputError } from './errors.ts';
 import { envelope } from './reporters/envelope.ts';
 import type { Report, RunEvent } from './reporters/report-types.ts';
-import { type RunInputs, run } from './run/run.ts';
+import { run } from './run/run.ts';
 import type { World } from './run/world.ts';
-import { quote } from './text/messages.ts';
 import type { Conclusion, GateResult, JsonObject, Reason, Usage } from './types.ts';
 
 /** A JSON Schema, draft-07 or 2020-12. */
@@ -135,51 +133,46 @@ export class StructuredAgentError extends Error {
  * @throws StructuredAgentError for every other ending, including invalid options. It throws nothing else.
  */
 export async function runStructuredAgent<Payload = JsonObject>(
-  given: RunOptions<Payload>,
+  runOptions: RunOptions<Payload>,
 ): Promise<RunResult<Payload>> {
   // JavaScript callers may pass something other than an object: that is an invalid option, reported like any other.
-  const passed: unknown = given;
+  const passed: unknown = runOptions;
   const isObject = typeof passed === 'object' && passed !== null && !Array.isArray(passed);
-  const options: Partial<RunOptions<Payload>> = isObject ? given : {};
-  const environment = options.environment ?? process.env;
+  const options: Partial<RunOptions<Payload>> = isObject ? runOptions : {};
+  const { environment = process.env, workspace = null, workingDirectory = '.', onEvent, onWarning } = options;
+  const { raw, problems: wrong } = inputsOf(options);
+  const parsed = parseConfig(raw, { environment, problems: wrong });
   // Keys and headers passed as options are masked like those in environment variables.
-  const secrets = localSecrets({ ...environment, ...secretOptions(options) });
-  const here = currentFolder();
-  const kept: { patch: Uint8Array | null } = { patch: null };
+  const given = { 'INPUT_API-KEY': raw.get('api-key'), INPUT_HEADERS: raw.get('headers') };
+  const secrets = localSecrets({ ...environment, ...given });
+  let patch: Uint8Array | null = null;
   const over = new AbortController();
-  const world = await createLocalWorld({
+  const { machine, problems } = await createMachine(environment, workspace, workingDirectory);
+  const listening = { name: 'onEvent', event: (event: RunEvent) => callListener(() => onEvent?.(event)) };
+  const world: World = {
+    ...machine,
     entry: 'library',
-    environment,
     secrets,
-    workspace: options.workspace ?? here.folder,
-    workingDirectory: options.workingDirectory ?? '.',
     validate: schemaValidator(options.schema),
     results: null,
-    writePatch(patch) {
-      kept.patch = patch;
+    writePatch(bytes) {
+      patch = bytes;
       return null;
     },
     listen: listener(options.signal, over.signal),
-    reporters: hearing(options.onEvent),
+    openReporters: async () => [listening],
     writeEnvelope: () => undefined,
     writeOutputs: () => undefined,
-    warn(text) {
-      try {
-        options.onWarning?.(secrets.mask(text));
-      } catch {
-        // A throwing `onWarning` is a bug of the caller and must not end the run.
-      }
-    },
-  });
+    warn: (text) => callListener(() => onWarning?.(secrets.mask(text))),
+  };
   try {
-    const given = options.workspace;
-    const problem = given === undefined ? here.problem : await workspaceProblem(given, world.workspace);
-    const { config, problems } = parseOptions(options, environment);
-    const machine = [...world.problems, ...(problem === null ? [] : [problem])];
-    const report = await run(
-      { config, problems: [...machine, ...(isObject ? problems : [NO_OPTIONS])] },
-      world,
-    );
+    const all = [
+      ...problems,
+      ...(isObject
+        ? parsed.problems
+        : [new InputError(null, 'Pass an object of options: { prompt, schema, model }.')]),
+    ];
+    const report = await run({ config: parsed.config, problems: all }, world);
     const whole = envelope(report, secrets.mask);
     const { verdict, payload, gate } = report;
     if (verdict.conclusion !== 'success' || payload === null) throw new StructuredAgentError(report, whole);
@@ -193,7 +186,7 @@ export async function runStructuredAgent<Payload = JsonObject>(
       durationMs: report.durationMs,
       model: report.model,
       changedFiles: report.changedFiles,
-      patch: kept.patch,
+      patch,
       envelope: whole,
     };
   } finally {
@@ -201,46 +194,13 @@ export async function runStructuredAgent<Payload = JsonObject>(
   }
 }
 
-/** Reads the options. An exception thrown by a getter becomes an ending too, so that callers get one kind of error. */
-function parseOptions(options: object, environment: NodeJS.ProcessEnv): RunInputs {
+/** Calls a listener. One that throws or rejects is a bug of the caller, and ends neither the run nor the process. */
+async function callListener(call: () => unknown): Promise<void> {
   try {
-    const { raw, problems } = inputsOf(options);
-    return parseConfig(raw, { environment, entry: 'library', problems });
-  } catch (cause) {
-    const { config } = parseConfig(new Map(), { environment, entry: 'library' });
-    return { config, problems: [cause instanceof Error ? cause : new Error(String(cause))] };
+    await call();
+  } catch {
+    // Nothing here depends on it.
   }
-}
-
-const NO_OPTIONS = new InputError(
-  null,
-  'runStructuredAgent takes an object of options. Pass { prompt, schema, model }.',
-);
-
-/** Checks the option `workspace`; returns null when it is a folder. */
-async function workspaceProblem(given: string, real: string): Promise<InputError | null> {
-  const isFolder = await stat(real).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-  return isFolder ? null : new InputError('workspace', `${quote(given)} is not a folder. Check the path.`);
-}
-
-/**
- * Wraps `onEvent`: the rejection of an `async` listener must not end the process, and affects the run no more than a
- * throw.
- */
-function hearing(onEvent: ((event: RunEvent) => unknown) | undefined): World['reporters'] {
-  if (onEvent === undefined) return [];
-  return [
-    {
-      name: 'onEvent',
-      event(event) {
-        const heard = onEvent(event);
-        if (heard instanceof Promise) heard.catch(() => undefined);
-      },
-    },
-  ];
 }
 
 /** @param over aborted when the run is over, so that a signal that outlives many runs does not retain them all. */

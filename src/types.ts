@@ -1,15 +1,11 @@
 /** Types shared by all layers. This file contains only types and imports nothing. */
 
-/** Any JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
 /** A JSON object. Only own keys count: `__proto__` and `constructor` are ordinary data. */
 export type JsonObject = { readonly [key: string]: Json };
 
-/**
- * Whether the provider delivered the argument text of a call completely and within the size limit. Only `complete`
- * arguments are parsed; the text of `too_long` ones is dropped.
- */
+/** How the provider delivered the arguments of a call. Only `complete` ones are parsed; `too_long` ones are dropped. */
 export type ArgumentStatus = 'complete' | 'truncated' | 'malformed' | 'too_long';
 
 /** A tool call as the model wrote it. Arguments stay text until the contract or the toolbox parses them. */
@@ -21,56 +17,36 @@ export interface ToolCall {
   readonly status: ArgumentStatus;
 }
 
-/** The result of a tool call, returned to the model. Every call gets exactly one. */
+/** The result of a tool call. Every call gets exactly one. */
 export interface ToolResult {
   readonly callId: string;
   readonly content: string;
   readonly isError: boolean;
 }
 
-/** A message from this program to the model. */
-export interface UserMessage {
-  readonly role: 'user';
-  readonly text: string;
-}
-
-/** A message from the model. */
 export interface AssistantMessage {
   readonly role: 'assistant';
-  /** The prose of the turn; may be empty. */
   readonly text: string;
   readonly toolCalls: readonly ToolCall[];
-  /**
-   * The provider's own representation of the message, replayed verbatim by the adapter that created it; opaque
-   * elsewhere.
-   */
+  /** The provider's own form of the message, which the adapter that created it sends back unchanged. */
   readonly native: unknown;
 }
 
-/** The results of one turn's tool calls, in call order. */
-export interface ToolMessage {
-  readonly role: 'tool';
-  readonly results: readonly ToolResult[];
-}
-
-/** An entry of the append-only conversation. */
-export type Message = UserMessage | AssistantMessage | ToolMessage;
+/** An entry of the append-only conversation; the results of a turn are in call order. */
+export type Message =
+  | { readonly role: 'user'; readonly text: string }
+  | AssistantMessage
+  | { readonly role: 'tool'; readonly results: readonly ToolResult[] };
 
 /** A tool as it is described to the model. */
 export interface ToolSpec {
   readonly name: string;
   readonly description: string;
-  /**
-   * A JSON Schema. The adapter sends the projection that its API accepts, and moves what was removed into the
-   * description.
-   */
+  /** A JSON Schema. The adapter sends what its API accepts of it, and describes the rest. */
   readonly parameters: JsonObject;
 }
 
-/**
- * Why a completion ended. `length` marks all of its calls as truncated; `refusal` includes content filters; `pause` is
- * a provider's request to be called again and also counts as truncated.
- */
+/** Why a completion ended: after `length` and `pause` its calls are truncated; `refusal` includes content filters. */
 export type StopReason = 'end' | 'tool_calls' | 'length' | 'refusal' | 'pause';
 
 /** Token counts of one completion, or their sum over a run. */
@@ -78,9 +54,8 @@ export interface Usage {
   /** All input tokens, including those read from and written to a prompt cache. */
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** The part of `inputTokens` read from the cache. */
+  /** The parts of `inputTokens` that were read from the cache and written to it. */
   readonly cachedInputTokens: number;
-  /** The part of `inputTokens` written to the cache. */
   readonly cacheWriteTokens: number;
 }
 
@@ -90,14 +65,14 @@ export interface Issue {
   readonly path: string;
   /**
    * The JSON Schema keyword that failed, or one of `arguments`, `precision`, `deadline`, `validator`, `validate`,
-   * `transform`, `present`, `coverage`, `quote`, `missing`.
+   * `transform`, `present`, `coverage`, `looked`, `command`, `quote`.
    */
   readonly keyword: string;
   /** One sentence for the model: what is wrong, and the value found. */
   readonly message: string;
   /** The property that is missing: a word of the schema, never of the payload. */
   readonly missing?: string;
-  /** JSON Pointer to the subschema with the keyword; absent if it is not one of JSON Schema. */
+  /** JSON Pointer to the subschema with the keyword. */
   readonly schemaPath?: string;
 }
 
@@ -109,22 +84,21 @@ export type Repair =
   | { readonly kind: 'unwrapped'; readonly key: string }
   | { readonly kind: 'parsed'; readonly paths: readonly string[] };
 
-/** The result of the gate check; `none` when no gate was requested. */
+/** The result of the gate; `none` if there is none. */
 export interface GateResult {
   readonly status: 'met' | 'not_met' | 'none';
-  /** Their messages are clauses for people: what must hold, and what the payload has. They are untrusted text. */
+  /** Their messages are untrusted clauses: what must hold, and what the payload has. */
   readonly issues: readonly Issue[];
 }
 
-/** The limits that end a run. */
 export type Limit = 'turns' | 'time' | 'tokens' | 'cost';
 
-/** How the loop ended. Every expected ending is a value; thrown errors are mapped in one function, `verdictOf`. */
+/** How the loop ended; `verdictOf` maps it, and what was thrown, to a verdict. */
 export type Outcome =
   | { readonly kind: 'submitted'; readonly payload: JsonObject; readonly repaired: Repair | null }
   | {
       readonly kind: 'plain_text';
-      /** The last non-empty text of the run; empty when the model wrote none. */
+      /** The last text of the run that is not empty; empty if there is none. */
       readonly text: string;
       /** Whether the last answer had no text, so that `text` comes from an earlier turn. */
       readonly empty: boolean;
@@ -144,20 +118,16 @@ export type Outcome =
     }
   | { readonly kind: 'cancelled'; readonly signal: string };
 
-/** A request to the model that has no answer yet. */
+/** A request without an answer yet; `to` is the host of the endpoint, or the model if there is none. */
 export interface PendingRequest {
-  /** Where it was sent: the host of the endpoint, or the model if there is none. */
   readonly to: string;
   readonly seconds: number;
 }
 
-/**
- * How much of the change under review the model was given: `missing` when the diff was requested but could not be
- * obtained, `truncated` when parts were left out, `none` when it was not requested or there is no pull request.
- */
+/** How much of the change under review the model was given: `missing` if it could not be obtained, `none` if there is none. */
 export type ContextStatus = 'complete' | 'truncated' | 'missing' | 'none';
 
-/** How much of the change under review was shown to the model in tool results. */
+/** How much of the change under review was shown to the model, in tool results or in the first message. */
 export interface Coverage {
   /** `partial` if parts of the change or of the results are not known; `unknown` if there is no known change. */
   readonly status: 'measured' | 'partial' | 'unknown';
@@ -167,29 +137,26 @@ export interface Coverage {
     readonly changed: number;
     /** Changed files that must be seen: all but those of `notRequired`. */
     readonly required: number;
-    /** Required files of which every hunk has a shown line. */
+    /** Required files of which nine tenths of every hunk were shown. */
     readonly shown: number;
-    /** The required files that are not shown, in the order of the change; at most 200. */
-    readonly unseen: readonly UnseenFile[];
+    /** The paths of the required files that are not shown, in the order of the change; hostile, and at most 200. */
+    readonly unseen: readonly string[];
     /** The other changed files; at most 200. */
     readonly notRequired: readonly { readonly path: string; readonly why: NotRequired }[];
   };
 }
 
-/** The share of files that `min-coverage` requires; `auto` follows from the schema and what is known about the change. */
-export type MinCoverage = 'auto' | 'off' | number;
-
-/** A required file of which not every hunk was shown; its path is hostile. */
-export interface UnseenFile {
-  /** Relative to the repository root. */
-  readonly path: string;
-  /** 0 if its lines are not known. */
-  readonly hunks: number;
-  readonly shownHunks: number;
-}
-
 /** Why a changed file does not have to be seen. */
 export type NotRequired = 'lock_file' | 'binary' | 'generated' | 'vendored' | 'outside_working_directory';
+
+/** A command that the agent ran. */
+export interface CommandRecord {
+  /** The whole command line; text of the model. */
+  readonly command: string;
+  /** null if its timeout ended it, or the run did. */
+  readonly exitCode: number | null;
+  readonly seconds: number;
+}
 
 /** How a finding was checked against the files: `exact` and `moved` are proven. */
 export type GroundingStatus = 'exact' | 'moved' | 'unproven';
@@ -197,7 +164,7 @@ export type GroundingStatus = 'exact' | 'moved' | 'unproven';
 /** How many findings have each status. */
 export type GroundingCounts = Readonly<Record<GroundingStatus, number>>;
 
-/** The result of a run: one of three conclusions, or `skipped`. */
+/** The result of a run. */
 export type Conclusion = 'success' | 'failure' | 'inconclusive' | 'skipped';
 
 /** Why a run ended with its conclusion. */
@@ -226,30 +193,12 @@ export type Reason =
   | 'undecided'
   | 'unsupported';
 
-/** The `subtype` field of the envelope: one per row of the endings table. */
-export type Subtype =
-  | 'success'
-  | 'gate_not_met'
-  | 'error_plain_text'
-  | 'error_refusal'
-  | 'error_provider'
-  | 'error_replay'
-  | 'error_security'
-  | 'error_internal'
-  | 'error_sandbox'
-  | 'error_config'
-  | 'error_max_turns'
-  | 'error_budget'
-  | 'error_cancelled'
-  | 'error_undecided'
-  | 'error_evidence'
-  | 'skipped';
-
 /** A row of the endings table. */
 export interface Verdict {
   readonly conclusion: Conclusion;
   readonly reason: Reason;
-  readonly subtype: Subtype;
+  /** The field `subtype` of the envelope, whose words are in the endings table. */
+  readonly subtype: string;
   readonly exitCode: 0 | 1 | 44 | 52 | 53 | 55 | 130;
   /** Whether the payload may leave this process. */
   readonly published: boolean;
@@ -266,11 +215,13 @@ export interface Subject {
   readonly pull_request: number | null;
   readonly run_id: string;
   readonly run_attempt: number;
+  /** The user who started the run; absent in envelopes of earlier versions. */
+  readonly actor?: string;
   /** The commit checked out in the reviewed folder; null when unknown, absent when it was not looked up. */
   readonly checked_out?: string | null;
 }
 
-/** Hashes (hex SHA-256) of the policy texts, which are frozen before the first model call. */
+/** Hashes (hex SHA-256) of the policy texts as they were before the first model call. */
 export interface PolicyDigest {
   readonly schema_sha256: string | null;
   readonly gate_sha256: string | null;
@@ -281,20 +232,40 @@ export interface PolicyDigest {
 /** The isolation backend between the shell tool and the host. */
 export type Isolation = 'bwrap' | 'unshare' | 'none';
 
-/**
- * The result of reading a file: its text without a BOM, or a sentence with the path and the reason for the failure.
- * `isMissing` is set when the file does not exist.
- */
+/** The text of a file without a BOM, or a sentence that names the path and says why it could not be read. */
 export type Reading =
   | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly problem: string; readonly isMissing?: true };
+  | { readonly ok: false; readonly problem: string };
 
-/** A file in another repository: `owner/repo/path@ref`, where the ref is a branch, a tag or a commit. */
+/** A file in another repository, written `owner/repo/path@ref`. */
 export interface Elsewhere {
   readonly owner: string;
   readonly repo: string;
   readonly path: string;
   readonly ref: string;
+}
+
+/** A changed file; its names are chosen by the author and hostile. */
+export interface ChangedFile {
+  /** Relative to the repository root. */
+  readonly path: string;
+  /** Previous path of a renamed file; empty otherwise. */
+  readonly previous: string;
+  /** GitHub's status: added, removed, modified, renamed, copied, changed or unchanged. */
+  readonly status: string;
+  readonly additions: number;
+  readonly deletions: number;
+  /** The hunks of its unified diff; null if GitHub provides none (binary, too large, only renamed). */
+  readonly patch: string | null;
+  /** The blob id of its content, or of its former content if removed; empty if GitHub does not provide it. */
+  readonly blob: string;
+}
+
+/** The changed files of a pull request as GitHub lists them. */
+export interface ListedChange {
+  readonly files: readonly ChangedFile[];
+  /** What is missing, in one or two sentences; null if this is all. */
+  readonly more: string | null;
 }
 
 /** A policy file that the pull request under review changes. */
@@ -307,3 +278,6 @@ export interface PolicyChange {
   /** Whether it is unknown if the file changed: GitHub lists at most 3,000 files of a pull request. */
   readonly unlisted?: boolean;
 }
+
+/** A policy file, with its path as typed. */
+export type PolicyFile = Pick<PolicyChange, 'what' | 'path'>;

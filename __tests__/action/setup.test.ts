@@ -37,8 +37,8 @@ function setUp(more: Readonly<Record<string, string>> = {}) {
 }
 
 it('resolves folders to real paths and gives each run a private results folder', async () => {
-  const first = await findFolders(environment());
-  const second = await findFolders(environment());
+  const first = findFolders(environment());
+  const second = findFolders(environment());
   expect(first).toMatchObject({ workspace: at('workspace'), temp: at('temp') });
   expect(path.dirname(first.results)).toBe(at('temp'));
   expect(statSync(first.results).mode & 0o777).toBe(0o700);
@@ -46,9 +46,11 @@ it('resolves folders to real paths and gives each run a private results folder',
 });
 
 it.each(['GITHUB_WORKSPACE', 'RUNNER_TEMP'])('refuses a runner whose %s is not a folder', async (name) => {
-  const finding = findFolders(environment({ [name]: at('nowhere') }));
-  await expect(finding).rejects.toThrow(InputError);
-  await expect(finding).rejects.toThrow(`${name} must name a folder`);
+  for (const folder of [at('nowhere'), '']) {
+    const find = () => findFolders(environment({ [name]: folder }));
+    expect(find).toThrow(InputError);
+    expect(find).toThrow(`${name} must name a folder`);
+  }
 });
 
 it('collects every problem, and keeps the settings for reporting that are valid', () => {

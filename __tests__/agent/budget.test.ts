@@ -5,11 +5,11 @@ import type { Usage } from '../../src/types.ts';
 const usage = { inputTokens: 60, outputTokens: 40, cachedInputTokens: 10, cacheWriteTokens: 5 };
 const none = { maxTurns: null, maxTotalTokens: null, maxCostUsd: null };
 
-/** The exhausted limit before the first turn and after each turn, and the totals. A turn is its usage and its price. */
-async function budgetOf(
-  limits: Partial<Record<keyof typeof none, number>>,
-  ...turns: readonly (readonly [usage: Usage | null, price: number | null])[]
-) {
+type Limits = Partial<Record<keyof typeof none, number>>;
+type Turn = readonly [usage: Usage | null, price: number | null];
+
+/** The exhausted limit before the first turn and after each turn, and the totals. */
+async function budgetOf(limits: Limits, ...turns: readonly Turn[]) {
   const prices = turns.map(([, price]) => price);
   const budget = createBudget({ ...none, ...limits }, async () => prices.shift() ?? null);
   const ends = [budget.exhausted()];
@@ -28,18 +28,15 @@ describe('a budget', () => {
     expect(totals).toEqual({ turns: 2, usage: sum, costUsd: 0.5 });
   });
 
-  it('each limit is inclusive, and is reached when it cannot be measured', async () => {
-    expect((await budgetOf({ maxTurns: 0 })).ends).toEqual(['turns']);
-    expect((await budgetOf({ maxTurns: 1 }, [usage, null])).ends).toEqual([null, 'turns']);
-    const tokens = await budgetOf({ maxTotalTokens: 200 }, [usage, null], [usage, null]);
-    expect(tokens.ends).toEqual([null, null, 'tokens']);
-    expect((await budgetOf({ maxCostUsd: 0.3 }, [usage, 0.2], [usage, 0.2])).ends).toEqual([
-      null,
-      null,
-      'cost',
-    ]);
-    expect((await budgetOf({ maxTotalTokens: 1_000_000 }, [null, 0.1])).ends).toEqual([null, 'tokens']);
-    expect((await budgetOf({ maxCostUsd: 100 }, [usage, null])).ends).toEqual([null, 'cost']);
+  it.each<[Limits, readonly Turn[], readonly unknown[]]>([
+    [{ maxTurns: 0 }, [], ['turns']],
+    [{ maxTurns: 1 }, [[usage, null]], [null, 'turns']],
+    [{ maxTotalTokens: 200 }, Array(2).fill([usage, null]), [null, null, 'tokens']],
+    [{ maxCostUsd: 0.3 }, Array(2).fill([usage, 0.2]), [null, null, 'cost']],
+    [{ maxTotalTokens: 1_000_000 }, [[null, 0.1]], [null, 'tokens']],
+    [{ maxCostUsd: 100 }, [[usage, null]], [null, 'cost']],
+  ])('has the inclusive limit %j, also if it cannot be measured', async (limits, turns, ends) => {
+    expect((await budgetOf(limits, ...turns)).ends).toEqual(ends);
   });
 
   it('an unknown price or unreported usage makes the cost unknown for the rest of the run', async () => {

@@ -83,7 +83,6 @@ describe('a run ends with', () => {
     const { requests } = run.provider;
     const choices = requests.map(({ toolChoice }) => (toolChoice === 'auto' ? 'auto' : 'forced'));
     expect(choices.join(' ')).toBe(asked);
-    expect(run.record.turns).toHaveLength(run.record.totals.turns);
     // The conversation only grows, and each forced request ends with a message of ours.
     for (const [at, { messages, tools, toolChoice }] of requests.entries()) {
       const before = requests[at - 1]?.messages ?? [];
@@ -143,12 +142,8 @@ describe('a run that is stopped', () => {
   const broken = new SandboxError('no sandbox');
   const never = () => new Promise<never>(() => undefined);
 
-  /** Runs a script in which `ready` or the request with this index aborts the run. */
-  async function stop(
-    reason: unknown,
-    at: number | 'ready',
-    options: AgentRunOptions = {},
-  ): Promise<unknown> {
+  /** Runs a script in which `ready` or the request with this index aborts the run; then `ready` settles as given. */
+  async function stop(reason: unknown, at: number | 'ready', settle = async () => {}): Promise<unknown> {
     const controller = new AbortController();
     let now = 0;
     const script: Script = (_, index) => {
@@ -160,9 +155,10 @@ describe('a run that is stopped', () => {
     const ready = async () => {
       controller.abort(reason);
       await new Promise((resolve) => setTimeout(resolve, 20));
+      await settle();
     };
     const more = at === 'ready' ? { ready } : {};
-    const run = runScripted(script, { signal: controller.signal, now: () => now, ...more, ...options });
+    const run = runScripted(script, { signal: controller.signal, now: () => now, ...more });
     return run.then(
       ({ outcome }) => outcome,
       (error: unknown) => error,
@@ -185,14 +181,9 @@ describe('a run that is stopped', () => {
   });
 
   it('accepts nothing if the self-test fails, even after the timeout', async () => {
-    expect(await stop({ stop: 'timeout' }, 'ready', { ready: () => Promise.reject(broken) })).toBe(broken);
-    const controller = new AbortController();
-    const ready = async () => {
-      controller.abort({ stop: 'timeout' });
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      throw broken;
-    };
-    await expect(runScripted([good], { ready, signal: controller.signal })).rejects.toBe(broken);
+    const fail = () => Promise.reject(broken);
+    expect(await stop(timeout, 'ready', fail)).toBe(broken);
+    await expect(runScripted([good], { ready: fail })).rejects.toBe(broken);
   });
 
   it('notices a signal that comes after the timeout', async () => {
@@ -221,9 +212,6 @@ describe('a run that is stopped', () => {
     const run = await runScripted([{ calls }], { signal: controller.signal, emit });
     expect(run.outcome).toEqual({ kind: 'exhausted', limit: 'time', lastIssues: [] });
     expect(started).toBe(1);
-    expect(run.record.turns.map((turn) => turn.calls.map((each) => [each.name, each.decision]))).toEqual([
-      [['shell', 'error']],
-    ]);
   });
 
   it('E12 by a timeout between two calls records only the first', async () => {
@@ -233,7 +221,7 @@ describe('a run that is stopped', () => {
     };
     const twice = { calls: [...look.calls, ...look.calls] };
     const run = await runScripted([twice], { files, signal: controller.signal, emit });
-    expect(run.record.turns[0]?.calls.map(({ decision }) => decision)).toEqual(['ok']);
+    expect(run.record.toolCalls).toBe(1);
   });
 
   it('S9 is stopped between two calls whose patterns are slow', async () => {
@@ -259,10 +247,7 @@ describe('a run that is stopped', () => {
 
 it('a limit that cannot be measured counts as reached, and a warning says why', async () => {
   const silent = { ...look, usage: null };
-  const { outcome, events } = await runScripted([silent], {
-    files,
-    ...limits({ maxTotalTokens: 1_000_000 }),
-  });
+  const { outcome, events } = await runScripted([silent], { files, ...tokens });
   expect(outcome.kind).toBe('exhausted');
   const said = events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
   expect(said).toEqual([expect.stringContaining('reports no usage')]);

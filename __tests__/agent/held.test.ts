@@ -15,9 +15,11 @@ const NOTHING_SHOWN: Coverage = {
 
 function review(more: Partial<ReviewOptions> = {}) {
   const opened = createReview({
-    ...{ minCoverage: 'off', autoShare: null, hasComplete: false, grounding: 'require' },
+    ...{ minCoverage: 'off', autoShare: null, isPreset: false, hasComplete: false, grounding: 'require' },
     isRed: ({ passed }) => passed === false,
     meter: { observe: () => undefined, measure: () => NOTHING_SHOWN },
+    hasLooked: () => true,
+    judgeCommand: async () => null,
     ground: async () => [{ path: '/findings/0/quote', keyword: 'quote', message: 'is not there' }],
     ...more,
   });

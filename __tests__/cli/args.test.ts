@@ -1,232 +1,159 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type CliOptions, parseCliArgs } from '../../src/cli/args.ts';
+import { parseCliArgs, type RunCommand } from '../../src/cli/args.ts';
 import { FLAGS } from '../../src/cli/flags.ts';
-import { argumentsOf, inputsOf, PIPED, parseRun, refusal, refusals, TERMINAL } from './lines.ts';
+import { INPUTS } from '../../src/config/inputs.ts';
+import { messageFor } from '../../src/errors.ts';
 
-const PLAIN: CliOptions = {
-  outputFormat: 'text',
-  quiet: false,
-  record: null,
-  results: null,
-  stdin: 'unused',
-};
-
-/** Parses a shell command line, with a model added. */
-function meaning(line: string, world = TERMINAL) {
-  const { inputs, options } = parseRun(argumentsOf(line), world);
-  const { model, ...rest } = Object.fromEntries(inputs);
-  return { inputs: rest, options };
+function parseRun(argv: readonly string[], environment: Record<string, string> = {}): RunCommand {
+  const command = parseCliArgs(argv, environment);
+  if (command.kind !== 'run') throw new Error(`not a run: ${command.kind}`);
+  return command;
 }
 
-describe('command lines from the documentation of other tools', () => {
+const inputsOf = (argv: readonly string[]) => Object.fromEntries(parseRun(argv).inputs);
+const problemsOf = (argv: readonly string[]) =>
+  parseRun(argv).problems.map((problem) => messageFor(problem, 'command-line'));
+
+describe('a command line', () => {
+  it.each<[string, Record<string, string>]>([
+    ['-p look', { prompt: 'look' }],
+    ['--prompt=look --model a', { prompt: 'look', model: 'a' }],
+    ['fix --quiet the --tools edit tests', { prompt: 'fix the tests', tools: 'edit' }],
+    ['-- --help and -x', { prompt: '--help and -x' }],
+    ['help me', { prompt: 'help me' }],
+    ['-p x --json-schema ./s.json', { prompt: 'x', schema: './s.json' }],
+    ['-p x --schema={"a":"b=c"}', { prompt: 'x', schema: '{"a":"b=c"}' }],
+    ['-p x -f json_schema={"a":"b=c"} -q', { prompt: 'x', schema: '{"a":"b=c"}' }],
+    ['-p x -f json_schema=@s.json', { prompt: 'x', schema: '@s.json' }],
+    ['-p x --core-tools=read_file --core-tools edit', { prompt: 'x', tools: 'read_file\nedit' }],
+    ['-p x --exclude-tools ShellTool', { prompt: 'x', 'exclude-tools': 'ShellTool' }],
+    ['-p x --max-session-turns -1', { prompt: 'x', 'max-turns': '-1' }],
+    ['-p x --force-output false --bare --bare', { prompt: 'x', 'force-output': 'false' }],
+    ['-p x --headers A:1 --headers=B:2', { prompt: 'x', headers: 'A:1\nB:2' }],
+    ['-p x --results a --record b', { prompt: 'x' }],
+  ])('%s sets inputs', (line, inputs) => {
+    expect(inputsOf(line.split(' '))).toEqual(inputs);
+  });
+
+  it('takes a text that begins with a dash for the task or a value', () => {
+    expect(inputsOf(['- a point'])).toEqual({ prompt: '- a point' });
+    expect(inputsOf(['-p', '--x does not work'])).toEqual({ prompt: '--x does not work' });
+  });
+
   it.each([
+    ['', 'text'],
     ['--output-format text', 'text'],
-    ['--output-format json', 'json'],
-    ['--output-format=stream-json', 'stream-json'],
-    ['-o object', 'object'],
-    ['-f text', 'text'],
-    ['-f json -q', 'json'],
-  ])('%s selects the output format', (flags, outputFormat) => {
-    const { options } = meaning(`structured-agent ${flags} -p look`);
-    expect(options.outputFormat).toBe(outputFormat);
+    ['--output-format=STREAM-JSON', 'stream-json'],
+    ['-o json --nonsense', 'json'],
+    ['-f object -f json_schema={}', 'object'],
+    ['-f yaml', 'text'],
+    ['-f', 'text'],
+    ['-- -o json', 'text'],
+  ])('%s prints %s', (line, format) => {
+    expect(parseRun(['x', ...line.split(' ').filter(Boolean)]).options.outputFormat).toBe(format);
   });
 
-  it('the schema flag shown in the documentation can be combined with a format', () => {
-    const page = readFileSync(path.join(import.meta.dirname, '..', '..', 'docs', 'command-line.md'), 'utf8');
-    const flags = /`(-f json_schema=\S+ [^`]*)`/u.exec(page)?.[1] ?? 'not in the page';
-    const { inputs, options } = meaning(`structured-agent -p look ${flags}`);
-    expect(inputs).toEqual({ prompt: 'look', schema: 'verdict.json' });
-    expect(options.outputFormat).toBe('object');
+  it('keeps its own options as typed', () => {
+    const { options } = parseRun('x --record r.jsonl --results=out -q'.split(' '));
+    expect(options).toEqual({ outputFormat: 'text', quiet: true, record: 'r.jsonl', results: 'out' });
   });
 
-  it.each([
-    ['--core-tools read_file', { tools: 'read_file' }],
-    ['--core-tools read_file,run_shell_command', { tools: 'read_file,run_shell_command' }],
-    ['--core-tools=read_file --core-tools edit', { tools: 'read_file\nedit' }],
-    ['--exclude-tools structured_output', { 'exclude-tools': 'structured_output' }],
-    ['--exclude-tools ShellTool', { 'exclude-tools': 'ShellTool' }],
-    ['--max-session-turns 5', { 'max-turns': '5' }],
-    ['--max-session-turns -1', { 'max-turns': '-1' }],
-    ['--max-session-turns=-1', { 'max-turns': '-1' }],
-    ['--input-format text', {}],
-  ])('%s sets inputs', (flags, inputs) => {
-    expect(meaning(`structured-agent -p look ${flags}`).inputs).toEqual({ prompt: 'look', ...inputs });
-  });
-});
-
-describe('stdin', () => {
-  it('is the task when there is no other, and is added to one from a flag or file', () => {
-    expect(parseRun([], PIPED).options.stdin).toBe('prompt');
-    expect(parseRun(['-p', 'x'], PIPED).options.stdin).toBe('beside');
-    expect(parseRun(['what is wrong here?'], PIPED).options.stdin).toBe('beside');
-    expect(parseRun(['--prompt-file', 'x'], PIPED).options.stdin).toBe('beside');
-    expect(parseRun(['-p', 'x'], TERMINAL).options.stdin).toBe('unused');
-  });
-
-  it('is not a task on a terminal', () => {
-    expect(refusal(['--model', 'm'])).toMatch(/^No task is given\. Write -p/u);
-    expect(refusal(['-q'])).toMatch(/^No task is given\. Write -p/u);
-  });
-});
-
-describe('the task', () => {
-  it('is every word that belongs to no flag, and everything after --', () => {
-    const mixed = inputsOf(['fix', '--quiet', 'the', '--tools', 'edit', 'tests']);
-    expect(mixed).toEqual({ prompt: 'fix the tests', tools: 'edit' });
-    expect(inputsOf(['--', '--help', 'and', '-x'])).toEqual({ prompt: '--help and -x' });
-    expect(inputsOf(['- a point of a list'])).toEqual({ prompt: '- a point of a list' });
-    expect(inputsOf(['help me with the tests'])).toEqual({ prompt: 'help me with the tests' });
-    expect(inputsOf(['help', 'me'])).toEqual({ prompt: 'help me' });
-    expect(inputsOf(['help', 'check', 'this'])).toEqual({ prompt: 'help check this' });
+  it('takes the key from its variable', () => {
+    expect(parseRun(['x'], { STRUCTURED_AGENT_API_KEY: ' k3y ' }).inputs.get('api-key')).toBe('k3y');
+    expect(parseRun(['x'], { STRUCTURED_AGENT_API_KEY: ' ' }).inputs.has('api-key')).toBe(false);
   });
 
   it.each([
-    [['-p', ''], /^It is given an empty value/u],
-    [['--prompt='], /^It is given an empty value/u],
-    [['-p', ' \t'], /^It is given an empty value/u],
-    [[''], /^The task is empty/u],
-    [[' '], /^The task is empty/u],
-    [['-p', 'a', '-p', 'b'], /^It is given twice\. Keep/u],
-    [['-p', 'a', '--prompt', 'b'], /^It is given twice, as -p and as --prompt\./u],
-    [['-p', 'a', 'b'], /^The task is given twice: by -p and by words that belong to no flag.*quoted/u],
-    [['-p', 'a', '--tools', 'edit', 'shell'], /^The task is given twice.*a list takes one value a flag/u],
-    [['-p', 'a', '--prompt-file', 'b'], /^The task is given twice: by -p and by --prompt-file/u],
-    [['b', '--prompt-file', 'b'], /^The task is given twice: by --prompt-file and by words/u],
-  ])('refuses %j', (argv, sentence) => {
-    expect(refusal(['-m', 'm', ...argv])).toMatch(sentence);
-    expect(refusal(['-m', 'm', ...argv], PIPED)).toMatch(sentence);
-  });
-});
-
-describe('commands', () => {
-  it.each(['check', 'init', 'report'] as const)('%s parses its own arguments', (kind) => {
-    const rest = ['--help', '-p', '--', '--unknown'];
-    expect(parseCliArgs([kind, ...rest], TERMINAL)).toEqual({ kind, rest });
-    expect(parseCliArgs(['help', kind], TERMINAL)).toEqual({ kind, rest: ['--help'] });
+    [[], { kind: 'usage' }],
+    [['help'], { kind: 'help' }],
+    [['-p', '--help'], { kind: 'help' }],
+    [['--nonsense', '-h'], { kind: 'help' }],
+    [['--nonsense', '-v'], { kind: 'version' }],
+    [['check', '--help', '-p'], { kind: 'check', rest: ['--help', '-p'] }],
+    [['init'], { kind: 'init', rest: [] }],
+    [['report', 'x'], { kind: 'report', rest: ['x'] }],
+  ])('%j is no run but %j', (argv, command) => {
+    expect(parseCliArgs(argv, {})).toEqual(command);
   });
 
-  it('refuses an unknown command after help, without calling the model', () => {
-    expect(refusal(['help', 'chek'])).toBe(
-      'There is no command "chek". Did you mean structured-agent help check?',
-    );
-    expect(refusal(['help', 'foo'])).toBe(
-      'There is no command "foo". The commands are check, init and report; structured-agent --help lists every flag.',
-    );
-    expect(inputsOf(['help', 'chek', 'this'])).toEqual({ prompt: 'help chek this' });
+  it.each<readonly [readonly string[], string | RegExp]>([
+    [['-p', ''], /^--prompt: It is given an empty value/u],
+    [[' '], /^--prompt: It is given an empty value/u],
+    [['x', '--json-schema', ''], /^--schema: It is given an empty value.*leave --json-schema out/u],
+    [['x', '-f', 'json_schema='], /^--schema: It is given an empty value.*leave -f json_schema out/u],
+    [['x', '-f', 'json_schema'], /^--schema: It is given an empty value/u],
+    [['x', '-o', ''], /^--output-format: It is given an empty value/u],
+    [['-p', 'a', '-p', 'a'], '--prompt: It is given twice. Keep one of them.'],
+    [['-p', 'a', 'b'], /^--prompt: It is given twice, as -p and as words that belong to no flag\./u],
+    [['x', '--schema=a', '--json-schema', 'b'], /twice, as --schema and as --json-schema/u],
+    [['x', '--schema=a', '-f', 'json_schema=b'], /twice, as --schema and as -f json_schema/u],
+    [['x', '-f', 'json', '-o', 'text'], /^--output-format: It is given twice, as -f and as -o/u],
+    [['x', '-f', 'yaml'], '--output-format: "yaml" is not a format. Use text, json, stream-json or object.'],
+    [['x', '--model'], '--model: It needs a value. Write --model=MODEL.'],
+    [['x', '--model', '--bare'], '--model: It needs a value. Write --model=MODEL.'],
+    [['-p', '--'], '--prompt: It needs a value. Write -p=PROMPT.'],
+    [['x', '--quiet=yes'], '--quiet: It takes no value. Write --quiet.'],
+    [['x', '--shema', 'x'], /^There is no flag "--shema"\. Did you mean --schema/u],
+    [['x', '--jsonSchema', 'x'], /Did you mean --json-schema/u],
+    [['x', '-mgpt', 'x'], /^There is no flag "-mgpt"/u],
+    [['x', '-1'], /^There is no flag "-1"/u],
+    [['-'], /^There is no flag "-"/u],
+    [['--model x', 'y'], /^There is no flag "--model x"\. Did you mean --model.*two arguments/u],
+    [
+      ['x', '--api-key=s3cret'],
+      /^"--api-key" is refused: every user.*STRUCTURED_AGENT_API_KEY, or .*ANTHROPIC/u,
+    ],
+    [['x', '--openai-api-key', 's3cret'], /^"--openai-api-key" is refused/u],
+    ...['-i', '--prompt-interactive=x', '--input-format=text', '--acp', '--experimental-acp'].map(
+      (flag) => [['x', flag], /^-\S+ is refused: a run asks once and ends with one verdict/u] as const,
+    ),
+    ...INPUTS.filter(({ where }) => where === 'github').map(
+      ({ name }) =>
+        [
+          ['x', `--${name}=s3cret`],
+          `--${name} is an input of the GitHub Action only. Leave it out.`,
+        ] as const,
+    ),
+  ])('%j is refused with a fix and without a value', (argv, says) => {
+    const [problem = '', ...others] = problemsOf(argv);
+    expect(problem).toEqual(typeof says === 'string' ? says : expect.stringMatching(says));
+    expect([others, problem.includes('s3cret')]).toEqual([[], false]);
   });
 
-  const lines = ['merge', 'merge ./envelopes', 'merge --rule all', 'merge -m m', 'help merge', '-m m merge'];
-  it.each(lines)('%s is refused with a message that names the merge action', (line) => {
-    for (const world of [TERMINAL, PIPED])
-      expect(refusal(line.split(' '), world)).toMatch(
-        /^There is no command "merge": merging verdicts exists only as a GitHub Action, in the folder merge\/ of this one/u,
-      );
-  });
-
-  it('a single unknown word is reported as an unknown command, not as a task without a model', () => {
-    for (const world of [TERMINAL, PIPED])
-      expect(refusal(['deploy'], world)).toBe(
-        'There is no command "deploy". The commands are check, init and report. A task of one word is written after -p.',
-      );
-    expect(inputsOf(['deploy'])).toEqual({ prompt: 'deploy' });
-    expect(inputsOf(['merge', 'the', 'two', 'reports'])).toEqual({ prompt: 'merge the two reports' });
-  });
-
-  it('shows the usage when there are no arguments', () => {
-    for (const world of [TERMINAL, PIPED]) {
-      const command = parseCliArgs([], world);
-      expect(command).toMatchObject({ kind: 'usage' });
-      expect('text' in command && command.text).toMatch(
-        /^Usage: structured-agent \[FLAGS\] TASK\n[\s\S]*\n {2}init [\s\S]*--model[\s\S]*structured-agent --help/u,
-      );
-    }
-  });
-
-  it('shows help and version even when other arguments are invalid', () => {
-    for (const argv of [['help'], ['--help'], ['-h'], ['--nonsense', '--help'], ['-p', '--help']])
-      expect(parseCliArgs(argv, TERMINAL)).toMatchObject({ kind: 'help' });
-    for (const argv of [['--version'], ['-v'], ['--nonsense', '-v']])
-      expect(parseCliArgs(argv, TERMINAL)).toEqual({ kind: 'version' });
+  it('reports all problems at once, but nothing that may follow from an unknown flag', () => {
+    expect(problemsOf(['a', '-p', 'b', '--tools=', '-f', 'yaml']).length).toBe(3);
+    const command = parseRun(['--modle', 'm', '--quiet=yes', '-m']);
+    expect([command.isUnderstood, command.problems.length]).toEqual([false, 3]);
+    expect(parseRun(['--nonsense', '-m', 'm']).inputs.get('model')).toBe('m');
   });
 });
 
 describe('an arbitrary command line', () => {
-  const options = FLAGS.filter(
-    ({ name, kind }) =>
-      kind === 'text' && !['prompt', 'prompt-file', 'schema', 'json-schema', 'input-format'].includes(name),
-  ).filter(({ name }) => name !== 'model' && name !== 'record');
+  const names = Object.values(FLAGS).flat();
 
   it('means the same in every order of its flags', () => {
     const line =
-      '-p task|--json-schema={"a":1}|-o json|--quiet|--no-force-output|--tools edit,shell|--max-session-turns -1|--headers X-A:1|--bare|--record r.jsonl';
+      '-p task|--json-schema={"a":1}|-o json|-q|--tools edit,shell|--max-session-turns -1|--record r';
     const groups = line.split('|').map((group) => group.split(' '));
     const wanted = parseRun(groups.flat());
     fc.assert(
       fc.property(fc.shuffledSubarray(groups, { minLength: groups.length }), (order) => {
-        const { inputs, options } = parseRun(order.flat());
-        expect(new Map(inputs)).toEqual(new Map(wanted.inputs));
-        expect(options).toEqual(wanted.options);
+        expect(parseRun(order.flat())).toEqual(wanted);
       }),
     );
   });
 
-  it('keeps every value that follows an equals sign, whatever it looks like', () => {
-    const value = fc
-      .oneof(
-        fc.string({ unit: 'grapheme' }),
-        fc.string().map((text) => `--${text}`),
-        fc.constantFrom('--help', '-v', '--', '--model=x', '-p', '=', '--no-quiet'),
-      )
-      .filter((text) => text.trim() !== '');
+  it('gives a command, and keeps what follows an equals sign, whatever it looks like', () => {
+    const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('--help', '--', '-p', '='));
+    const piece = fc.oneof(fc.string(), fc.constantFrom(...names.map(({ name }) => `--${name}`), '-p', '--'));
     fc.assert(
-      fc.property(fc.constantFrom(...options), value, (flag, text) => {
-        const { inputs, options } = parseRun([`--${flag.name}=${text}`, '-p', 'x']);
-        const own = { record: options.record, results: options.results };
-        const found =
-          flag.input === null ? new Map(Object.entries(own)).get(flag.name) : inputs.get(flag.input);
-        expect(found).toBe(text.trim());
+      fc.property(fc.array(piece, { maxLength: 8 }), text, (argv, value) => {
+        const command = parseCliArgs(argv, {});
+        for (const { message } of command.kind === 'run' ? command.problems : [])
+          expect(message).not.toBe('');
+        expect(parseRun([`--gate=${value}`, 'x']).inputs.get('gate')).toBe(value.trim());
       }),
     );
   });
-
-  it('gives a command or an InputError, whatever is typed', () => {
-    const piece = fc.oneof(
-      fc.string(),
-      fc.constantFrom(...FLAGS.map(({ name }) => `--${name}`), '-p', '-o', '--', '-', '--no-bare', 'true'),
-    );
-    fc.assert(
-      fc.property(fc.array(piece, { maxLength: 8 }), fc.boolean(), (argv, stdinIsTerminal) => {
-        for (const sentence of refusals(argv, { stdinIsTerminal, environment: {} }))
-          expect(sentence).not.toBe('');
-      }),
-    );
-  });
-});
-
-it('refuses a run without a model, but not a replay', () => {
-  expect(refusal(['-p', 'x'])).toBe('No model is given. Name one, for example claude-sonnet-5-5.');
-  expect(parseCliArgs(['-p', 'x', '--replay', 'r.jsonl'], TERMINAL)).toMatchObject({ kind: 'run' });
-});
-
-it('reports all problems of a command line at once', () => {
-  expect(refusals(['--record', 'a', '--replay', 'b', '--tools=edit', '-f', 'yaml', '--no-bare'])).toEqual([
-    expect.stringMatching(/^Every run is bare/u),
-    expect.stringMatching(/^--replay is given too/u),
-    expect.stringMatching(/^No task is given/u),
-    expect.stringMatching(/^There is no such format/u),
-  ]);
-  // An unknown word may be the value that is missing elsewhere.
-  expect(refusals(['--modle', 'm', '--quiet=yes', '-p'])).toEqual([
-    expect.stringMatching(/^There is no flag "--modle"/u),
-    expect.stringMatching(/^It is on or off/u),
-    expect.stringMatching(/^It needs a value/u),
-  ]);
-});
-
-it('keeps the options of the command line as typed', () => {
-  const { options } = parseRun(['-p', 'x', '--record', 'r.jsonl', '--results=out', '-q']);
-  expect(options).toEqual({ ...PLAIN, quiet: true, record: 'r.jsonl', results: 'out' });
 });

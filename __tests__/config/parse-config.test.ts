@@ -7,11 +7,10 @@ const least = { prompt: 'Judge.', model: 'claude-sonnet-5-5', 'api-key': 'sk-1' 
 
 const parse = configFrom;
 
+type Texts = Readonly<Record<string, string>>;
+
 /** The input and the message of the only problem. */
-function refusal(
-  inputs: Readonly<Record<string, string>>,
-  environment: Readonly<Record<string, string>> = {},
-) {
+function refusal(inputs: Texts, environment: Texts = {}) {
   const problem = onlyProblem(parseInputs(inputs, environment).problems);
   return { input: problem.input, message: messageOf(problem) };
 }
@@ -19,25 +18,17 @@ function refusal(
 const expectGolden = (name: string, config: Config) =>
   expect(JSON.stringify(config, null, 2)).toMatchFileSnapshot(`../golden/config/${name}.txt`);
 
-describe('the names of tools', () => {
-  it.each([
-    ['read_file', 'read_file Read ReadFile ReadFileTool'],
-    ['edit', 'Edit replace EditTool'],
-    ['shell', 'shell Bash run_shell_command ShellTool'],
-  ])('%s has aliases from other agents, in both lists', (name, aliases) => {
-    for (const alias of aliases.split(' ')) {
-      expect([alias, parse({ ...least, tools: alias }).tools]).toEqual([alias, [name]]);
-      expect([alias, parse({ ...least, 'exclude-tools': alias }).excludeTools]).toEqual([alias, [name]]);
-    }
-  });
-
-  it('structured_output has aliases from other products in exclude-tools', () => {
-    for (const alias of ['structured_output', 'struct_output', 'StructuredOutput'])
-      expect(parse({ ...least, 'exclude-tools': `bash, ${alias}` }).excludeTools).toEqual([
-        'shell',
-        'structured_output',
-      ]);
-  });
+it.each([
+  ['read_file', 'read_file Read ReadFile ReadFileTool'],
+  ['edit', 'Edit replace EditTool'],
+  ['shell', 'shell Bash run_shell_command ShellTool'],
+  ['structured_output', 'structured_output struct_output StructuredOutput'],
+])('%s has aliases from other agents, in both lists', (name, aliases) => {
+  for (const alias of aliases.split(' ')) {
+    expect(parse({ ...least, 'exclude-tools': alias }).excludeTools, alias).toEqual([name]);
+    const allowed = name === 'structured_output' ? [] : [name];
+    expect(parse({ ...least, tools: alias }).tools, alias).toEqual(allowed);
+  }
 });
 
 describe('parseConfig', () => {
@@ -96,20 +87,18 @@ describe('parseConfig', () => {
     expect(parse({ ...least, model, 'base-url': 'http://127.0.0.1:1/v1' }).model.provider).toBe(provider);
   });
 
-  it('never selects the provider by a key in the environment', () => {
-    const environment = { OPENAI_API_KEY: 'sk-o', ANTHROPIC_API_KEY: 'sk-a', GEMINI_API_KEY: 'g' };
+  it('never selects the provider by a key, and gives a compatible server no key of a vendor', () => {
+    const environment = { OPENAI_API_KEY: 'sk-o', ANTHROPIC_API_KEY: '  ', GEMINI_API_KEY: 'g' };
     expect(refusal({ prompt: 'x', model: 'llama3' }, environment).input).toBe('provider');
-    expect(parse({ prompt: 'x', model: 'claude-3' }, environment).model).toMatchObject({
-      provider: 'anthropic',
-      apiKey: 'sk-a',
-      keySource: 'the variable ANTHROPIC_API_KEY',
-    });
-    expect(refusal({ prompt: 'x', model: 'claude-3' }, { ANTHROPIC_API_KEY: '  ' }).input).toBe('api-key');
-    // A compatible server never gets the key of a vendor.
-    expect(
-      parse({ prompt: 'x', model: 'llama3', 'base-url': 'http://127.0.0.1:1/v1' }, environment).model,
-    ).toMatchObject({ provider: 'openai-compatible', apiKey: null });
+    expect(refusal({ prompt: 'x', model: 'claude-3' }, environment).input).toBe('api-key');
+    const { model } = parse(
+      { prompt: 'x', model: 'llama3', 'base-url': 'http://127.0.0.1:1/v1' },
+      environment,
+    );
+    expect(model).toMatchObject({ provider: 'openai-compatible', apiKey: null });
   });
+
+  const keys = ['OPENAI', 'ANTHROPIC', 'GEMINI', 'AZURE_OPENAI', 'GOOGLE'].map((name) => `${name}_API_KEY`);
 
   it.each([
     ['openai', 'OPENAI_API_KEY'],
@@ -118,48 +107,31 @@ describe('parseConfig', () => {
     ['azure-openai', 'AZURE_OPENAI_API_KEY'],
   ])('%s takes its key from %s and from no other variable', (provider, variable) => {
     const inputs = { prompt: 'x', model: 'm', provider, 'base-url': 'https://name.openai.azure.com' };
-    const environment = Object.fromEntries(
-      ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GEMINI_API_KEY', 'AZURE_OPENAI_API_KEY', 'GOOGLE_API_KEY'].map(
-        (name) => [name, `key of ${name}`],
-      ),
-    );
-    expect(parse(inputs, environment).model).toMatchObject({
-      apiKey: `key of ${variable}`,
-      keySource: `the variable ${variable}`,
-      providerReason: 'provider',
-    });
+    const environment = Object.fromEntries(keys.map((name) => [name, `key of ${name}`]));
+    const found = { apiKey: `key of ${variable}`, keySource: `the variable ${variable}` };
+    expect(parse(inputs, environment).model).toMatchObject({ ...found, providerReason: 'provider' });
     const { [variable]: _, ...others } = environment;
-    const { input, message } = refusal(inputs, others);
-    expect(input).toBe('api-key');
-    expect(message).toContain(variable);
+    const advice = `Set it (in a workflow to \${{ secrets.${variable} }}), or the variable ${variable}.`;
+    const missingKey = `No key for the provider ${provider}. ${advice}`;
+    expect(refusal(inputs, others)).toEqual({ input: 'api-key', message: `api-key: ${missingKey}` });
     const skipping = parse({ ...inputs, 'on-missing-key': 'skip' }, others).model;
-    expect([skipping.apiKey, `api-key: ${skipping.missingKey}`]).toEqual([null, message]);
+    expect(skipping).toMatchObject({ apiKey: null, missingKey });
   });
 
   it('reports all problems at once, a missing key last', () => {
-    const wrong = {
-      'prompt-file': 'p.md',
-      prompt: 'x',
-      model: 'claude-3',
-      sandbox: 'maybe',
-      'max-turn': '3',
-    };
-    const { config, problems } = parseInputs({ ...wrong, leg: 'api', 'max-turns': 'x', gate: ' ' });
-    const names = ['max-turn', 'gate', 'prompt-file', 'max-turns', 'sandbox', 'api-key'];
+    const wrong = { 'prompt-file': 'p.md', prompt: 'x', sandbox: 'maybe', 'max-turn': '3', gate: ' ' };
+    const inputs = { ...wrong, model: 'claude-3', leg: 'api', 'max-turns': 'x' };
+    const { config, problems } = parseInputs(inputs);
+    const names = ['max-turn', 'gate', 'max-turns', 'prompt-file', 'sandbox', 'api-key'];
     expect(problems.map(({ input }) => input)).toEqual(names);
     expect(config).toMatchObject({ leg: 'api', sandbox: 'required', maxTurns: 30 });
   });
 
-  it.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
+  it.each<[string, Texts, readonly string[]]>([
     ['no model', { prompt: 'x' }, ['model']],
     ['a model without a known provider', { ...least, model: 'llama3' }, ['provider']],
     ['an unknown provider', { prompt: 'x', model: 'claude-3', provider: 'acme' }, ['provider']],
     ['an invalid URL', { prompt: 'x', model: 'llama3', 'base-url': 'nowhere' }, ['base-url']],
-    [
-      'invalid headers, which may contain the key',
-      { prompt: 'x', model: 'claude-3', headers: 'nothing' },
-      ['headers'],
-    ],
     ['a blank key', { prompt: 'x', model: 'claude-3', 'api-key': ' ' }, ['api-key']],
     ['two tasks', { ...least, 'prompt-file': 'task.md' }, ['prompt-file']],
     ['no task', { ...least, prompt: '' }, ['prompt']],
@@ -170,34 +142,18 @@ describe('parseConfig', () => {
     expect(parseInputs(inputs).problems.map(({ input }) => input)).toEqual(names);
   });
 
-  it('keeps vote and signing-key when leg is invalid', () => {
-    expect(
-      parseInputs({ ...least, leg: 'a'.repeat(201), vote: '2', 'signing-key': 'k'.repeat(32) }),
-    ).toMatchObject({
-      config: { leg: null, vote: '2', signingKey: 'k'.repeat(32) },
-      problems: [{ input: 'leg' }],
-    });
-  });
-
   it('azure-openai needs the URL of a resource, and no URL may contain a query', () => {
     const azure = { ...least, provider: 'azure-openai', model: 'deployment' };
-    const { input, message } = refusal(azure);
-    expect(input).toBe('base-url');
-    expect(message).toContain('https://NAME.openai.azure.com');
     const url = 'https://name.openai.azure.com';
+    expect(refusal(azure).message).toMatch(/^base-url: .*https:\/\/NAME\.openai\.azure\.com/u);
     expect(parse({ ...azure, 'base-url': `${url}/` }).model.baseUrl).toBe(url);
-    expect(refusal({ ...azure, 'base-url': `${url}?key=s3cret` })).toEqual({
-      input: 'base-url',
-      message: expect.not.stringContaining('s3cret'),
-    });
+    const { input, message } = refusal({ ...azure, 'base-url': `${url}?key=s3cret` });
+    expect([input, message.includes('s3cret')]).toEqual(['base-url', false]);
   });
 
-  it.each<[string, Partial<Record<'gate' | 'max-turns' | 'timeout-minutes', string>>, Partial<Config>]>([
-    ['an empty string is absent', { 'max-turns': '', gate: '' }, { maxTurns: 30 }],
-    ['a value is trimmed', { gate: ' passed\n' }, { gate: 'passed' }],
-    ['the shortest timeout is a millisecond', { 'timeout-minutes': '0.000001' }, { timeoutMs: 1 }],
-  ])('%s', (_, inputs, config) => {
-    expect(parse({ ...least, ...inputs })).toMatchObject(config);
+  it('trims values, takes an empty one for absent, and a tiny timeout for a millisecond', () => {
+    const config = parse({ ...least, 'max-turns': '', gate: ' passed\n', 'timeout-minutes': '0.000001' });
+    expect(config).toMatchObject({ maxTurns: 30, gate: 'passed', timeoutMs: 1 });
   });
 
   it.each<[string, readonly string[]]>([
@@ -207,7 +163,7 @@ describe('parseConfig', () => {
     ['max-cost-usd', ['0', '$1']],
     ['max-output-tokens', ['0']],
     ['force-output', ['1']],
-    ['sandbox', ['on']],
+    ['sandbox', ['on', 'x'.repeat(500)]],
     ['shell-network', ['yes']],
     ['tools', ['glob', 'constructor', 'Bash(git log:*)']],
     ['exclude-tools', ['glob']],
@@ -229,11 +185,9 @@ describe('parseConfig', () => {
       expect([value, input]).toEqual([value, name]);
       expect(message).toContain(name);
       expect(message).not.toContain('undefined');
+      expect(message.length).toBeLessThan(250);
+      if (name === 'signing-key') expect(message).not.toContain(value);
     }
-  });
-
-  it('does not show a signing key that is too short', () => {
-    expect(refusal({ ...least, 'signing-key': 'hunter2' }).message).not.toContain('hunter2');
   });
 
   it.each([
@@ -251,9 +205,5 @@ describe('parseConfig', () => {
     const { raw, problems } = readActionInputs(variables);
     expect([...raw]).toEqual([['gate', 'x']]);
     expect(messageOf(onlyProblem(problems))).toContain('max-turns: There is no such input');
-  });
-
-  it('truncates quoted values', () => {
-    expect(refusal({ ...least, sandbox: 'x'.repeat(500) }).message.length).toBeLessThan(200);
   });
 });

@@ -7,6 +7,7 @@ import {
   makeResultsFolder,
   requireReadableFolders,
   resolveRecording,
+  resolveVerdicts,
   resolveWorkingDirectory,
 } from '../../src/config/paths.ts';
 import { InputError } from '../../src/errors.ts';
@@ -48,84 +49,74 @@ describe('isInside', () => {
   });
 });
 
-describe('the working directory', () => {
-  const resolve = (folder: string) => outcome(resolveWorkingDirectory(folder, workspace));
-
-  it('resolves to a real folder of the workspace, or the workspace itself', async () => {
-    expect(await resolve('.')).toBe(workspace);
-    expect(await resolve('way-in')).toBe(path.join(workspace, 'sub'));
-    expect(await resolve('..odd')).toBe(path.join(workspace, '..odd'));
-    expect(await resolve(path.join(workspace, 'sub'))).toBe(path.join(workspace, 'sub'));
-  });
-
-  it.each(['way-out', '..', '../outside', '/'])('is refused outside the workspace: %s', async (folder) => {
-    expect(await resolve(folder)).toMatch(/^working-directory! .*outside the workspace/u);
-  });
-
-  it.each(['nowhere', 'file', 'a\0b'])('is refused when it is not a folder: %j', async (folder) => {
-    expect(await resolve(folder)).toMatch(/^working-directory! .*not a folder in the workspace/u);
-  });
+it.each<[string, string]>([
+  ['.', ''],
+  ['way-in', '/sub'],
+  ['..odd', '/..odd'],
+  ['way-out', 'outside the workspace'],
+  ['..', 'outside the workspace'],
+  ['/', 'outside the workspace'],
+  ['nowhere', 'not a folder in the workspace'],
+  ['file', 'not a folder in the workspace'],
+  ['a\0b', 'not a folder in the workspace'],
+])('the working directory %j gives %j', async (folder, says) => {
+  const found = await outcome(resolveWorkingDirectory(folder, workspace));
+  const isRefused = says.includes(' ');
+  expect(found).toEqual(
+    isRefused ? expect.stringMatching(`^working-directory! .*${says}`) : workspace + says,
+  );
 });
 
 describe('what a run on the command line writes', () => {
   beforeEach(() => {
     mkdirSync(path.join(workspace, '.git/hooks'), { recursive: true });
     symlinkSync('.git/hooks', path.join(workspace, 'hooks'));
+    symlinkSync('outside', path.join(base, 'own-link'));
   });
+  const results = (typed: string) => outcome(makeResultsFolder(typed, workspace));
+  const recording = (typed: string) => outcome(resolveRecording(typed, workspace));
 
   it('is a results folder that is new or empty', async () => {
     const folder = path.join(base, 'outside/results');
-    expect(await outcome(makeResultsFolder('../outside/results', workspace))).toBe(folder);
-    expect(await outcome(makeResultsFolder(folder, workspace))).toBe(folder);
+    expect([await results('../outside/results'), await results(folder)]).toEqual([folder, folder]);
     writeFileSync(path.join(folder, 'result.json'), '');
-    expect(await outcome(makeResultsFolder(folder, workspace))).toMatch(/^results! .*is not empty/u);
-    expect(await outcome(makeResultsFolder('file/results', workspace))).toMatch(
-      /^results! .*cannot be used/u,
-    );
+    expect(await results(folder)).toMatch(/^results! .*is not empty/u);
+    expect(await results('file/results')).toMatch(/^results! .*cannot be used/u);
   });
 
   it('is a recording in a folder that is there', async () => {
-    const file = path.join(workspace, 'sub/run.jsonl');
-    expect(await outcome(resolveRecording('sub/run.jsonl', workspace))).toBe(file);
-    expect(await outcome(resolveRecording('nowhere/run.jsonl', workspace))).toMatch(/^record! .*Make it/u);
-    expect(await outcome(resolveRecording('sub', workspace))).toMatch(/^record! .*not a regular file/u);
+    expect(await recording('sub/run.jsonl')).toBe(path.join(workspace, 'sub/run.jsonl'));
+    expect(await recording('nowhere/run.jsonl')).toMatch(/^record! .*Make it/u);
+    expect(await recording('sub')).toMatch(/^record! .*not a regular file/u);
   });
 
   it.each(['hooks/f', 'way-out/f', 'hooks'])('is not behind the link %s of the checkout', async (typed) => {
-    expect(await outcome(makeResultsFolder(typed, workspace))).toMatch(/^results! .*is a symbolic link/u);
-    expect(await outcome(resolveRecording(typed, workspace))).toMatch(/^record! .*is a symbolic link/u);
+    expect(await results(typed)).toMatch(/^results! .*is a symbolic link/u);
+    expect(await recording(typed)).toMatch(/^record! .*is a symbolic link/u);
   });
 
-  it('is not behind a link of the whole checkout, not only of the current folder', async () => {
-    const outcomes = await outcome(resolveRecording('../hooks/f', path.join(workspace, 'sub')));
-    expect(outcomes).toMatch(/^record! "hooks" is a symbolic link/u);
-  });
-
-  it("may be behind the user's own link outside the checkout", async () => {
-    symlinkSync('outside', path.join(base, 'own-link'));
-    const file = path.join(base, 'own-link/f');
-    expect(await outcome(resolveRecording('../own-link/f', workspace))).toBe(file);
+  it("is not behind a link of the whole checkout, but may be behind the user's own", async () => {
+    const below = await outcome(resolveRecording('../hooks/f', path.join(workspace, 'sub')));
+    expect(below).toMatch(/^record! "hooks" is a symbolic link/u);
+    expect(await recording('../own-link/f')).toBe(path.join(base, 'own-link/f'));
   });
 });
 
-describe('sandbox-read folders', () => {
+it('folders of sandbox-read may be anywhere but in the root and in folders of the kernel', async () => {
   const check = (...folders: string[]) => outcome(requireReadableFolders(folders));
+  expect(await check(workspace, '/usr')).toBeUndefined();
+  for (const missing of ['/nonexistent/x', path.join(workspace, 'file')])
+    expect(await check('/usr', missing)).toMatch(`sandbox-read! "${missing}" is not a folder`);
+  symlinkSync('/', path.join(workspace, 'root'));
+  for (const folder of ['/', '/proc', '/proc/self', '/sys', '/dev', path.join(workspace, 'root')])
+    expect(await check(folder)).toMatch(/^sandbox-read! .*is made anew/u);
+});
 
-  it('may be any folder of the host', async () => {
-    expect(await check(workspace, '/usr')).toBeUndefined();
-    expect(await check()).toBeUndefined();
-  });
-
-  it('are refused by name when missing or a file, even after valid ones', async () => {
-    expect(await check('/usr', '/nonexistent/x')).toMatch(
-      /^sandbox-read! .*"\/nonexistent\/x" is not a folder/u,
-    );
-    expect(await check(path.join(workspace, 'file'))).toMatch(/^sandbox-read! .*not a folder/u);
-  });
-
-  it('are refused when they are the root or a kernel folder, also through a link', async () => {
-    symlinkSync('/', path.join(workspace, 'root'));
-    for (const folder of ['/', '/proc', '/proc/self', '/sys', '/dev', path.join(workspace, 'root')])
-      expect(await check(folder)).toMatch(/^sandbox-read! .*of its own/u);
-  });
+it('verdicts are in the workspace or the folder of the runner', async () => {
+  const roots = [workspace, path.join(base, 'temp')];
+  const resolve = (folder: string) => outcome(resolveVerdicts(folder, roots));
+  expect(await resolve('way-in')).toBe(path.join(workspace, 'sub'));
+  expect(await resolve('../temp/new')).toBe(path.join(base, 'temp/new'));
+  for (const folder of ['way-out', '../outside'])
+    expect(await resolve(folder)).toMatch(/^verdicts! .*is outside/u);
 });

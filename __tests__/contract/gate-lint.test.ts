@@ -20,15 +20,7 @@ const SCHEMA: JsonObject = {
     note: {},
     findings: {
       type: 'array',
-      items: {
-        type: 'object',
-        properties: {
-          severity: { enum: ['critical', 'high', 'low'] },
-          line: { type: 'integer', minimum: 1 },
-        },
-        required: ['severity'],
-        additionalProperties: false,
-      },
+      items: { properties: { severity: { enum: ['critical', 'high', 'low'] } }, required: ['severity'] },
     },
     extra: { type: 'object', properties: { ok: { type: 'boolean' }, score: { type: 'number' } } },
   },
@@ -37,17 +29,14 @@ const SCHEMA: JsonObject = {
   $defs: {
     stats: {
       type: 'object',
-      properties: {
-        tests: { type: 'integer', minimum: 0 },
-        ok: { type: 'boolean' },
-        runner: { type: 'string' },
-      },
+      properties: { tests: { type: 'integer', minimum: 0 }, ok: { type: 'boolean' }, runner: {} },
       required: ['tests', 'ok'],
       additionalProperties: false,
     },
   },
 };
 const at = (name: string, part: Json): JsonObject => ({ properties: { [name]: part } });
+const each = (name: string, ...parts: readonly Json[]) => parts.map((part) => at(name, part));
 const lint = async (gate: JsonObject, schema: JsonObject = SCHEMA) =>
   (await createGate({ kind: 'schema', schema: gate }, await createContract(schema))).warnings;
 
@@ -68,11 +57,8 @@ const REFUSED: readonly JsonObject[] = [
   // A literal that the schema refuses.
   at('passed', { const: 'true' }),
   at('maybe', { const: 'true' }),
-  at('failure_count', { const: -1 }),
-  at('failure_count', { const: '0' }),
-  at('failure_count', { const: 1.5 }),
-  at('risk', { const: 'hihg' }),
-  at('risk', { enum: ['none', 'critical'] }),
+  ...each('failure_count', { const: -1 }, { const: '0' }, { const: 1.5 }),
+  ...each('risk', { const: 'hihg' }, { enum: ['none', 'critical'] }),
   at('commit', { const: 'HEAD' }),
   at('stats', at('ok', { const: 'yes' })),
   { allOf: [{ $ref: '#/$defs/ok' }], $defs: { ok: at('passed', { const: 1 }) } },
@@ -90,17 +76,17 @@ it('refuses a gate that is certainly a mistake', async () => {
 
 describe('a gate that may be intended', () => {
   it.each<JsonObject>([
-    ...[{ const: true }, { enum: [true] }, { not: { const: false } }].map((part) => at('passed', part)),
-    ...[{ minLength: 20 }, { pattern: '^OK' }, { const: 'true' }].map((part) => at('summary', part)),
-    ...[{ const: 'low' }, { enum: ['low', 'none'] }, { pattern: '^l' }].map((part) => at('risk', part)),
-    ...[{ const: 'abcd' }, { pattern: '^abc' }].map((part) => at('commit', part)),
-    ...[{ const: null }, { type: 'boolean' }].map((part) => at('maybe', part)),
-    ...[{ const: 'me' }, { type: 'null' }].map((part) => at('owner', part)),
-    ...[{ maxItems: 0 }, { contains: { const: 'x' } }, { items: false }].map((part) => at('tags', part)),
-    ...[{ maximum: 10 }, { minimum: 0.5 }, { const: 5 }].map((part) => at('step', part)),
-    ...[{ const: 5 }, { type: 'string' }].map((part) => at('note', part)),
-    ...[1, 80].flatMap((number) => [at('coverage', { minimum: number }), at('coverage', { const: number })]),
-    ...[{ const: 0 }, { maximum: 3 }, { exclusiveMaximum: 1 }].map((part) => at('failure_count', part)),
+    ...each('passed', { const: true }, { enum: [true] }, { not: { const: false } }),
+    ...each('summary', { minLength: 20 }, { pattern: '^OK' }, { const: 'true' }),
+    ...each('risk', { const: 'low' }, { enum: ['low', 'none'] }, { pattern: '^l' }),
+    ...each('commit', { const: 'abcd' }, { pattern: '^abc' }),
+    ...each('maybe', { const: null }, { type: 'boolean' }),
+    ...each('owner', { const: 'me' }, { type: 'null' }),
+    ...each('tags', { maxItems: 0 }, { contains: { const: 'x' } }, { items: false }),
+    ...each('step', { maximum: 10 }, { minimum: 0.5 }, { const: 5 }),
+    ...each('note', { const: 5 }, { type: 'string' }),
+    ...each('coverage', { minimum: 1 }, { const: 1 }, { minimum: 80 }, { const: 80 }),
+    ...each('failure_count', { const: 0 }, { maximum: 3 }, { exclusiveMaximum: 1 }),
     at('stats', at('ok', { const: true })),
     at('stats', { required: ['runner'] }),
     at('extra', at('ok', false)),
@@ -117,12 +103,9 @@ describe('a gate that is likely a mistake gets a warning', () => {
   const idle = 'The gate may check nothing: each value tried that the schema accepts meets it.';
 
   it.each<JsonObject>([
-    at('failure_count', { minimum: 0 }),
-    at('failure_count', { type: 'integer' }),
-    at('failure_count', { exclusiveMinimum: -1 }),
+    ...each('failure_count', { minimum: 0 }, { type: 'integer' }, { exclusiveMinimum: -1 }),
     at('coverage', { minimum: -5, maximum: 200 }),
-    at('passed', { type: 'boolean' }),
-    at('passed', { enum: [true, false] }),
+    ...each('passed', { type: 'boolean' }, { enum: [true, false] }),
     at('summary', { minimum: 5 }),
     at('stats', at('tests', { minimum: 0 })),
     at('risk', { enum: ['low', 'medium', 'high', 'none'] }),
@@ -132,12 +115,11 @@ describe('a gate that is likely a mistake gets a warning', () => {
 
   it('if it is about a name that an open schema does not declare', async () => {
     const open: JsonObject = { type: 'object', properties: { passed: { type: 'boolean' } } };
-    expect(await lint(at('pased', { const: true }), open)).toEqual([
-      'The gate is about "/pased", which the schema does not declare. Did you mean "passed"?',
-    ]);
-    expect(await lint(at('extra', at('okay', { const: true })))).toEqual([
-      'The gate is about "/extra/okay", which the schema does not declare. Did you mean "ok"?',
-    ]);
+    const warning = (path: string, meant: string) =>
+      `The gate is about "${path}", which the schema does not declare. Did you mean "${meant}"?`;
+    expect(await lint(at('pased', { const: true }), open)).toEqual([warning('/pased', 'passed')]);
+    const inner = at('extra', at('okay', { const: true }));
+    expect(await lint(inner)).toEqual([warning('/extra/okay', 'ok')]);
     const many = Array.from({ length: 30 }, (_, index) => [`x${index}`, { const: true }]);
     expect(await lint({ properties: Object.fromEntries(many) }, open)).toHaveLength(5);
     expect(await lint(at('anything', { const: true }), { type: 'object' })).toEqual([]);

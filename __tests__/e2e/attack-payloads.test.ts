@@ -73,7 +73,7 @@ const CHECKS: Readonly<
   /** As rendered by GitHub, the page has no heading, fold or link except ours. */
   md_inert({ summary }) {
     const shape = tagsOf(render(summary)).filter((tag) => /^(?:h\d|details|summary|a)$/u.test(tag));
-    expect(shape).toEqual(['h2', 'details', 'summary', 'details', 'summary']);
+    expect(shape).toEqual(['h2', ...Array(3).fill(['details', 'summary'])].flat());
   },
   /** The output in single quotes in a script runs nothing, and keeps its value. */
   json_shell_safe({ outputs }, payload) {
@@ -92,8 +92,8 @@ function expectInertComment(result: AttackResult): void {
   expect(comments()).toEqual([...STRANGERS, expect.stringMatching(own)]);
   const page = comments().at(-1)?.replace(own, '') ?? '';
   for (const text of [page, result.summary]) {
-    expect(text).toMatch(/## (?:✅ Success|❌ Failure|⚠️ Inconclusive)/u);
-    expect(actionsIn(text, 'https://github.com/example/cart/')).toEqual([]);
+    expect(text).toMatch(/## (?:✅|❌|⚠️) [^\n]*(?:passed|no verdict)/u);
+    expect(actionsIn(text, /^https:\/\/github\.com\/example\/cart\//u)).toEqual([]);
     expect(text).toContain('<code>.github/workflows/ci.yml</code>');
   }
   const status = hub.statuses().at(-1);

@@ -88,8 +88,8 @@ describe.each(attackSettings)('$name', ({ wall, ...options }) => {
   it('md_inert: the rendered summary and comment contain no active content of the attacks', () => {
     const comment = world.pull.comments().at(-1) ?? '';
     for (const page of [honest.summary, hostile.summary, comment.replace(/^<!--.*-->\n/u, '')]) {
-      expect(page).toContain('## ☑️ Accepted: no gate was asked for');
-      expect(actionsIn(page, 'https://github.com/example/cart/')).toEqual([]);
+      expect(page).toMatch(/^## ☑️ .*accepted, without a gate/mu);
+      expect(actionsIn(page, /^https:\/\/github\.com\/example\/cart\//u)).toEqual([]);
     }
     // The summary contains the attack commands, so the check above is meaningful.
     expect(hostile.summary).toContain('script&#62;1');

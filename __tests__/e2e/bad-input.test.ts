@@ -40,7 +40,7 @@ const cases: readonly Case[] = [
   ],
   [
     'three invalid inputs',
-    /3 problems to fix: .*max-turns.*tools.*shel.*sandbox/u,
+    /3 problems to fix: .*tools.*shel.*max-turns.*sandbox/u,
     { inputs: { 'max-turns': 'many', sandbox: 'none', tools: 'shel', leg: 'api' } },
   ],
 ];

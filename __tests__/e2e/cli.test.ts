@@ -51,6 +51,8 @@ async function start(program: string, args: readonly string[], stdin = '', kill?
     HOME: folder,
     TMPDIR: temporary,
     STRUCTURED_AGENT_API_KEY: KEY,
+    // The log of the calls.
+    RUNNER_DEBUG: kill === undefined ? '' : '1',
   };
   const child = spawn(program, args, { cwd: folder, env });
   let [stdout, stderr] = ['', ''];
@@ -92,7 +94,7 @@ describe('a run', () => {
     const schema = args.includes('-f') ? [] : ['--json-schema', './schema.json'];
     const run = await cli([...args, ...schema, ...usual()], stdin);
     expect([run.code, run.stdout]).toEqual([0, PRINTED]);
-    expect(run.stderr).toContain('✓ SUCCESS · accepted');
+    expect(run.stderr).toContain('✓ accepted, without a gate');
     expect(run.stderr).not.toContain('42 tests');
     expect(model.requests[0]?.raw).toContain(JSON.stringify(task).slice(1, -1));
     expect([readdirSync(folder), readdirSync(temporary)]).toEqual([['schema.json'], []]);
@@ -131,6 +133,8 @@ test "$(echo "$result" | ${field}.passed)" = true && echo "$result" | ${field}.f
     const run = await bash('structured-agent -p J --json-schema schema.json > /dev/full');
     expect(run.code).toBe(52);
     expect(run.stderr).toContain('stdout did not take everything');
+    const check = await start('bash', ['-c', `'${process.execPath}' '${CLI}' check > /dev/full`]);
+    expect(check.code).toBe(52);
   });
 });
 
@@ -194,7 +198,6 @@ describe('output formats', () => {
 describe('a command line without a run', () => {
   it.each<[readonly string[], RegExp]>([
     [[], /^Usage: structured-agent \[FLAGS\] TASK\n/u],
-    [['merge'], /There is no command "merge"/u],
     [['--modle', 'x', '-p', 'J'], /--modle.*--model/u],
     [['-p', 'J', '--comment', 'always'], /GitHub/u],
     [['-p', 'J'], /No model is given/u],

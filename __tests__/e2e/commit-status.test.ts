@@ -95,6 +95,6 @@ it.each<[string, Readonly<Record<string, string>>, number]>([
     expect(hub.statuses().at(-1)).toMatchObject({ state: 'error', sha: head });
     const comments = hub.comments();
     expect(comments).toHaveLength(1);
-    expect(comments[0]?.body).not.toContain('Success');
+    expect(comments[0]?.body).not.toContain('passed');
   },
 );

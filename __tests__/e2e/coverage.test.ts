@@ -67,7 +67,7 @@ function runOn(
   return runAction({
     prepare: checkOut,
     script,
-    inputs: { schema: 'code-review', 'github-token': 'test-token', ...inputs },
+    inputs: { schema: 'code-review', 'github-token': 'test-token', 'min-coverage': 'auto', ...inputs },
     github: { hub, name, event: TRIGGERS[name]() },
     variables: queue,
   });
@@ -87,29 +87,36 @@ it.each(['pull_request', 'push', 'merge_group'] as const)(
     expect(run.envelope).toMatchObject({
       rejections: 1,
       evidence: {
-        ...{ context: 'complete', tool_calls: 2 },
+        ...{ context: 'complete', tool_calls: 2, commands: [{ exit_code: 0 }, { exit_code: 0 }] },
         coverage: {
           ...{ status: 'measured', why: null },
           files: { changed: 40, required: 40, shown: 40, unseen: [], not_required: [] },
         },
       },
     });
-    expect(run.log).toContain('All 40 changed files were shown to the model');
+    expect(run.log).toContain('Shown to the model: 40 of 40 changed files.');
   },
 );
+
+it('the diff in the first message is shown, if the provider did not cut it', async () => {
+  const usage = { inputTokens: 5_000, outputTokens: 10 };
+  const run = await runOn('pull_request', [{ ...green, usage }]);
+  expect([endOf(run), run.outputs.get('run-coverage')]).toEqual([ACCEPTED, '1']);
+  expect(run.envelope).toMatchObject({ rejections: 0, evidence: { tool_calls: 0, commands: [] } });
+});
 
 it('coverage that stays below its share ends the run as unsupported, in every report', async () => {
   const run = await runOn('pull_request', [half, green]);
   expect([endOf(run), run.outputs.get('run-coverage')]).toEqual([UNSUPPORTED, '0.5']);
   expect(run.envelope).not.toHaveProperty('structured_output');
   expect(run.outputs.has('passed')).toBe(false);
-  const unseen = NAMES.slice(20).map((name) => ({ path: `src/${name}.ts`, hunks: 1, shown_hunks: 0 }));
+  const unseen = NAMES.slice(20).map((name) => `src/${name}.ts`);
   expect(run.envelope).toMatchObject({
     error: expect.stringMatching(/^The payload meets its gate, but only 20 of 40 changed files were shown/u),
     evidence: { coverage: { files: { shown: 20, unseen } } },
   });
   for (const text of [run.log, run.summary]) {
-    expect(text).toContain('20 of 40 changed files were shown to the model');
+    expect(text).toContain('Shown to the model: 20 of 40 changed files.');
     expect(text).toMatch(/src\/file020\.ts/u);
   }
 });
@@ -122,7 +129,7 @@ it('a merge has the coverage of each leg, which is a weakness where it decides n
   const legs = await Promise.all(
     scripts.map(([leg, script]) => runOn('pull_request', script, { leg, 'min-coverage': 'off' })),
   );
-  expect(legs[1]?.summary).toMatch(/weaker than it could be:\*\*\n> - [^\n]*20 of (?:the )?40/u);
+  expect(legs[1]?.summary).toMatch(/Weaker than it could be:\*\* [^\n]*20 of 40/u);
   const merged = await runAction({
     entry: 'merge',
     files: Object.fromEntries(
@@ -133,5 +140,5 @@ it('a merge has the coverage of each leg, which is a weakness where it decides n
     github: { hub, event: pullRequestEvent('Rename', commits) },
   });
   expect(merged.exitCode).toBe(0);
-  expect(merged.summary).toContain('> - Runs of web rest on less than they could: unseen files.');
+  expect(merged.summary).toContain('Runs of web rest on less than they could: unseen files.');
 });

@@ -118,6 +118,7 @@ it('findings go back once, the payload is taken as it is, and every report marks
     ['src/a.ts', 2, 'exact: About exact.'],
     ['src/b.ts', 2, 'moved: About moved.'],
     ['src/a.ts', 1, expect.stringMatching(/^Not proven\. unproven/u)],
+    ['src/a.ts', 1, expect.stringMatching(/^Not proven\. invented/u)],
   ]);
   const annotated = parseLog(run.log).flatMap(({ properties: { title, file, line } }) =>
     FINDINGS.some((each) => title?.includes(each.title) === true) && line !== undefined

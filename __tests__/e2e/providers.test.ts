@@ -1,5 +1,5 @@
-/** Which vendor the bundle asks, with which key and SDK. */
-import { readFileSync, writeFileSync } from 'node:fs';
+/** Which vendor the bundle asks, with which key and SDK, and what it loads before. */
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -51,6 +51,8 @@ afterAll(async () => {
   authority.remove();
 });
 
+const dist = path.join(import.meta.dirname, '../../dist');
+
 /** Variables that make the bundle record which of its files it loads, and the SDKs among them. */
 function watchLoads() {
   const hooks = path.join(folder, 'hooks.mjs');
@@ -58,10 +60,13 @@ function watchLoads() {
   writeFileSync(list, '');
   writeFileSync(
     hooks,
-    `import { appendFileSync } from 'node:fs';
+    `import { subscribe } from 'node:diagnostics_channel';
+     import { appendFileSync } from 'node:fs';
      import { registerHooks } from 'node:module';
+     const note = (line) => appendFileSync(${JSON.stringify(list)}, line + '\\n');
+     subscribe('undici:request:bodySent', () => note('a request was sent'));
      registerHooks({ load(url, context, next) {
-       if (url.endsWith('.index.js')) appendFileSync(${JSON.stringify(list)}, new URL(url).pathname + '\\n');
+       if (url.startsWith(${JSON.stringify(pathToFileURL(dist).href)})) note(new URL(url).pathname);
        return next(url, context);
      } });`,
   );
@@ -70,12 +75,33 @@ function watchLoads() {
   return {
     variables: { NODE_OPTIONS: `--import ${pathToFileURL(hooks).href}` },
     sdks: () => {
-      const files = readFileSync(list, 'utf8').split('\n').filter(Boolean);
-      const loaded = files.map((file) => readFileSync(file, 'utf8')).join('\n');
+      const loaded = textOf(readFileSync(list, 'utf8').replaceAll('a request was sent', ''));
       return Object.entries(marks).flatMap(([sdk, mark]) => (loaded.includes(mark) ? [sdk] : []));
     },
+    /** The code that was loaded before the first request. */
+    early: () => textOf(readFileSync(list, 'utf8').split('a request was sent')[0] ?? ''),
   };
 }
+
+function textOf(files: string): string {
+  const names = files.split('\n').filter(Boolean);
+  return names.map((file) => readFileSync(file, 'utf8')).join('\n');
+}
+
+/** What is loaded while the model answers or later, and a text of its code. */
+const LATER = {
+  'the toolkit': 'Input does not meet YAML 1.2',
+  octokit: 'octokit-core.js',
+  'proxies: undici': 'EnvHttpProxyAgent',
+  prices: 'input_mtok',
+  'the sandbox': '--die-with-parent',
+  git: 'git write-tree',
+  reporters: 'sarif-2.1.0',
+  'what finishes a run': 'The patch leaves out',
+};
+
+/** The most characters of code that are loaded before the first request: a run starts after they are parsed. */
+const MOST_EARLY = 620_000;
 
 const vendors = [
   {
@@ -128,6 +154,22 @@ describe('the bundle', () => {
       expect(loads.sdks()).toEqual([sdk]);
       expect(Number(run.outputs.get('run-cost-usd'))).toBeGreaterThan(0);
       expect(left(run)).not.toMatch(/key-of|token-of/u);
+    },
+  );
+
+  it.each(['openai', 'anthropic', 'openai-compatible'])(
+    'loads little before its first request to %s: configuration, contract and one SDK',
+    async (provider) => {
+      const all = textOf(globSync(path.join(dist, '*.js')).join('\n'));
+      expect(Object.entries(LATER).filter(([, text]) => !all.includes(text))).toEqual([]);
+      const loads = watchLoads();
+      const inputs = { provider, 'base-url': provider === 'anthropic' ? model.url : `${model.url}/v1` };
+      const { exitCode } = await runAction({ inputs, variables: loads.variables });
+      expect(exitCode).toBe(0);
+      const early = loads.early();
+      expect(Object.entries(LATER).filter(([, text]) => early.includes(text))).toEqual([]);
+      expect(early.length).toBeGreaterThan(300_000);
+      expect(early.length).toBeLessThan(MOST_EARLY);
     },
   );
 

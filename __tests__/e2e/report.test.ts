@@ -14,7 +14,7 @@ it('the page of a run has the payload and the conversation, and no rejected argu
   });
   expect(run.exitCode).toBe(0);
   const page = run.results['report.html'] ?? '';
-  for (const text of ['Success: the gate is met', 'PAYLOAD-CANARY', 'read_file', 'Rejected: ', 'onerror'])
+  for (const text of ['<h1>Passed</h1>', 'PAYLOAD-CANARY', 'read_file', 'Rejected: ', 'onerror'])
     expect(page).toContain(text);
   expect(page).not.toMatch(/REJECTED-CANARY|<script|<img/u);
 });

@@ -1,28 +1,35 @@
-/** Claims, files and changes for the tests of grounding. */
-import { type Change, createHunk, type FileChange } from '../../src/evidence/change.ts';
-import type { Claim } from '../../src/evidence/grounding.ts';
-import type { SourceTexts } from '../../src/evidence/texts.ts';
+/** Changes made of hunks, claims and files, for the tests of evidence. */
+import { type Change, type FileChange, parseDiff } from '../../src/evidence/change.ts';
+import type { Claim, ReadSource } from '../../src/evidence/grounding.ts';
+
+/** A hunk: its lines with their marks, from line 1 on or behind `@@ 500`. */
+export type HunkLines = readonly string[];
+
+/** Returns the diff of a file as git writes it; its hunks begin 100 lines after each other. */
+export function diffOf(path: string, hunks: readonly HunkLines[], header = ''): string {
+  const parts = hunks.map((lines, at) => {
+    const count = (mark: string) => lines.filter((line) => !line.startsWith(mark)).length;
+    const start = (mark: string) => (count(mark) === 0 ? at * 100 : at * 100 + 1);
+    return `@@ -${start('+')},${count('+')} +${start('-')},${count('-')} @@\n${lines.map((line) => `${line}\n`).join('')}`;
+  });
+  const names = `diff --git a/${path} b/${path}\n${header}`;
+  return parts.length === 0 ? names : `${names}--- a/${path}\n+++ b/${path}\n${parts.join('')}`;
+}
+
+export function file(path: string, hunks: readonly HunkLines[], over: Partial<FileChange> = {}): FileChange {
+  const [parsed] = parseDiff(diffOf(path, hunks));
+  if (parsed === undefined) throw new Error(`no diff of ${path}`);
+  return { ...parsed, ...over };
+}
+
+export function changeOf(...files: readonly FileChange[]): Change {
+  return { files, incomplete: null, marked: new Map() };
+}
 
 export function makeClaim(claim: Partial<Claim>): Claim {
   return { path: 'src/a.ts', namesFile: true, line: null, endLine: null, quote: null, ...claim };
 }
 
-export function filesOf(texts: Readonly<Record<string, string>>): SourceTexts {
-  return { text: (path) => (Object.hasOwn(texts, path) ? (texts[path] ?? null) : null) };
-}
-
-/** A change of files by their diffs: hunks with their headers. */
-export function changeOf(diffs: Readonly<Record<string, string>>, more: Partial<FileChange> = {}): Change {
-  const files = Object.entries(diffs).map(([path, diff]): FileChange => {
-    const hunks = diff
-      .split(/^@@ /m)
-      .slice(1)
-      .map((part) => {
-        const [header = '', ...lines] = part.replace(/\n$/, '').split('\n');
-        const [, old, now] = /^-(\d+).*? \+(\d+)/.exec(header) ?? [];
-        return createHunk(Number(old), Number(now), lines);
-      });
-    return { path, previous: null, kind: 'text', isRemoved: false, isBinary: false, hunks, ...more };
-  });
-  return { files, incomplete: null, marked: new Map() };
+export function sourcesOf(texts: Readonly<Record<string, string>>): ReadSource {
+  return (path) => (Object.hasOwn(texts, path) ? (texts[path] ?? null) : null);
 }

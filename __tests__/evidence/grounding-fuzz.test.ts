@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { groundFindings } from '../../src/evidence/grounding.ts';
-import { changeOf, filesOf, makeClaim } from './files.ts';
+import { changeOf, file as fileOf, makeClaim, sourcesOf } from './files.ts';
 
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 300);
 
@@ -51,17 +51,15 @@ describe('lines are found at their line, in another file, and among removed ones
           const quoted = lines.slice(first, first + count);
           const quote = quoted.map((text, at) => copy(text, first + at + 1)).join('\n');
           fc.pre(quote.length <= 1_000);
-          const files = filesOf({ 'src/a.ts': lines.join(ending), 'src/b.ts': 'nothing\n' });
+          const files = sourcesOf({ 'src/a.ts': lines.join(ending), 'src/b.ts': 'nothing\n' });
           const [found] = await groundFindings([makeClaim({ quote, line: 999 })], files, null);
           expect(found).toMatchObject({ status: 'exact', line: first + 1, lineWas: 999 });
-          const change = changeOf({ 'src/a.ts': '@@ -0,0 +1 @@\n+x\n', 'src/b.ts': '' });
+          const change = changeOf(fileOf('src/a.ts', [['+x']]), fileOf('src/b.ts', []));
           const elsewhere = makeClaim({ path: 'src/b.ts', quote });
           const [moved] = await groundFindings([elsewhere], files, change);
           expect(moved).toMatchObject({ status: 'moved', path: 'src/a.ts', line: first + 1 });
-          const removed = changeOf({
-            'src/a.ts': `@@ -1,${lines.length} +0,0 @@\n${lines.map((text) => `-${text.replace(/\r$/u, '')}\n`).join('')}`,
-          });
-          const [gone] = await groundFindings([elsewhere], filesOf({}), removed);
+          const removed = changeOf(fileOf('src/a.ts', [lines.map((text) => `-${text.replace(/\r$/u, '')}`)]));
+          const [gone] = await groundFindings([elsewhere], sourcesOf({}), removed);
           expect(gone).toMatchObject({ status: 'moved', path: 'src/a.ts' });
         },
       ),
@@ -77,7 +75,7 @@ describe('lines are found at their line, in another file, and among removed ones
         const quote = lines.slice(first, first + count).join('\n');
         fc.pre(quote.length <= 1_000);
         const claim = makeClaim({ quote, line: first + 1 });
-        const [found] = await groundFindings([claim], filesOf({ 'src/a.ts': lines.join('\n') }), null);
+        const [found] = await groundFindings([claim], sourcesOf({ 'src/a.ts': lines.join('\n') }), null);
         expect(found).toMatchObject({ status: 'exact', line: first + 1, lineWas: null });
       }),
       { numRuns },
@@ -93,8 +91,8 @@ it('a proven quote is in the file', async () => {
       const [text = '', other = ''] = [kinds, otherKinds].map((each) => each.join('\n'));
       const quote = quoted.slice(0, 3).join('\n');
       fc.pre(quote.length <= 1_000);
-      const change = changeOf({ 'src/b.ts': `@@ -0,0 +1,${otherKinds.length} @@\n` });
-      const files = filesOf({ 'src/a.ts': text, 'src/b.ts': other });
+      const change = changeOf(fileOf('src/b.ts', []));
+      const files = sourcesOf({ 'src/a.ts': text, 'src/b.ts': other });
       const [found] = await groundFindings([makeClaim({ quote })], files, change);
       if (found?.status === 'exact') expect(reduce(text)).toContain(reduce(quote));
       if (found?.status === 'moved') expect(reduce(other)).toContain(reduce(quote));
@@ -115,9 +113,9 @@ it('a text that is nowhere is never proven', async () => {
         const first = from % lines.length;
         const quoted = lines.slice(first, first + count);
         quoted.splice(place % (quoted.length + 1), 0, 'invented00line');
-        const change = changeOf({ 'src/a.ts': `@@ -1,2 +1,1 @@\n ${lines[0]}\n-removed line 0\n` });
+        const change = changeOf(fileOf('src/a.ts', [[` ${lines[0]}`, '-removed line 0']]));
         const claim = makeClaim({ quote: quoted.join('\n'), line: first + 1 });
-        const [found] = await groundFindings([claim], filesOf({ 'src/a.ts': lines.join('\n') }), change);
+        const [found] = await groundFindings([claim], sourcesOf({ 'src/a.ts': lines.join('\n') }), change);
         expect(found?.status).toBe('unproven');
       },
     ),

@@ -11,7 +11,7 @@ function shown(count: number, status: Coverage['status'] = 'measured'): Coverage
       ...{ status, why: 'The reason.' },
       files: { changed: 0, required: 0, shown: 0, unseen: [], notRequired: [] },
     };
-  const unseen = paths.slice(count).map((path) => ({ path, hunks: 2, shownHunks: 0 }));
+  const unseen = paths.slice(count);
   return {
     ...{ status, why: status === 'measured' ? null : 'The reason.' },
     files: { changed: 40, required: 40, shown: count, unseen, notRequired: [] },
@@ -27,9 +27,11 @@ interface Setting extends Partial<Omit<ReviewOptions, 'meter'>> {
 
 function open({ coverage = shown(40), ...rest }: Setting) {
   const review = createReview({
-    ...{ minCoverage: 'auto', autoShare: 1, hasComplete: false, grounding: 'off' },
+    ...{ minCoverage: 'auto', autoShare: 1, isPreset: true, hasComplete: false, grounding: 'off' },
     isRed: ({ passed }) => passed !== true,
     meter: { observe: () => undefined, measure: () => coverage },
+    hasLooked: () => true,
+    judgeCommand: async () => null,
     ground: async () => [],
     ...rest,
   });
@@ -42,6 +44,7 @@ describe('coverage', () => {
     ['sent back', {}, true, 'rejected'],
     ['taken if it is false', {}, false, 'taken'],
     ['taken if the change is unknown', { coverage: shown(0, 'unknown') }, true, 'taken'],
+    ['never taken if the change is partial', { coverage: shown(40, 'partial'), autoShare: 1 }, true, 'ended'],
     ['taken with off', { minCoverage: 'off' }, true, 'taken'],
     ['taken of a schema whose complete means something else', { hasComplete: false }, true, 'taken'],
     ['sent back if a typed share is reached', { minCoverage: 0.5 }, true, 'rejected'],
@@ -70,6 +73,8 @@ describe('coverage', () => {
 
   it('says what was not seen, why, and what to do', async () => {
     const cases: readonly Setting[] = [
+      { hasLooked: () => false },
+      { judgeCommand: async () => 'the last run of "npm test" ended with exit code 1.' },
       { coverage: shown(33) },
       { coverage: shown(20), minCoverage: 0.995 },
       { coverage: shown(0, 'unknown'), minCoverage: 0.5 },
@@ -83,6 +88,26 @@ describe('coverage', () => {
       }),
     );
     expect(texts).toMatchSnapshot();
+  });
+});
+
+describe('what was not looked at, or not run, is sent back once', () => {
+  const lacks: readonly (readonly [string, Setting])[] = [
+    ['no tool result', { hasLooked: () => false }],
+    ['another command', { judgeCommand: async () => 'no command was run whose whole line is "npm test".' }],
+  ];
+  it.each(lacks)('%s', async (_, lack) => {
+    const review = open(lack);
+    const [first, second] = [await review.submit(GREEN), await review.submit(GREEN)];
+    expect([first.kind, second.kind, (await review.giveUp())?.kind]).toEqual(['rejected', 'ended', 'ended']);
+    expect((await open(lack).submit(GREEN, true)).kind).toBe('ended');
+    expect((await open(lack).submit(RED)).kind).toBe('taken');
+    expect((await open({ ...lack, minCoverage: 'off' }).submit(GREEN)).kind).toBe('taken');
+  });
+
+  it("but a schema of one's own may rest on its prompt", async () => {
+    const own: Setting = { isPreset: false, autoShare: null, hasLooked: () => false };
+    expect((await open(own).submit(GREEN)).kind).toBe('taken');
   });
 });
 

@@ -14,9 +14,9 @@ git checkout -qb topic`);
 /** Returns a diff as text; only its status if there is none. */
 const read = async (range: DiffRange, folder = '.') => {
   const result = await readGitDiff(scripts(path.join(at.repo, folder)), range, never);
-  if (typeof result === 'string') return { status: result, names: '', diff: '', asText: '' };
-  const { status, names, diff, asText } = result;
-  return { status, names: String(names), diff: String(diff), asText: asText?.toString('latin1') };
+  if (typeof result === 'string') return { status: result, names: '', diff: '' };
+  const { status, names, diff } = result;
+  return { status, names: String(names), diff: diff.toString('latin1') };
 };
 const id = (name: string) => (name === '' ? '' : shell(`git rev-parse ${name}`));
 const diffFrom = (base: string, head = '', folder = '.') => read({ base: id(base), head: id(head) }, folder);
@@ -26,28 +26,31 @@ describe('the diff from the history of the checkout', () => {
     put('api/large.txt', `${'x'.repeat(99)}\n`.repeat(40_000));
     put('a.png', '\0');
     shell('git add -A; git commit -qm grown');
-    const { status, diff, asText } = await diffFrom('first');
-    expect([status, diff.length, asText]).toEqual(['truncated', 4_000_000, undefined]);
+    const { status, diff } = await diffFrom('first');
+    expect([status, diff.length]).toEqual(['truncated', 4_000_000]);
   });
 
-  it('ignores attributes and .gitmodules of the change and puts binary files into a separate file', async () => {
+  it('ignores attributes and .gitmodules of the change, and leaves out files with the name and a NUL of a binary one', async () => {
     shell(`printf '%s\\n' '*.js -diff' '*.ts binary' '*.py diff=hide' '*.md text working-tree-encoding=UTF-16' > .gitattributes
 echo '* !text -diff' > api/.gitattributes
 printf '[submodule "m"]\\n\\tpath = m\\n\\turl = m\\n\\tignore = all\\n' > .gitmodules
 for key in textconv command binary; do git config diff.hide.$key true; done
-for name in a.js a.ts a.py api/b.js; do echo evil in $name > $name; done
-printf '\\1\\0\\2' > a.png
+for name in a.js a.ts a.py api/b.js text.png; do echo evil in $name > $name; done
+printf '\\1\\0\\2' | tee a.png b.PNG > nul.sh
 git add -A
 git update-index --add --cacheinfo 160000,${'1'.repeat(40)},m
 git commit -qm second
 git update-index --cacheinfo 160000,${'2'.repeat(40)},m
 git commit -qm third`);
-    const { status, diff, asText } = await diffFrom('first');
-    const added = ['evil in a.js', 'evil in a.py', 'evil in a.ts', 'evil in api/b.js'];
+    const { status, diff } = await diffFrom('first');
+    const added = ['evil in a.js', 'evil in a.py', 'evil in a.ts', 'evil in api/b.js', 'evil in text.png'];
     expect(status).toBe('complete');
     expect(diff.match(/(?<=^\+)evil.*$/gmu)).toEqual(added);
-    expect(diff.match(/^Binary files .*$/gmu)).toEqual(['Binary files /dev/null and b/a.png differ']);
-    expect(asText).toContain('\n+\u0001\0\u0002\n');
+    expect(diff.match(/^Binary files .*$/gmu)).toEqual([
+      'Binary files /dev/null and b/a.png differ',
+      'Binary files /dev/null and b/b.PNG differ',
+    ]);
+    expect(diff).toContain('+++ b/nul.sh\n@@ -0,0 +1 @@\n+\u0001\0\u0002\n');
     expect((await diffFrom('HEAD~1', '', 'api')).names).toBe('M\tm\n');
   });
 
@@ -106,9 +109,9 @@ echo new | tee untracked.txt > edited.txt
 rm gone.txt`);
     const state = () => shell('git status --porcelain; git count-objects -v');
     const before = state();
-    const { status, names, diff, asText } = await read({ ref: 'main' }, 'api');
+    const { status, names, diff } = await read({ ref: 'main' }, 'api');
     expect(state()).toEqual(before);
-    expect([status, asText]).toEqual(['complete', undefined]);
+    expect(status).toBe('complete');
     const lines = ['A\tadded', 'M\tcommitted', 'M\tedited', 'D\tgone', 'A\tintended', 'M\tstaged'];
     expect(names).toBe(lines.map((line) => `${line}.txt\n`).join(''));
     expect(diff).toContain('\n-edited.txt\n+new\n');

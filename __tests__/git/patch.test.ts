@@ -118,7 +118,8 @@ describe('the patch', () => {
     // Node cannot remove a path that is too long.
     shell(`rm -rf ${long}`);
     expect(namesIn(changes.patch)).toEqual(names);
-    expect(changes).toMatchObject({ why: null, changedFiles: names.length + leftOut.length, leftOut });
+    expect(changes).toMatchObject({ why: null, leftOut });
+    expect(changes.files).toHaveLength(names.length + leftOut.length);
   });
 
   it.each([
@@ -146,9 +147,9 @@ echo '* -diff' > ../.gitattributes
 echo '* -diff diff=evil' > .gitattributes
 for key in command textconv; do git config diff.evil.$key 'touch ${ran}'; done
 printf 'two\\nsecond\\n' > a.txt`);
-    const { changedFiles, patch } = await compare(tree);
+    const { files, patch } = await compare(tree);
     expect(String(patch)).toContain('-a.txt\n+two\n');
-    expect(changedFiles).toBeGreaterThan(2);
+    expect(files?.length).toBeGreaterThan(2);
     shell('rm -r .git HEAD');
     expect(await remember()).toBeNull();
     expect(existsSync(ran)).toBe(false);
@@ -173,7 +174,7 @@ printf 'two\\nsecond\\n' > a.txt`);
   });
 
   const UNKNOWN = {
-    ...{ changedFiles: null, patch: null, leftOut: [] },
+    ...{ files: null, patch: null, leftOut: [] },
     why: 'git could not tell what the agent changed, so there is no patch.',
   };
   const failing: RunScript = () => Promise.reject(new Error('broken'));
@@ -240,8 +241,11 @@ printf 'two\\nsecond\\n' > a.txt`);
       change();
       return compare(tree, holdsSecret);
     };
-    expect(await changed(() => put('kept'))).toMatchObject({ changedFiles: 1, why: null });
-    const dropped = { changedFiles: expect.any(Number), patch: null, why: expect.stringContaining(why) };
+    expect(await changed(() => put('kept'))).toMatchObject({
+      files: [{ path: 'kept', isNew: true }],
+      why: null,
+    });
+    const dropped = { files: expect.any(Array), patch: null, why: expect.stringContaining(why) };
     expect(await changed(write)).toMatchObject(dropped);
   });
 });

@@ -1,187 +1,91 @@
-import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
-import { describe, expect, it } from 'vitest';
-import {
-  type ChangedFile,
-  createChangedFiles,
-  findPolicyChanges,
-  LaterPushError,
-  type PolicyChangesOptions,
-  type PolicyFile,
-  type ReadChange,
-} from '../../src/github/changed-files.ts';
-import { createPullRequestFinder } from '../../src/github/pull-request.ts';
-import { createContextFinder } from '../../src/github/pull-request-context.ts';
-import { answering } from '../support/fakes/github/answers.ts';
-import { makeFolder } from '../support/surroundings.ts';
+import { expect, it } from 'vitest';
+import { LaterPushError } from '../../src/github/changed-files.ts';
+import type { EventFacts } from '../../src/github/event.ts';
+import { eventOf, ofComment, openHub, pullAs } from './world.ts';
 
-const folders = makeFolder();
-
-const [judged, later] = ['a'.repeat(40), 'b'.repeat(40)];
-const [base, merge] = ['c'.repeat(40), 'd'.repeat(40)];
-const pullAt = (sha: string) => ({ number: 7, base: { ref: 'main', sha: base }, head: { ref: 't', sha } });
-const file = (head: string, status = 'modified') => ({
-  ...{ filename: 'a.js', status, additions: 1, deletions: 0, patch: '+a' },
-  contents_url: `https://api.github.com/repos/o/r/contents/a.js?ref=${head}`,
+const [judged, later, base, merge] = ['judged', 'later', 'merge1', 'group'];
+const row = (more: object = {}) => ({
+  ...{ filename: 'a.js', status: 'modified', additions: 1, deletions: 0, patch: '+a', sha: 'f1' },
+  ...more,
 });
+const at = (sha: string, changed_files = 1) =>
+  pullAs(7, { head: { ref: 'topic', sha, repo: null }, changed_files });
+const ofPull = { pull_request: at(judged) };
 
-function open(name: string, payload: object, files: readonly object[], checkedOut: string | null) {
-  const event = { repository: 'o/r', name, sha: base, ref: '', payload };
-  const { github } = answering({ '/repos/o/r/pulls/7/files': files, '/repos/o/r/pulls/7': pullAt(later) });
-  const finder = createPullRequestFinder(event, github, checkedOut);
-  return { event, finder, list: createChangedFiles(event, finder, github, checkedOut) };
+function list(
+  name: string,
+  payload: EventFacts['payload'],
+  checkedOut: string | null,
+  pull: object,
+  rows = [row()],
+) {
+  const answers = { '/repos/o/r/pulls/7/files': rows, '/repos/o/r/pulls/7': pull };
+  return openHub(eventOf(name, payload), answers, checkedOut).hub.listChangedFiles();
 }
 
-const ofPull = { pull_request: pullAt(judged) };
-const ofComment = { issue: { number: 7, pull_request: {} } };
-
-it.each([
-  ['pull_request', ofPull, judged],
-  ['pull_request', ofPull, null],
-  ['pull_request_target', ofPull, base],
-  ['issue_comment', ofComment, judged],
-])('the files of a push after the checkout are not used: %s', async (name, payload, checkout) => {
-  const { event, finder, list } = open(name, payload, [file(later, 'removed'), file(later)], checkout);
-  await expect(list()).rejects.toThrow(LaterPushError);
-  const context = await createContextFinder(event, finder, list, () => undefined)();
-  if (context === null || context === 'unknown') throw new Error('no context');
-  expect(await context.load()).toMatchObject({
-    diff: 'missing',
-    range: { base, head: name === 'issue_comment' ? '' : judged },
-    notes: [expect.stringContaining(`GitHub lists the files of ${later.slice(0, 12)}`)],
-  });
-});
-
-it.each([
-  ['nothing but deletions', [file(later, 'removed')]],
-  ['nothing', []],
-])('a push after the checkout is detected when its list has no head, because it has %s', async (_, files) => {
-  await expect(open('pull_request', ofPull, files, judged).list()).rejects.toThrow(LaterPushError);
-  const { list } = open('issue_comment', ofComment, files, later);
-  expect(await list()).toHaveLength(files.length);
-});
-
-it.each([
-  ['pull_request', ofPull, judged, judged],
-  ['issue_comment', ofComment, judged, judged],
-  ['issue_comment', ofComment, base, later],
-  ['issue_comment', ofComment, null, later],
-  ['merge_group', { ...ofComment, merge_group: { head_sha: merge, base_sha: base } }, judged, later],
-])('lists the files of the judged commit: %s', async (name, payload, checkout, head) => {
-  const { list } = open(name, payload, [file(base, 'removed'), file(head)], checkout);
-  expect(await list()).toHaveLength(2);
-});
-
-describe('a pull request that changes its policy', () => {
-  const files = [
-    { what: 'schema', path: './schema.json' },
-    { what: 'gate', path: 'gate.json' },
-    { what: 'prompt-file', path: 'task.md' },
-  ] as const;
-  const changed = (path: string, previous = ''): ChangedFile => ({
-    path,
-    previous,
-    status: 'modified',
-    additions: 1,
-    deletions: 1,
-    patch: null,
-    blob: '',
-  });
-  const three = [
-    changed('schema.json'),
-    changed('renamed.md', 'task.md'),
-    changed('.github/workflows/ci.yml'),
-  ];
-  const many = (count: number) =>
-    Array.from({ length: count }, (_, at) => changed(at === 0 ? 'task.md' : `${at}`));
-  const event = { repository: 'o/r', name: 'pull_request', sha: '', ref: '', payload: null };
-  const ALL = ['schema schema.json', 'prompt-file task.md', 'workflow .github/workflows/ci.yml'];
-  const UNLISTED = [
-    'schema schema.json unlisted',
-    'gate gate.json unlisted',
-    'prompt-file task.md unlisted',
-    'workflow .github/workflows/ci.yml unlisted',
-  ];
-
-  const GATE = ['gate gate.json', 'prompt-file task.md'];
-  const unlistedBut = (name: string) => UNLISTED.map((each) => each.replace(`${name} unlisted`, name));
-
-  /** What is found if GitHub lists these files, or fails, and the run has read that change. */
-  async function find(
-    listed: readonly ChangedFile[] | Error | null,
-    read: ReadChange | null = null,
-    more: Partial<PolicyChangesOptions> = {},
-    policy: readonly PolicyFile[] = files,
-  ) {
-    const options: PolicyChangesOptions = {
-      event,
-      changed: () => (listed instanceof Error ? Promise.reject(listed) : Promise.resolve(listed)),
-      workspace: '/nowhere/workspace',
-      trusted: 'workspace',
-      workflowRef: 'o/r/.github/workflows/ci.yml@refs/pull/7/merge',
-      ...more,
-    };
-    const found = await findPolicyChanges(policy, options, Promise.resolve(read));
-    return found.map(({ what, path, applied, unlisted }) =>
-      [what, path, ...(applied ? [] : ['not applied']), ...(unlisted === true ? ['unlisted'] : [])].join(' '),
-    );
-  }
-
-  const git = (incomplete: string | null, ...paths: readonly string[]): ReadChange => ({
-    files: paths.map((path) => ({ path, previous: null })),
-    incomplete,
-  });
-  const fromGit: ReadChange = { files: three, incomplete: null };
-  const lateList = new LaterPushError('later');
-  const forbidden = new Error('403');
-  it.each<[string, readonly ChangedFile[] | Error | null, ReadChange | null, readonly string[]]>([
-    ['GitHub lists it', three, null, ALL],
-    ['GitHub refuses, and git knows it', forbidden, fromGit, ALL],
-    ['GitHub refuses, and git knows a part', forbidden, git('cut', 'gate.json'), unlistedBut('gate.json')],
-    ['neither knows it', forbidden, null, []],
-    ['GitHub lists a later push, and git knows the change', lateList, fromGit, ALL],
-    ['GitHub lists a later push', lateList, null, UNLISTED],
-    ['GitHub lists other files, and all of them', [changed('a.js')], fromGit, []],
-    ['GitHub lists nearly too many files', many(2_999), null, ['prompt-file task.md']],
-    ['GitHub lists the first files only', many(3_000), null, unlistedBut('task.md')],
-    ['GitHub lists the first files only, and git knows all', many(3_000), git(null, 'gate.json'), GATE],
-    ['there is no pull request', null, fromGit, []],
-  ])('is found if %s', async (_, listed, read, expected) => {
-    expect(await find(listed, read)).toEqual(expected);
-  });
-
-  const ofTarget = { ...event, name: 'pull_request_target' };
-  it.each<[string, Partial<PolicyChangesOptions>, readonly string[]]>([
-    ['without a token from git', { changed: null }, ALL],
-    ['not from the change of a push', { changed: null, event: { ...event, name: 'push' } }, []],
-    ['on pull_request_target except for the workflow', { event: ofTarget }, ALL.slice(0, 2)],
-    ['except for the workflow of another repository', { workflowRef: 'o/other/x.yml@main' }, ALL.slice(0, 2)],
-    [
-      'without effect with trusted-files: base, except for the workflow',
-      { trusted: 'base' },
-      ['schema schema.json not applied', 'prompt-file task.md not applied', ...ALL.slice(2)],
+it('a listed file has its status, names, counts, blob and patch', async () => {
+  const moved = {
+    filename: 'b.js',
+    status: 'renamed',
+    previous_filename: 'c.js',
+    patch: undefined,
+    sha: null,
+  };
+  const listed = await list('pull_request', ofPull, null, at(judged, 2), [row(), row(moved)]);
+  const counts = { additions: 1, deletions: 0 };
+  expect(listed).toEqual({
+    files: [
+      { path: 'a.js', previous: '', status: 'modified', ...counts, patch: '+a', blob: 'f1' },
+      { path: 'b.js', previous: 'c.js', status: 'renamed', ...counts, patch: null, blob: '' },
     ],
-  ])('is found %s', async (_, more, expected) => {
-    expect(await find(three, fromGit, more)).toEqual(expected);
+    more: null,
   });
+});
 
-  it('is found if it changes a symlink on the path of a policy file, or its target', async () => {
-    const workspace = mkdtempSync(path.join(folders, 'judge-'));
-    for (const folder of ['strict', 'mild/deep']) {
-      mkdirSync(path.join(workspace, folder), { recursive: true });
-      writeFileSync(path.join(workspace, folder, 'gate.json'), '{}');
+it.each([
+  ['pull_request', ofPull, judged, later, 'which was pushed later'],
+  ['pull_request', ofPull, null, later, 'which was pushed later'],
+  ['pull_request_target', ofPull, base, later, 'which was pushed later'],
+  ['issue_comment', ofComment, judged, later, 'which is not checked out'],
+  ['pull_request', ofPull, judged, judged, null],
+  ['issue_comment', ofComment, judged, judged, null],
+  ['issue_comment', ofComment, base, later, null],
+  ['issue_comment', ofComment, null, later, null],
+  ['merge_group', { ...ofComment, merge_group: { head_sha: merge, base_sha: base } }, judged, later, null],
+])(
+  'the files of a push after the judged commit are not used: %s',
+  async (name, payload, checkout, head, why) => {
+    const listing = list(name, payload, checkout, at(head));
+    if (why === null) expect((await listing)?.files.length).toBe(1);
+    else {
+      await expect(listing).rejects.toBeInstanceOf(LaterPushError);
+      await expect(listing).rejects.toThrow(`GitHub lists the files of later, ${why}`);
     }
-    symlinkSync('second', path.join(workspace, 'policy'));
-    symlinkSync('./mild/deep', path.join(workspace, 'second'));
-    symlinkSync('loop', path.join(workspace, 'loop'));
-    const gate = [{ what: 'gate', path: 'policy/gate.json' }] as const;
-    const among = (...names: readonly string[]) => {
-      const listed = names.map((name) => changed(name));
-      return find(listed, null, { workspace }, gate);
-    };
-    for (const name of ['policy', 'second', 'mild/deep/gate.json', 'policy/gate.json', 'mild'])
-      expect(await among(name)).toEqual([`gate ${name}`]);
-    expect(await among('strict/gate.json', 'polic', 'gate.json', 'mild/deep/other.json')).toEqual([]);
-    expect(await find(three, null, { workspace }, [{ what: 'gate', path: 'loop/x' }])).toEqual(ALL.slice(2));
-  });
+  },
+);
+
+const many = (count: number) => Array.from({ length: count }, () => row());
+const large = row({ patch: `+${'x'.repeat(2_500_000)}` });
+it.each([
+  ['fewer files than changed', many(1), 5, 'GitHub lists 1 of 5 changed files.'],
+  ['no file', [], 1, 'GitHub lists 0 of 1 changed files.'],
+  ['no file of none', [], 0, null],
+  ['all files', many(2_999), 2_999, null],
+  ['the first files', many(3_000), 3_001, 'GitHub lists 3000 of 3001 changed files.'],
+  ['as many as it can', many(3_000), 3_000, 'GitHub lists 3000 of 3000 changed files.'],
+  ['a diff of 5 MB', [large, large], 2, 'Of the diff, 4 MB are known.'],
+])('says what is missing if GitHub lists %s', async (_, rows, count, more) => {
+  const listed = await list('pull_request', ofPull, null, at(judged, count), rows);
+  expect(listed?.more).toBe(more);
+  if (rows[0] === large) expect(listed?.files.map(({ patch }) => patch === null)).toEqual([false, true]);
+});
+
+it.each([403, 422])('status %i of the list is an error', async (status) => {
+  const answers = { '/repos/o/r/pulls/7/files': status, '/repos/o/r/pulls/7': at(judged) };
+  const { hub } = openHub(eventOf('pull_request', ofPull), answers);
+  await expect(hub.listChangedFiles()).rejects.toMatchObject({ name: 'GitHubError', status });
+});
+
+it('without a pull request there are none', async () => {
+  expect(await openHub(eventOf('schedule')).hub.listChangedFiles()).toBeNull();
 });

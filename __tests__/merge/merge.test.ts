@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Envelope } from '../../src/envelope/envelope.ts';
 import type { LegsOptions } from '../../src/merge/legs.ts';
 import { buildPayload, decide, merge } from '../../src/merge/merge.ts';
 import type { VoteOutcome } from '../../src/merge/types.ts';
-import { readVote, type Vote } from '../../src/merge/vote.ts';
+import type { Vote } from '../../src/merge/vote.ts';
 import { shellSafeJson } from '../../src/text/sanitize.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
 import { knowSecrets, refusalOf } from '../support/surroundings.ts';
@@ -15,8 +14,9 @@ import {
   majorityOf,
   options,
   SAMPLE_POLICY,
+  type Said,
   SUBJECT,
-  sampleEnvelope,
+  sampleVote,
 } from './votes.ts';
 
 const of = (changes: Partial<Subject>) => ({ subject: { ...SUBJECT, run_attempt: 1, ...changes } });
@@ -60,7 +60,7 @@ describe('decide', () => {
 });
 
 describe('a vote', () => {
-  const outcomeOf = (changes: Partial<Envelope>): readonly [VoteOutcome, string | null] => {
+  const outcomeOf = (changes: Partial<Said>): readonly [VoteOutcome, string | null] => {
     const { outcome, why } = legVote('api', null, 'pass', changes);
     return [outcome, why];
   };
@@ -71,7 +71,7 @@ describe('a vote', () => {
 
   const unmet = 'Its own gate is not met. It says: Fine.';
   const cutOff = 'It was cut off after its payload was accepted.';
-  it.each<[string, Partial<Envelope>, VoteOutcome, string | null]>([
+  it.each<[string, Partial<Said>, VoteOutcome, string | null]>([
     ['says passed', {}, 'pass', null],
     ['meets its own gate', { payload: { score: 1 }, ...met }, 'pass', null],
     ['meets its own gate and says not passed', { ...no, ...met }, 'pass', null],
@@ -89,7 +89,7 @@ describe('a vote', () => {
 
   const long = 'x'.repeat(201);
   const inherited = JSON.parse('{"__proto__":{"passed":true}}');
-  it.each<[string, Partial<Envelope>, string]>([
+  it.each<[string, Partial<Said>, string]>([
     ['without a leg', { leg: null, file: 'x.json' }, '"x.json" does not say which leg it is of. Give the'],
     ['of a merge', { merged: true, leg: 'api' }, 'is the envelope of a merge and not of a leg'],
     ['with a long leg', { leg: long }, 'names a leg or a vote with more than 200 characters'],
@@ -114,12 +114,9 @@ describe('a vote', () => {
     expect([vote.why?.length, vote.model.length, finding?.message.length]).toEqual([500, 200, 1000]);
     expect([finding?.title?.length, finding?.rule?.length]).toEqual([300, 300]);
     const secret = 'correct-horse-battery';
-    const envelope = sampleEnvelope({
-      ...ENDINGS.abstain,
-      model: secret,
-      error: `${'x'.repeat(490)} ${secret}`,
-    });
-    const { model, why } = readVote(envelope, { gate: null, secrets: knowSecrets(secret) });
+    const error = `${'x'.repeat(490)} ${secret}`;
+    const hidden = { ...ENDINGS.abstain, model: secret, error };
+    const { model, why } = sampleVote(hidden, knowSecrets(secret));
     expect([model, why]).toEqual(['***', `${'x'.repeat(490)} ***`]);
   });
 });

@@ -97,7 +97,6 @@ export function sampleFailedMerge(error: string, changes: Partial<Report['verdic
 }
 
 const WITHOUT_AGENT = {
-  turns: [],
   durationMs: 310,
   provider: '',
   isolation: 'none',

@@ -16,25 +16,36 @@ export const SUBJECT: Subject = {
 
 export const SAMPLE_POLICY = { schema_sha256: 's', gate_sha256: null, prompt_sha256: 'p', version: '0.1.0' };
 
-/** The envelope of a leg that passes in attempt 1, as it was read. Each test changes the part that it tests. */
-export function sampleEnvelope(changes: Partial<Envelope> = {}): Envelope {
-  const leg = changes.leg === undefined ? 'api' : changes.leg;
-  const vote = changes.vote ?? null;
-  return {
-    file: `verdict-${leg}-${vote}/result.json`,
-    leg,
-    vote,
+/** What an envelope says, and the name of its file; `payload` is null if none was published. */
+export interface Said
+  extends Pick<
+    Envelope,
+    'leg' | 'vote' | 'conclusion' | 'reason' | 'gate' | 'model' | 'subject' | 'evidence'
+  > {
+  readonly file: string;
+  readonly payload: JsonObject | null;
+  readonly turns: number;
+  readonly costUsd: number | null;
+  readonly replayed: boolean;
+  readonly error: string | null;
+  readonly policy: Envelope['judge'];
+  readonly merged: boolean;
+}
+
+/** The vote of a leg that passes in attempt 1. Each test changes the part that it tests. */
+export function sampleVote(changes: Partial<Said> = {}, secrets = createSecrets()): Vote {
+  const said: Said = {
+    file: `verdict-${changes.leg ?? 'api'}-${changes.vote ?? null}/result.json`,
+    leg: 'api',
+    vote: null,
     conclusion: 'success',
     reason: 'accepted',
     payload: { passed: true, summary: 'Fine.', findings: [] },
     gate: { status: 'none', issues: [] },
     turns: 2,
-    rejections: 1,
-    usage: { inputTokens: 100, outputTokens: 10, cachedInputTokens: 5, cacheWriteTokens: 1 },
     costUsd: 0.1,
     model: 'model-1',
     replayed: false,
-    sessionId: 's',
     error: null,
     subject: { ...SUBJECT, run_attempt: 1 },
     policy: SAMPLE_POLICY,
@@ -42,6 +53,19 @@ export function sampleEnvelope(changes: Partial<Envelope> = {}): Envelope {
     merged: false,
     ...changes,
   };
+  const { file, payload, turns, costUsd, policy, error, replayed, merged, ...rest } = said;
+  const envelope: Envelope = {
+    ...rest,
+    usage: { inputTokens: 100, outputTokens: 10, cachedInputTokens: 5, cacheWriteTokens: 1 },
+    num_turns: turns,
+    total_cost_usd: costUsd,
+    judge: policy,
+    ...(payload === null ? {} : { structured_output: payload }),
+    ...(error === null ? {} : { error }),
+    ...(replayed ? { replayed } : {}),
+    ...(merged ? { merged: {} } : {}),
+  };
+  return readVote(file, envelope, { gate: null, secrets });
 }
 
 /** The fields of each outcome in an envelope. */
@@ -52,17 +76,16 @@ export const ENDINGS = {
     ...({ conclusion: 'inconclusive', reason: 'timeout' } as const),
     ...{ payload: null, gate: null, error: 'It took too long.' },
   },
-} as const satisfies Record<string, Partial<Envelope>>;
+} as const satisfies Record<string, Partial<Said>>;
 
 /** A vote of a leg. */
 export function legVote(
   leg: string,
   vote: string | null,
   outcome: keyof typeof ENDINGS,
-  changes: Partial<Envelope> = {},
+  changes: Partial<Said> = {},
 ): Vote {
-  const envelope = sampleEnvelope({ leg, vote, ...ENDINGS[outcome], ...changes });
-  return readVote(envelope, { gate: null, secrets: createSecrets() });
+  return sampleVote({ leg, vote, ...ENDINGS[outcome], ...changes });
 }
 
 /** A payload that passes, with findings. */

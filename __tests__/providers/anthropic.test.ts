@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { JsonObject } from '../../src/types.ts';
 import { asking, wireOf } from '../support/fakes/model/wires.ts';
 import { ask, bodyOf, replayOf, served } from './served.ts';
@@ -33,11 +33,8 @@ it.each([
 
 it('blocks that arrive in pieces are replayed whole, and thinking with its signature', async () => {
   const piece = (index: number, delta: JsonObject) => ({ type: 'content_block_delta', index, delta });
-  const begin = (index: number, content_block: JsonObject) => ({
-    type: 'content_block_start',
-    index,
-    content_block,
-  });
+  const type = 'content_block_start';
+  const begin = (index: number, content_block: JsonObject) => ({ type, index, content_block });
   const caller = { type: 'direct' };
   const { first, sent } = await replayOf(wire, [
     start,
@@ -46,8 +43,7 @@ it('blocks that arrive in pieces are replayed whole, and thinking with its signa
     piece(0, { type: 'thinking_delta', thinking: 'Well.' }),
     piece(0, { type: 'signature_delta', signature: 'c2ln' }),
     begin(1, redacted),
-    begin(2, { ...text(''), citations: [] }),
-    piece(2, { type: 'citations_delta', citation: { n: 1 } }),
+    begin(2, text('')),
     piece(2, { type: 'text_delta', text: 'Prose.' }),
     begin(3, { ...use, input: {}, caller }),
     piece(3, { type: 'input_json_delta', partial_json: '{"command"' }),
@@ -56,9 +52,8 @@ it('blocks that arrive in pieces are replayed whole, and thinking with its signa
     { type: 'message_stop' },
   ]);
   expect(first.message.toolCalls[0]?.rawArguments).toBe('{"command": "ls"}');
-  const prose = { ...text('Prose.'), citations: [{ n: 1 }] };
   expect(sent.slice(1)).toEqual([
-    { role: 'assistant', content: [thinking, redacted, prose, { ...use, caller }] },
+    { role: 'assistant', content: [thinking, redacted, text('Prose.'), { ...use, caller }] },
     { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'x', content: 'result 0', ...mark }] },
   ]);
 });
@@ -73,25 +68,15 @@ it.each<[string, readonly JsonObject[], readonly JsonObject[]]>([
   expect(sent[1]).toEqual({ role: 'assistant', content: replayed });
 });
 
-describe('a request', () => {
-  it('marks the system prompt and the last two user messages for the cache', async () => {
-    const { provider, server } = await served(wire, stream([text('Prose.')], 'end_turn'));
-    const { message } = await provider.complete(asking());
-    const user = { role: 'user' as const, text: 'More.' };
-    await provider.complete(asking({ messages: [...asking().messages, message, user, message, user] }));
-    const { system, messages } = bodyOf(server.requests[1]);
-    expect(system).toEqual([{ ...text('Be good.'), ...mark }]);
-    const marks = Array.isArray(messages)
-      ? messages.map((each) => JSON.stringify(each).includes('cache'))
-      : [];
-    expect(marks).toEqual([false, false, true, false, true]);
-  });
-
-  it('asks for a limited number of tokens, which the API requires', async () => {
-    const { provider, server } = await served(wire, stream([text('x')]));
-    await provider.complete(asking());
-    expect(bodyOf(server.requests[0])['max_tokens']).toBe(16_000);
-  });
+it('a request marks the system prompt and the last two user messages, and limits the tokens', async () => {
+  const { provider, server } = await served(wire, stream([text('Prose.')], 'end_turn'));
+  const { message } = await provider.complete(asking());
+  const user = { role: 'user' as const, text: 'More.' };
+  await provider.complete(asking({ messages: [...asking().messages, message, user, message, user] }));
+  const { system, messages, max_tokens } = bodyOf(server.requests[1]);
+  expect([system, max_tokens]).toEqual([[{ ...text('Be good.'), ...mark }], 16_000]);
+  const marks = Array.isArray(messages) ? messages.map((each) => JSON.stringify(each).includes('cache')) : [];
+  expect(marks).toEqual([false, false, true, false, true]);
 });
 
 it.each([

@@ -56,15 +56,6 @@ describe('an answer', () => {
     },
   );
 
-  it('with text in parts has all of it', async () => {
-    const content = [
-      { type: 'thinking', thinking: [] },
-      { type: 'text', text: 'a' },
-      { type: 'text', text: 'b' },
-    ];
-    expect((await complete(choice({ content }))).message.text).toBe('ab');
-  });
-
   it.each([
     ['thinking that the output includes', { completion_tokens: 400, total_tokens: 410 }, 400],
     ['thinking that only the total includes', { completion_tokens: 12, total_tokens: 410 }, 400],
@@ -90,12 +81,6 @@ it('a request to Gemini has only fields that it knows', async () => {
   const settings = { maxOutputTokens: 9, reasoningEffort: 'low' };
   const { provider, server } = await served(wireOf('gemini'), choice({ content: 'x' }), settings);
   await provider.complete(asking({ toolChoice: { tool: 'shell' } }));
-  expect(Object.keys(bodyOf(server.requests[0])).sort()).toEqual([
-    'max_tokens',
-    'messages',
-    'model',
-    'reasoning_effort',
-    'tool_choice',
-    'tools',
-  ]);
+  const fields = Object.keys(bodyOf(server.requests[0])).sort();
+  expect(fields.join()).toBe('max_tokens,messages,model,reasoning_effort,tool_choice,tools');
 });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { PROVIDERS } from '../../src/providers/registry.ts';
-import { objectOf } from '../../src/providers/tool-calls.ts';
+import { objectOf } from '../../src/text/json.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { wireOf } from '../support/fakes/model/wires.ts';
 import { replayOf } from './served.ts';

@@ -2,10 +2,9 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, expect, vi } from 'vitest';
 import { ProviderError } from '../../src/errors.ts';
-import type { Completion, CompletionRequest, Provider } from '../../src/providers/provider.ts';
-import type { ProviderSettings } from '../../src/providers/registry.ts';
-import { objectOf } from '../../src/providers/tool-calls.ts';
+import type { CompletionRequest, Provider, ProviderSettings } from '../../src/providers/provider.ts';
 import { verdictOf } from '../../src/run/endings.ts';
+import { objectOf } from '../../src/text/json.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { answered, asking, providerAt, send, testKey, type Wire } from '../support/fakes/model/wires.ts';
 import { type RawRequest, type RawServer, startRawServer } from '../support/fakes/raw-server.ts';
@@ -50,37 +49,28 @@ export async function replayOf(wire: Wire, answer: object) {
   return { first, sent: Array.isArray(sent) ? sent : [] };
 }
 
-/** The outcome of one request, including its retries. */
-export interface Told {
-  readonly completion: Completion | null;
-  readonly error: ProviderError | null;
-  /** The reason with which a run ends, or `completed`. */
-  readonly reason: string;
-  /** How often the server was asked. */
-  readonly tries: number;
-  /** The notices, without the host, whose port changes. */
-  readonly notices: readonly string[];
-}
-
+/**
+ * The outcome of one request, including its retries: `reason` is that of the run, or `completed`, `tries` says how often
+ * the server was asked, and the notices are without the host, whose port changes.
+ */
 export async function ask(
   wire: Wire,
   answer: Handler | object,
   settings: Partial<ProviderSettings> = {},
   request: Partial<CompletionRequest> = {},
-): Promise<Told> {
+) {
   const { provider, server } = await served(wire, answer, settings);
   const notices: string[] = [];
   const notify = (text: string) => void notices.push(text.replaceAll(/127\.0\.0\.1:\d+/gu, 'HOST'));
-  const told = { completion: null, error: null, reason: 'completed', notices };
   try {
     const completion = await provider.complete(asking({ notify, ...request }));
-    return { ...told, completion, tries: server.requests.length };
+    return { completion, error: null, reason: 'completed', tries: server.requests.length, notices };
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     expect(`${notices.join()}${error.message}`).not.toContain(testKey);
     const limits = { turns: '', time: '', tokens: '', cost: '' };
     const facts = { turns: 0, gate: null, limits, entry: 'action' } as const;
     const { reason } = verdictOf({ kind: 'failed', error }, facts);
-    return { ...told, error, reason, tries: server.requests.length };
+    return { completion: null, error, reason, tries: server.requests.length, notices };
   }
 }

@@ -5,20 +5,20 @@ import { createCommitStatus } from '../../src/reporters/commit-status.ts';
 import type { Report, StatusText } from '../../src/reporters/report-types.ts';
 import { sampleFailedMerge, sampleLeg, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
 import { knowSecrets, textOf } from '../support/surroundings.ts';
-import { sampleReport, unpublished } from './sample-report.ts';
+import { sampleReport, unpublished, VIEW } from './sample-report.ts';
 
 const signal = new AbortController().signal;
 const STARTED = {
   ...({ type: 'run_started', model: 'm', provider: 'openai' } as const),
   ...{ prompt: 'p', sessionId: 's', tools: [] },
 };
-const secrets = knowSecrets('sk-canary_0123', 'pass  phrase');
+const OPTIONS = { ...VIEW, secrets: knowSecrets('sk-canary_0123', 'pass  phrase') };
 
 /** Returns the status that is set at the end, with the commit that was judged if it is told. */
 async function statusOf(report: Report) {
   const statuses: (StatusText & { judged?: string | null })[] = [];
   const reporter = createCommitStatus({
-    secrets,
+    ...OPTIONS,
     async set(status, judged) {
       statuses.push({ ...status, ...(judged === undefined ? {} : { judged }) });
       return true;
@@ -43,7 +43,7 @@ describe('the commit status', () => {
     };
     return { ...report, subject };
   };
-  const replay = 'Replay, judged by no model. ';
+  const replay = '(a replay, judged by no model)';
   const [all, failed, missing] = [
     '9 of 9 legs passed',
     '1 of 2 legs passed, 1 failed',
@@ -52,13 +52,19 @@ describe('the commit status', () => {
   const skipped = unpublished('No key.', { conclusion: 'skipped' });
   const other = 'c'.repeat(40);
   it.each<[string, Report, StatusText['state'], string, object]>([
-    ['a success', sampleReport(), 'success', 'Success: the gate is met', {}],
-    ['an unmet gate', sampleReport(failure), 'failure', 'Not met.', {}],
+    ['a success', sampleReport(), 'success', 'Passed · 1 warning.', {}],
+    ['an unmet gate', sampleReport(failure), 'failure', 'Not passed.', {}],
     ['no verdict', sampleReport(unpublished('Out of `turns`.')), 'error', 'Out of `turns`.', {}],
     ['a skipped run', sampleReport(skipped), 'error', 'No key.', { ifPresent: true }],
-    ['a replay', sampleReport({ replayed: true }), 'error', `${replay}Success: the gate is met`, {}],
-    ['a replay that fails', sampleReport({ ...failure, replayed: true }), 'failure', `${replay}Not met.`, {}],
-    ['a merge', merged, 'success', `Success: ${all}`, { judged: sha }],
+    ['a replay', sampleReport({ replayed: true }), 'error', `Passed ${replay} · 1 warning.`, {}],
+    [
+      'a replay that fails',
+      sampleReport({ ...failure, replayed: true }),
+      'failure',
+      `Not passed ${replay}.`,
+      {},
+    ],
+    ['a merge', merged, 'success', `Passed · ${all}`, { judged: sha }],
     ['a merge of another checkout', ofLegs('fail', other), 'failure', failed, { judged: other }],
     ['a merge of several checkouts', ofLegs('abstain', null), 'error', missing, { judged: null }],
     ['a merge that fails', sampleFailedMerge('No file is there.'), 'error', 'No file is there.', {}],
@@ -70,7 +76,7 @@ describe('the commit status', () => {
   it('is reset to pending when the agent starts, before the verdict is set', async () => {
     const states: string[] = [];
     const reporter = createCommitStatus({
-      secrets,
+      ...OPTIONS,
       async set({ state }) {
         // The first request is the slower one.
         for (let turns = 0; state === 'pending' && turns < 20; turns++) await Promise.resolve();
@@ -87,13 +93,13 @@ describe('the commit status', () => {
   it('is one warning at the end when GitHub rejects it, or when there is no commit', async () => {
     const fix = 'Give the job `permissions: statuses: write`.';
     const refused = new GitHubError('forbidden', fix, { status: 403 });
-    const reporter = createCommitStatus({ secrets, set: () => Promise.reject(refused) });
+    const reporter = createCommitStatus({ ...OPTIONS, set: () => Promise.reject(refused) });
     reporter.event?.(STARTED);
     await expect(reporter.report?.(sampleReport(), signal)).rejects.toMatchObject({
       name: 'ReportError',
       message: `The commit status could not be set. ${fix}`,
     });
-    const nowhere = createCommitStatus({ secrets, set: async () => false });
+    const nowhere = createCommitStatus({ ...OPTIONS, set: async () => false });
     await expect(nowhere.report?.(sampleReport(), signal)).rejects.toBeInstanceOf(ReportError);
   });
 

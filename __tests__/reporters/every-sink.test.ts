@@ -10,20 +10,20 @@ import { createAnnotations } from '../../src/reporters/annotations.ts';
 import { commentBody } from '../../src/reporters/comment.ts';
 import { createCommitStatus } from '../../src/reporters/commit-status.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
-import type { WrittenLocation } from '../../src/reporters/findings.ts';
+import type { SourcePlace } from '../../src/reporters/findings.ts';
 import { createLiveLog } from '../../src/reporters/live-log.ts';
 import type { Log } from '../../src/reporters/log.ts';
-import { createMessages } from '../../src/reporters/messages.ts';
+import { createMessages, createTranscript } from '../../src/reporters/messages.ts';
+import { renderPage } from '../../src/reporters/page.ts';
 import type { Evidence, Report, Reporter } from '../../src/reporters/report-types.ts';
 import { createSarif } from '../../src/reporters/sarif.ts';
-import { sourceFile } from '../../src/reporters/source-locations.ts';
-import { summaryMarkdown } from '../../src/reporters/summary.ts';
-import { createTranscript } from '../../src/reporters/transcript.ts';
+import { createTimeline } from '../../src/reporters/timeline.ts';
+import { viewOf } from '../../src/reporters/view.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
 import { sampleLeg, sampleMerged, sampleVote } from '../merge/sample-merged.ts';
 import { captureLog, knowSecrets, makeFolder } from '../support/surroundings.ts';
 import { eventsSaying } from './sample-events.ts';
-import { notMet, sampleReport, unpublished } from './sample-report.ts';
+import { notMet, sampleReport, unpublished, VIEW } from './sample-report.ts';
 
 const folder = makeFolder();
 
@@ -80,7 +80,7 @@ const evidenceOf = (text: string): Evidence => ({
   coverage: {
     ...{ status: 'partial', why: text },
     files: {
-      ...{ changed: 2, required: 1, shown: 0, unseen: [{ path: text, hunks: 1, shownHunks: 0 }] },
+      ...{ changed: 2, required: 1, shown: 0, unseen: [text] },
       notRequired: [{ path: text, why: 'binary' }],
     },
   },
@@ -102,18 +102,14 @@ const said = (text: string): Report =>
     model: text,
     lastAssistantText: text,
     weaknesses: [text],
-    turns: sampleReport().turns.map((turn) => ({
-      ...turn,
-      calls: turn.calls.map((call) => ({ ...call, name: text, target: text })),
-    })),
     evidence: evidenceOf(text),
   });
 
 /** A payload with a secret is never published, so that no envelope masks its payload. */
 const published = (text: string): Report => ({ ...said(text), payload: { passed: false } });
 
-/** Every file has the line that is quoted. */
-const locateIn = (text: string) => (place: WrittenLocation) => ({ ...place, source: sourceFile(text) });
+/** Every file is there. */
+const locate = (place: SourcePlace) => place;
 
 const ofProse = (text: string): Report =>
   sampleReport({ ...unpublished(`It says ${text} here.`), model: text, lastAssistantText: text });
@@ -143,7 +139,16 @@ async function hear(reporter: Reporter, text: string, report = said(text)): Prom
 type Sink = (text: string) => Promise<string> | string;
 
 const secrets = knowSecrets(LONG, SHORT);
-const facts = { secrets, serverUrl: 'https://github.com' };
+const facts = { ...VIEW, secrets };
+const messages = { version: '0', cwd: '/', mask: secrets.mask };
+const page = (report: Report, text: string) =>
+  renderPage(viewOf(report, { ...facts, name: text, locate }), { bytes: 1e6, openRows: 25 });
+/** The timeline of a run, which is made of its events. */
+const timelineOf = (text: string) => {
+  const timeline = createTimeline(secrets);
+  for (const event of eventsSaying(text)) timeline.event(event);
+  return timeline.render();
+};
 
 function logged(use: (log: Log, text: string) => Promise<void> | void): Sink {
   return async (said) => {
@@ -169,27 +174,27 @@ const ignore = () => undefined;
 const sarifFacts = { version: '0', category: 'x', informationUri: 'https://example.com', serverUrl: null };
 
 const sinks: readonly (readonly [string, Sink])[] = [
-  ['the job summary', (text) => summaryMarkdown(said(text), { ...facts, locate: locateIn(text) }, 1e6)],
-  ['the summary of a merge', (text) => summaryMarkdown(mergedOf(text), facts, 1e6)],
-  ['the comment', (text) => commentBody(said(text), 'key', { ...facts, locate: locateIn(text) })],
-  ['the comment of a merge', (text) => commentBody(mergedOf(text), 'key', facts)],
+  ['the job summary', (text) => page(said(text), text)],
+  ['the summary of a merge', (text) => page(mergedOf(text), text)],
+  ['the comment', (text) => commentBody(said(text), { ...facts, locate })],
+  ['the timeline', timelineOf],
   ['a line of the log', logged((log, text) => log.info(text))],
   ['an annotation', logged((log, text) => log.error(text, { title: text, file: text }))],
   ['a block of the log', logged((log, text) => log.group(text, text))],
-  ['the live log', logged((log, text) => hear(createLiveLog({ log, level: 'full' }), text))],
+  ['the live log', logged((log, text) => hear(createLiveLog({ ...facts, log, level: 'full' }), text))],
   [
     'the annotations of findings',
-    logged((log, text) => hear(createAnnotations({ log, locate: locateIn(text), elsewhere: 'x' }), text)),
+    logged((log, text) => hear(createAnnotations({ log, locate, elsewhere: 'x' }), text)),
   ],
-  ['the transcript', written((file) => createTranscript({ file, secrets }), parsed)],
+  ['the transcript', written((file) => createTranscript({ file, ...messages }), parsed)],
   [
     'the report page',
-    written((file) => createReportPage({ file, secrets, notify: ignore }), undefined, published),
+    written((file) => createReportPage({ file, secrets, notify: ignore, ...messages }), undefined, published),
   ],
   [
     'the SARIF file',
-    written((file, text) => {
-      return createSarif({ file, secrets, locate: locateIn(text), notify: ignore, ...sarifFacts });
+    written((file) => {
+      return createSarif({ file, secrets, locate, notify: ignore, ...sarifFacts });
     }, parsed),
   ],
   [
@@ -197,7 +202,7 @@ const sinks: readonly (readonly [string, Sink])[] = [
     async (text) => {
       let description = '';
       const reporter = createCommitStatus({
-        secrets,
+        ...facts,
         set: async (status) => {
           description += status.description;
           return true;
@@ -213,10 +218,9 @@ const sinks: readonly (readonly [string, Sink])[] = [
   [
     'messages on stdout',
     (text) => {
-      const messages = createMessages({ version: '0', cwd: '/', mask: secrets.mask });
       return parsed(
         eventsSaying(text)
-          .flatMap(messages)
+          .flatMap(createMessages(messages))
           .map((each: JsonObject) => JSON.stringify(each))
           .join('\n'),
       );

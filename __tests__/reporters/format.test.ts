@@ -19,8 +19,8 @@ it('formats counts and costs', () => {
 });
 
 it.each([
-  [{ changedFiles: 10 }, 'the agent changed 10 files in its scratch layer; your checkout is as it was'],
-  [{ changedFiles: 1 }, 'the agent changed 1 file in its scratch layer; your checkout is as it was'],
+  [{ changedFiles: 10 }, "10 files changed in the agent's scratch layer"],
+  [{ changedFiles: 1 }, "1 file changed in the agent's scratch layer"],
   [{ changedFiles: 0 }, null],
   [{ changedFiles: null }, null],
 ] as const)('describes changed files for %o', (changes, text) => {

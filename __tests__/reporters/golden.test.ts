@@ -5,6 +5,7 @@ import { createLiveLog } from '../../src/reporters/live-log.ts';
 import { issuesOf } from '../support/schemas/envelope-issues.ts';
 import { captureLog, knowSecrets } from '../support/surroundings.ts';
 import { actionsIn } from '../support/texts/gfm.ts';
+import { VIEW } from './sample-report.ts';
 import { renderSample, SAMPLE_SECRET, sampleReports } from './sample-reports.ts';
 
 const samples = Object.entries(sampleReports);
@@ -31,7 +32,10 @@ describe('a report', () => {
 
   it.each(logged)('matches the golden end of the log: %s', async (name, report) => {
     const { log, text } = captureLog(knowSecrets(SAMPLE_SECRET));
-    await createLiveLog({ log, level: 'summary' }).report?.(report, new AbortController().signal);
+    await createLiveLog({ ...VIEW, secrets: knowSecrets(SAMPLE_SECRET), log, level: 'summary' }).report?.(
+      report,
+      new AbortController().signal,
+    );
     await expect(text()).toMatchFileSnapshot(`../golden/log/${name}.txt`);
   });
 
@@ -51,6 +55,11 @@ describe('a report', () => {
 
   it.each(samples)('triggers no action in summary and comment: %s', (_, report) => {
     for (const kind of ['summary', 'comment'] as const)
-      expect(actionsIn(renderSample(report, kind), 'https://github.com/octo/demo/')).toEqual([]);
+      expect(
+        actionsIn(
+          renderSample(report, kind),
+          /^https:\/\/github\.com\/(?:octo\/demo|org\/structured-agent)\//u,
+        ),
+      ).toEqual([]);
   });
 });

@@ -3,13 +3,13 @@ import { createLiveLog } from '../../src/reporters/live-log.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { captureLog, knowSecrets } from '../support/surroundings.ts';
 import { sampleEvents } from './sample-events.ts';
-import { sampleReport, unpublished } from './sample-report.ts';
+import { sampleReport, unpublished, VIEW } from './sample-report.ts';
 
 const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0 };
 
 const open = (level: 'summary' | 'full') => {
   const { log, text } = captureLog(knowSecrets('sk-canary-1'));
-  return { live: createLiveLog({ log, level }), text };
+  return { live: createLiveLog({ ...VIEW, log, level }), text };
 };
 
 async function logRun(level: 'summary' | 'full', report: Report | null): Promise<string> {
@@ -76,7 +76,7 @@ describe('the verdict at the end of the log', () => {
   it('says how the payload was repaired, and names none of its keys', async () => {
     const parsed = sampleReport({ repaired: { kind: 'parsed', paths: ['/a', ''] } });
     expect(await logRun('summary', parsed)).toContain(
-      '  the payload was repaired before it was accepted: 2 JSON strings inside it parsed\n',
+      '  The payload was repaired before it was accepted: 2 JSON strings in it were parsed.\n',
     );
   });
 });

@@ -1,8 +1,9 @@
+import * as core from '@actions/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLog } from '../../src/reporters/log.ts';
+import { createLog, maskCommands } from '../../src/reporters/log.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
-import { writeCommands } from '../support/fakes/runner/commands.ts';
+import { redirect, writeCommands } from '../support/fakes/runner/commands.ts';
 import { parseLog, withoutStopCommands } from '../support/fakes/runner/runner.ts';
 import { captureLog, knowSecrets, textOf } from '../support/surroundings.ts';
 
@@ -115,14 +116,11 @@ describe('workflow commands of the log', () => {
     expect([log.annotated('error'), log.annotated('warning'), log.annotated('notice')]).toEqual([1, 2, 0]);
   });
 
-  it('mask a value as a whole and line by line, except short lines', () => {
-    const { log, text } = openLog();
-    log.mask('one-line%\r\nother\n}\n');
-    log.mask('abc');
-    expect(parseLog(text()).map((command) => command.data)).toEqual([
-      'one-line%\r\nother\n}',
-      'one-line%',
-      'other',
-    ]);
+  it('mask a value as a whole and line by line, except short lines, as the toolkit does', () => {
+    const lines = ['one-line%\r\nother\n}', 'one-line%', 'other'];
+    const toolkit: string[] = [];
+    for (const line of lines) redirect(core.setSecret, (text) => toolkit.push(text))(line);
+    expect(maskCommands(`${lines[0]}\n`)).toBe(toolkit.join(''));
+    expect(maskCommands('abc')).toBe('');
   });
 });

@@ -1,15 +1,21 @@
+import { readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createMessages } from '../../src/reporters/messages.ts';
+import { ReportError } from '../../src/errors.ts';
+import { createMessages, createTranscript } from '../../src/reporters/messages.ts';
 import type { RunEvent } from '../../src/reporters/report-types.ts';
 import type { JsonObject, ToolCall } from '../../src/types.ts';
-import { knowSecrets } from '../support/surroundings.ts';
+import { knowSecrets, makeFolder } from '../support/surroundings.ts';
 import { sampleEvents } from './sample-events.ts';
+import { sampleReport } from './sample-report.ts';
 
 const secrets = knowSecrets('sk-canary-1');
+const options = { version: '0.1.0', cwd: '/w', mask: secrets.mask };
+const signal = new AbortController().signal;
+const folder = makeFolder();
 
 function collectMessages(events: readonly RunEvent[]): readonly JsonObject[] {
-  const messages = createMessages({ version: '0.1.0', cwd: '/w', mask: secrets.mask });
-  return events.flatMap(messages);
+  return events.flatMap(createMessages(options));
 }
 
 const usage = { inputTokens: 100, outputTokens: 7, cachedInputTokens: 60, cacheWriteTokens: 30 };
@@ -76,5 +82,23 @@ describe('the messages of a run', () => {
     expect(messageOf(turn([call]))).toMatchObject({
       content: [{ type: 'tool_use', id: 'c0', name: 'shell', ...expected }],
     });
+  });
+});
+
+describe('the transcript', () => {
+  it('P3 has one line for each message, without the payload, for the owner only', async () => {
+    const file = path.join(folder, 'new', 'transcript.jsonl');
+    const transcript = createTranscript({ file, ...options });
+    for (const event of sampleEvents) transcript.event?.(event);
+    await transcript.report?.(sampleReport({ payload: { a: 'PAYLOAD-CANARY' } }), signal);
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual(collectMessages(sampleEvents));
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it('reports a file that cannot be written once, at the end', async () => {
+    const transcript = createTranscript({ file: folder, ...options });
+    for (const event of sampleEvents) transcript.event?.(event);
+    await expect(transcript.report?.(sampleReport(), signal)).rejects.toThrow(ReportError);
   });
 });

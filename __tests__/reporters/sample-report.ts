@@ -1,6 +1,16 @@
 /** The report of a finished run; each test changes the fields that it is about. */
 import type { Report } from '../../src/reporters/report-types.ts';
+import type { ViewOptions } from '../../src/reporters/view.ts';
 import type { Verdict } from '../../src/types.ts';
+import { knowSecrets } from '../support/surroundings.ts';
+
+/** How the reports of these tests are shown. */
+export const VIEW: ViewOptions = {
+  secrets: knowSecrets('sk-canary_0123'),
+  name: 'CI / review',
+  serverUrl: 'https://github.com',
+  help: 'https://github.com/org/structured-agent/blob/v1/docs/troubleshooting.md',
+};
 
 /** A successful two-turn run of the `verdict` preset's shape. */
 export function sampleReport(changes: Partial<Report> = {}): Report {
@@ -19,31 +29,26 @@ export function sampleReport(changes: Partial<Report> = {}): Report {
       findings: [{ severity: 'warning', path: 'src/sum.js', line: 3, message: 'Unused variable' }],
     },
     gate: { status: 'met', issues: [] },
-    turns: [
-      {
-        turn: 1,
-        forced: false,
-        durationMs: 1200,
-        usage: { inputTokens: 1200, outputTokens: 80, cachedInputTokens: 0, cacheWriteTokens: 0 },
-        calls: [
-          { name: 'read_file', target: 'src/sum.js', decision: 'ok', durationMs: 12 },
-          { name: 'shell', target: 'npm test', decision: 'ok', durationMs: 2100 },
-        ],
-      },
-      {
-        turn: 2,
-        forced: false,
-        durationMs: 900,
-        usage: { inputTokens: 1800, outputTokens: 130, cachedInputTokens: 1200, cacheWriteTokens: 0 },
-        calls: [{ name: 'structured_output', target: '', decision: 'accepted', durationMs: 0 }],
-      },
-    ],
     turnCount: 2,
     rejections: 0,
     repaired: null,
     usage: { inputTokens: 3000, outputTokens: 210, cachedInputTokens: 1200, cacheWriteTokens: 0 },
     costUsd: 0.0042,
+    startedAt: '2026-01-02T03:04:05.678Z',
     durationMs: 4321,
+    action: { ref: 'v1', commit: null },
+    settings: {
+      gate: 'auto',
+      minCoverage: 'auto',
+      grounding: 'auto',
+      tools: ['read_file', 'shell'],
+      sandbox: 'required',
+      shellNetwork: false,
+      maxTurns: 30,
+      timeoutMinutes: 10,
+      maxTotalTokens: null,
+      maxCostUsd: null,
+    },
     model: 'claude-sonnet-5-5',
     provider: 'anthropic',
     sessionId: '7f3c0c1e-0000-4000-8000-000000000000',

@@ -4,9 +4,9 @@ import { InputError, MissingKeyError, ProviderError } from '../../src/errors.ts'
 import type { Merged, MergedLeg, MergedVote, VoteOutcome } from '../../src/merge/types.ts';
 import { commentBody } from '../../src/reporters/comment.ts';
 import { asWritten } from '../../src/reporters/links.ts';
-import type { Report, TurnRecord } from '../../src/reporters/report-types.ts';
-import { type Locate, sourceFile } from '../../src/reporters/source-locations.ts';
-import { summaryMarkdown } from '../../src/reporters/summary.ts';
+import { renderPage } from '../../src/reporters/page.ts';
+import type { Report } from '../../src/reporters/report-types.ts';
+import { viewOf } from '../../src/reporters/view.ts';
 import { type Ending, verdictOf } from '../../src/run/endings.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { Coverage, GateResult, JsonObject } from '../../src/types.ts';
@@ -18,7 +18,7 @@ import {
   sampleVote,
 } from '../merge/sample-merged.ts';
 import { sampleCoverage, unseenCoverage } from './sample-coverage.ts';
-import { sampleReport, unpublished } from './sample-report.ts';
+import { sampleReport, unpublished, VIEW } from './sample-report.ts';
 
 /** A hostile text with markup, commands and control characters. */
 const EVIL =
@@ -30,36 +30,9 @@ export const SAMPLE_SECRET = 'sk-sample_0123456789';
 /** The limits that messages mention. */
 const LIMITS = { turns: '30 turns (max-turns)', time: '10 minutes', tokens: '50000 tokens', cost: '$0.5' };
 
-/** A turn with its calls; later ones are slower and larger. */
-function turn(number: number, ...calls: TurnRecord['calls']): TurnRecord {
-  return {
-    turn: number,
-    forced: false,
-    durationMs: 1400 + number * 37,
-    usage: {
-      inputTokens: 2000 + 900 * number,
-      outputTokens: 90,
-      cachedInputTokens: 1000,
-      cacheWriteTokens: 0,
-    },
-    calls,
-  };
-}
-
-/** A call with its outcome. */
-function call(
-  name: string,
-  target: string,
-  durationMs: number,
-  decision: TurnRecord['calls'][number]['decision'] = 'ok',
-): TurnRecord['calls'][number] {
-  return { name, target, decision, durationMs };
-}
-
 const noUsage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
 /** A run that ended before a model was asked. */
 const unstarted: Partial<Report> = {
-  turns: [],
   turnCount: 0,
   usage: noUsage,
   costUsd: null,
@@ -78,15 +51,12 @@ function thrown(error: unknown, changes: Partial<Report> = {}): Report {
 }
 
 const endingReports: Readonly<Record<string, Report>> = {
-  'plain-text': ended(
-    {
-      kind: 'plain_text',
-      text: 'I have finished the review. Everything looks **good** to me, @octocat! The tests pass.',
-      empty: false,
-      truncated: false,
-    },
-    { turns: [turn(1), { ...turn(2), forced: true }] },
-  ),
+  'plain-text': ended({
+    kind: 'plain_text',
+    text: 'I have finished the review. Everything looks **good** to me, @octocat! The tests pass.',
+    empty: false,
+    truncated: false,
+  }),
   tampered: ended({ kind: 'tampered', file: '.git/hooks/pre-push' }),
   'config-error': thrown(
     new InputError(
@@ -104,10 +74,7 @@ const endingReports: Readonly<Record<string, Report>> = {
         { path: '', keyword: 'required' },
       ],
     },
-    {
-      turns: Array.from({ length: 30 }, (_, at) => turn(at + 1, call('shell', `npm test -- ${at}`, 1200))),
-      turnCount: 30,
-    },
+    { turnCount: 30 },
   ),
   'provider-auth': thrown(
     new ProviderError(
@@ -115,7 +82,7 @@ const endingReports: Readonly<Record<string, Report>> = {
       'api.openai.com refused the key from OPENAI_API_KEY for gpt-5 (401). It said: "Incorrect API key provided: sk-***".',
       { status: 401 },
     ),
-    { turns: [], turnCount: 0, isolation: 'none' },
+    { turnCount: 0, isolation: 'none' },
   ),
   skipped: thrown(
     new MissingKeyError(
@@ -212,18 +179,6 @@ function gateFails(payload: JsonObject, changes: Partial<Report> = {}, gate: Gat
   return sampleReport({ verdict, gate, payload, ...changes });
 }
 
-const longTurns = [
-  turn(1, call('read_file', '.', 1), call('shell', 'git log --oneline -5', 30)),
-  turn(
-    2,
-    call('shell', `npm test -- --reporter=verbose "src/${'x'.repeat(100)}.test.ts" | tail -200`, 41_250),
-  ),
-  turn(3, call('read_file', 'src/invoice.ts', 2), call('read_file', 'src/missing.ts', 1, 'error')),
-  turn(4, call('structured_output', '', 0, 'rejected'), call('shell', 'rm -r build', 0, 'skipped')),
-  turn(5),
-  { ...turn(6, call('structured_output', '', 0, 'accepted')), forced: true },
-] satisfies readonly TurnRecord[];
-
 const message =
   'The total is rounded before tax is added, so an invoice of 3 × €0.335 is off by one cent. Round once, after `applyTax()`.';
 const findings = [
@@ -235,7 +190,6 @@ const findings = [
 const verdictReports: Readonly<Record<string, Report>> = {
   accepted: sampleReport({
     gate: { status: 'met', issues: [] },
-    turns: longTurns,
     turnCount: 6,
     durationMs: 52_340,
   }),
@@ -246,7 +200,7 @@ const verdictReports: Readonly<Record<string, Report>> = {
         '2 of 214 tests fail in `src/billing`. The refactoring is sound, but rounding changed.\nSee the findings.',
       findings,
     },
-    { turns: longTurns, turnCount: 6, durationMs: 52_340, rejections: 1, changedFiles: 2 },
+    { turnCount: 6, durationMs: 52_340, rejections: 1, changedFiles: 2 },
   ),
   'custom-schema': sampleReport({
     gate: { status: 'none', issues: [] },
@@ -287,7 +241,6 @@ const verdictReports: Readonly<Record<string, Report>> = {
     {
       model: EVIL,
       weaknesses: [EVIL],
-      turns: [turn(1, call('shell', EVIL, 12), call(EVIL, EVIL, 3, 'error'))],
     },
   ),
 };
@@ -301,10 +254,7 @@ const coverageReports: Readonly<Record<string, Report>> = {
       why: EVIL,
       files: {
         shown: 41,
-        unseen: [
-          { path: `src/a\`b\`|c\n${SAMPLE_SECRET}/d.ts`, hunks: 2, shownHunks: 0 },
-          { path: EVIL, hunks: 2, shownHunks: 1 },
-        ],
+        unseen: [`src/a\`b\`|c\n${SAMPLE_SECRET}/d.ts`, EVIL],
       },
     }),
   ),
@@ -368,18 +318,12 @@ export const sampleReports: Readonly<Record<string, Report>> = {
 const secrets = createSecrets();
 secrets.add(SAMPLE_SECRET);
 
-/** Every file has these lines. */
-const source = sourceFile(`${'\n'.repeat(120)}const total = round(sum);\nreturn applyTax(total);\n`);
-const locate: Locate = (written) => {
-  const place = asWritten(written);
-  return place === null ? null : { ...place, source };
-};
-const FACTS = { secrets, serverUrl: 'https://github.com', locate };
+const OPTIONS = { ...VIEW, secrets, name: 'Pull request review / review', locate: asWritten };
 
 /** A report as Markdown: as a job summary, and as the comment of a pull request. */
 export function renderSample(report: Report, kind: 'summary' | 'comment'): string {
-  if (kind === 'summary') return summaryMarkdown(report, FACTS, 1024 * 1024);
+  if (kind === 'summary') return renderPage(viewOf(report, OPTIONS), { bytes: 1024 * 1024, openRows: 25 });
   const { subject } = report;
   const pulled = subject && { ...subject, event: 'pull_request', pull_request: 7 };
-  return commentBody({ ...report, subject: pulled }, 'Pull request review / review / null / review', FACTS);
+  return commentBody({ ...report, subject: pulled }, OPTIONS);
 }

@@ -3,14 +3,14 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach } from 'vitest';
-import { createLocator } from '../../src/reporters/source-locations.ts';
 
 /** A folder in which files and checkouts can be made. */
 export interface Workspace {
   readonly root: string;
-  write(file: string, text: string): string;
-  /** Makes a directory a checkout whose `origin` is the given URL; without one it has no remote. */
-  checkout(folder: string, url?: string): void;
+  /** Writes a file, with two lines unless a text is given, and returns its path. */
+  write(file: string, text?: string): string;
+  /** Makes folders the roots of repositories. */
+  checkout(...folders: readonly string[]): void;
 }
 
 /** Gives a function that makes workspaces; they are removed after each test. */
@@ -22,7 +22,7 @@ export function workspaces(): () => Workspace {
   return () => {
     const root = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'places-')));
     made.push(root);
-    const write = (file: string, text: string) => {
+    const write = (file: string, text = 'one\ntwo\n') => {
       const full = path.join(root, file);
       mkdirSync(path.dirname(full), { recursive: true });
       writeFileSync(full, text);
@@ -31,33 +31,9 @@ export function workspaces(): () => Workspace {
     return {
       root,
       write,
-      checkout(folder, url) {
-        write(path.join(folder, '.git/HEAD'), 'ref: refs/heads/main\n');
-        const remote = url === undefined ? '' : `[remote "origin"]\n\turl = ${url}\n\tfetch = +refs/*\n`;
-        write(path.join(folder, '.git/config'), `[core]\n\tbare = false\n${remote}`);
+      checkout(...folders) {
+        for (const folder of folders) write(path.join(folder, '.git/HEAD'), 'ref: refs/heads/main\n');
       },
     };
   };
-}
-
-/** The working directory of the agent and the names of the repository. */
-interface LocatorOptions {
-  readonly from?: string;
-  readonly names?: readonly string[];
-  readonly changed?: ReadonlySet<string>;
-}
-
-/** Resolves locations in a workspace, by path and numbers. */
-export function locator(
-  { root }: Workspace,
-  { from = '.', names = ['octo/demo'], changed }: LocatorOptions = {},
-) {
-  const options = { workspace: root, workingDirectory: from, repositories: names };
-  const locate = createLocator(changed === undefined ? options : { ...options, changed });
-  return (
-    written: string,
-    line: number | null = null,
-    endLine: number | null = null,
-    column: number | null = null,
-  ) => locate({ path: written, line, endLine, column });
 }

@@ -1,11 +1,12 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ChangeContext, LoadedContext } from '../../src/github/change-context.ts';
-import type { ChangedFile } from '../../src/github/changed-files.ts';
-import { createPushContext } from '../../src/github/push-context.ts';
+import type { ChangeContext, LoadedContext } from '../../src/github/context.ts';
+import { findChangeContext } from '../../src/github/find-context.ts';
+import { createHub } from '../../src/github/pull-request.ts';
 import { explainNoChange, findContext } from '../../src/run/change.ts';
 import { type ContextSandbox, placeContext } from '../../src/run/place-change.ts';
+import type { ChangedFile } from '../../src/types.ts';
 import { createWorld, gitIn, type World } from '../sandbox/world.ts';
 import { scriptsIn } from '../support/scripts.ts';
 import { quietWorld } from '../support/worlds/quiet.ts';
@@ -26,7 +27,8 @@ const commit = () => {
 let context = new Map<string, string>();
 /** Reads files of the workspace, and runs scripts there without isolation. */
 const sandbox = (): ContextSandbox => ({
-  ...{ workingDirectory: world.workspace, shellOffered: true, ready: async () => undefined },
+  ...{ workingDirectory: world.workspace, contextFolder: '/tmp/context' },
+  ...{ shellOffered: true, ready: async () => undefined },
   read: async (name, maxBytes) => {
     if (!name.startsWith(`${world.workspace}/`)) throw new Error('denied');
     const bytes = await readFile(name);
@@ -35,13 +37,14 @@ const sandbox = (): ContextSandbox => ({
   addContext: async (name, bytes) => void context.set(name, String(bytes)),
   runScript: scriptsIn(world.workspace, world.temp),
 });
-const place = async (change: ChangeContext | null) => {
-  if (change === null) throw new Error('no context');
+const place = async (change: ChangeContext | 'unknown' | null) => {
+  if (change === null || change === 'unknown') throw new Error('no context');
   return placeContext(change, sandbox(), never, (text) => warnings.push(text));
 };
-const pushOf = (before: string, after: string, more: object = {}) => {
-  const payload = { ref: 'refs/heads/main', before, after, commits: [{}], ...more };
-  return createPushContext({ repository: 'o/r', name: 'push', sha: after, ref: '', payload });
+const pushOf = (before: string, after: string) => {
+  const payload = { ref: 'refs/heads/main', before, after };
+  const event = { repository: 'o/r', name: 'push', sha: after, ref: '', payload };
+  return findChangeContext(createHub(event, null, null), (text) => warnings.push(text));
 };
 const since = async (base: string) => {
   const found = await findContext({ base }, quietWorld(world.base, world.temp));
@@ -64,26 +67,26 @@ describe('the change of a push', () => {
     git('mv', 'src/old.ts', 'src/new.ts');
     await write('dist/a.js', 'made\n');
     await write('vendor/a.js', 'theirs\n');
-    await write('src/nul.ts', 'an evil line with a single NUL\0\n');
+    await write('src/nul.ts', 'an evil line with a single NUL\0\n\x01\x1b\n');
+    await write('src/latin.ts', Buffer.from('caf\xe9\n', 'latin1'));
     await write('a.png', Buffer.from([1, 2, 0, 1, 2, 0]));
+    await write('text.png', 'a text\n');
     const after = commit();
-    const { status, change, unknown } = await place(pushOf(before, after));
+    const { status, change, unknown, diffs } = await place(await pushOf(before, after));
     expect([status, unknown, change?.incomplete, warnings]).toEqual(['complete', '', null, []]);
     expect(change?.files.map(({ path: name, kind, isBinary }) => [name, kind, isBinary])).toEqual([
       ['.gitattributes', 'text', false],
       ['a.png', 'unit', true],
       ['dist/a.js', 'text', false],
+      ['src/latin.ts', 'text', false],
       ['src/new.ts', 'unit', false],
       ['src/nul.ts', 'text', false],
+      ['text.png', 'text', false],
       ['vendor/a.js', 'text', false],
     ]);
     expect(context.get('changed-files.txt')).toContain('R100\tsrc/old.ts\tsrc/new.ts\n');
-    expect(context.get('diff.patch')).toContain('+made\n');
-    expect(context.get('diff.patch')).not.toContain('evil line');
-    expect(context.get('diff-as-text.patch')).toContain('+an evil line');
-    expect(change?.files.find(({ path: name }) => name === 'dist/a.js')?.hunks[0]?.lines()).toEqual([
-      '+made',
-    ]);
+    expect(context.get('diff.patch')).toContain('+an evil line with a single NUL\u2400\n+\\x01\\x1b\n');
+    expect(diffs).toEqual(new Map([['/tmp/context/diff.patch', context.get('diff.patch')]]));
     expect(change?.marked).toEqual(
       new Map([
         ['dist/a.js', 'generated'],
@@ -97,15 +100,15 @@ describe('the change of a push', () => {
     await write('a.js', 'new\n');
     const second = commit();
     git('reset', '-q', '--hard', first);
-    const { status, change } = await place(pushOf(second, first, { forced: true }));
+    const { status, change } = await place(await pushOf(second, first));
     expect([status, change?.files, change?.incomplete]).toEqual(['complete', [], null]);
   });
 
   it('is missing when the base is gone, or a shallow clone does not have it', async () => {
     const after = git('rev-parse', 'HEAD');
-    const gone = await place(pushOf('f'.repeat(40), after, { forced: true }));
+    const gone = await place(await pushOf('f'.repeat(40), after));
     expect([gone.status, gone.change]).toEqual(['missing', null]);
-    expect(gone.unknown).toContain('before this force push');
+    expect(gone.unknown).toContain('after a force push');
     const before = after;
     await write('a.js', 'new\n');
     const head = commit();
@@ -113,23 +116,23 @@ describe('the change of a push', () => {
     gitIn(world.base, 'clone', '-q', '--bare', world.workspace, origin);
     await rm(world.workspace, { recursive: true });
     gitIn(world.base, 'clone', '-q', '--depth', '1', `file://${origin}`, world.workspace);
-    const shallow = await place(pushOf(before, head));
+    const shallow = await place(await pushOf(before, head));
     expect([shallow.status, shallow.change]).toEqual(['missing', null]);
     expect(shallow.unknown).toContain('fetch-depth: 0');
     expect(warnings.at(-1)).toMatch(
-      /^The push of 1 commit to branch "main": The diff is missing: .*fetch-depth: 0/u,
+      /^The push to "refs\/heads\/main": The diff is missing: .*fetch-depth: 0/u,
     );
     git('fetch', '-q', '--unshallow');
-    expect((await place(pushOf(before, head))).status).toBe('complete');
+    expect((await place(await pushOf(before, head))).status).toBe('complete');
   });
 
   it('is incomplete when its diff is too long', async () => {
     const before = git('rev-parse', 'HEAD');
     await write('a.txt', 'a\n');
     await write('b.txt', `${'x'.repeat(99)}\n`.repeat(41_000));
-    const { status, change } = await place(pushOf(before, commit()));
+    const { status, change } = await place(await pushOf(before, commit()));
     expect(status).toBe('truncated');
-    expect(change?.incomplete).toContain('longer than 4 MB');
+    expect(change?.incomplete).toContain('more than 3000 files or 4 MB');
     expect(change?.files.map(({ path: name, kind }) => [name, kind])).toEqual([
       ['a.txt', 'text'],
       ['b.txt', 'unknown'],
@@ -173,7 +176,7 @@ describe('the change that GitHub lists', () => {
   const listing = (files: readonly ChangedFile[], more: Partial<LoadedContext> = {}): ChangeContext => ({
     subject: { about: 'pull request #7', contents: '', author: '' },
     load: async () => ({
-      ...{ diff: 'complete', range: null, notes: [], files: () => new Map(), base: 'f'.repeat(40) },
+      ...{ pull: null, range: { base: 'f'.repeat(40), head: '' }, prefersGit: false, notes: [] },
       listed: { files, more: null },
       readBaseAttributes: async () => 'dist/** linguist-generated\n',
       ...more,
@@ -190,75 +193,81 @@ describe('the change that GitHub lists', () => {
     expect([...(change?.marked.keys() ?? [])]).toEqual(['dist/a.js', 'dist/b.js']);
     const unmarked = await place(listing([row('dist/a.js')], { readBaseAttributes: async () => null }));
     expect(unmarked.change?.marked.size).toBe(0);
-    const inCheckout = await place(listing([row('dist/a.js')], { base: git('rev-parse', 'HEAD') }));
+    const inCheckout = await place(
+      listing([row('dist/a.js')], { range: { base: git('rev-parse', 'HEAD'), head: '' } }),
+    );
     expect(inCheckout.change?.marked.size).toBe(0);
   });
 
-  it('is incomplete when there are more files, and behind the size limit', async () => {
+  it('is incomplete when there are more files', async () => {
     const more = 'GitHub lists 1 files only.';
     const files = [row('a.js')];
-    const cut = await place(listing(files, { diff: 'truncated', listed: { files, more } }));
-    expect(cut.change?.incomplete).toBe(more);
-    const large = (name: string) => row(name, { patch: `@@ -0,0 +1 @@\n+${'x'.repeat(3_000_000)}` });
-    const { change } = await place(listing([large('a.js'), large('b.js')]));
-    expect(change?.incomplete).toBe('Of the diff, 4 MB are known.');
-    expect(change?.files.map(({ kind }) => kind)).toEqual(['text', 'unknown']);
+    const cut = await place(listing(files, { listed: { files, more } }));
+    expect([cut.status, cut.change?.incomplete]).toEqual(['truncated', more]);
   });
 
-  it('believes that a file is binary or only renamed if the very file that GitHub lists is in the checkout', async () => {
+  it('has as its lines the whole file at the head, if it is the very file that GitHub lists', async () => {
     const image = Buffer.from(Array.from({ length: 300 }, (_, at) => (at * 7) % 256));
+    const moved = {
+      'moved.png': image,
+      'edited.js': 'edited\n// with a NUL\0\n',
+      'same.js': 'a line of code\n',
+    };
     const files = {
       'logo.png': image,
       'other.png': image,
-      'moved.png': image,
-      'nul.js': 'a line of code with a NUL in it\0\n',
-      'wide.ps1': Buffer.from('\ufeffRemove-Item everything\n', 'utf16le'),
-      'edited.js': 'a line of code that was edited\n// with a NUL in it\0\n',
-      'same.js': 'a line of code\n',
+      'nul.js': 'code with a NUL\0\n',
+      'empty.js': '',
+      ...moved,
     };
     for (const [name, text] of Object.entries(files)) await write(name, text);
-    const listed = (name: string, status: string, blob = git('hash-object', path.basename(name))) =>
-      row(name, {
-        ...{ patch: null, additions: 0, status, blob },
-        previous: status === 'renamed' ? 'old' : '',
-      });
-    const { change } = await place(
-      listing([
-        listed('logo.png', 'added'),
-        listed('other.png', 'added', 'f'.repeat(40)),
-        listed('nul.js', 'added'),
-        listed('wide.ps1', 'added'),
-        listed('../logo.png', 'added'),
-        listed('gone.png', 'removed', 'f'.repeat(40)),
-        listed('moved.png', 'renamed'),
-        listed('edited.js', 'renamed'),
-        listed('same.js', 'renamed'),
-      ]),
+    const listed = (name: string, blob = git('hash-object', path.basename(name))) => {
+      const status = name in moved ? 'renamed' : 'added';
+      const previous = status === 'renamed' ? 'old' : '';
+      return row(name, { ...{ patch: null, additions: 0, status, blob, previous } });
+    };
+    const other = 'f'.repeat(40);
+    const gone = row('gone.png', { patch: null, additions: 0, status: 'removed', blob: other });
+    const names = Object.keys(files).filter((name) => name !== 'other.png');
+    const rows = [
+      ...names.map((name) => listed(name)),
+      listed('other.png', other),
+      listed('../logo.png'),
+      gone,
+    ];
+    const { change } = await place(listing(rows));
+    expect(change?.files.map(({ path: name, kind, isBinary }) => [name, isBinary ? 'binary' : kind])).toEqual(
+      [
+        ['logo.png', 'binary'],
+        ['nul.js', 'text'],
+        ['empty.js', 'unit'],
+        ['moved.png', 'binary'],
+        ['edited.js', 'text'],
+        ['same.js', 'unit'],
+        ['other.png', 'unknown'],
+        ['../logo.png', 'unknown'],
+        ['gone.png', 'unit'],
+      ],
     );
-    expect(change?.files.map(({ kind, isBinary }) => [kind, isBinary])).toEqual([
-      ['unit', true],
-      ...Array.from({ length: 4 }, () => ['unknown', false]),
-      ['unit', false],
-      ['unit', true],
-      ['text', false],
-      ['unit', false],
-    ]);
-    // GitHub does not say whether it was edited, so all of it is new.
-    expect(change?.files[7]?.hunks[0]?.lines()).toEqual([
-      '+a line of code that was edited',
-      '+// with a NUL in it\0',
-    ]);
+    expect(change?.files[4]?.hunks[0]?.lines).toEqual(['+edited', '+// with a NUL\0']);
+    expect(change?.files[1]?.hunks[0]?.lines).toEqual(['+code with a NUL\0']);
+    const hidden = await place(listing([row('.gitattributes'), listed('same.js')]));
+    expect(hidden.change?.files[1]?.kind).toBe('text');
   });
 
-  it('gives way to what git finds in the checkout', async () => {
+  it('gives way to what git finds in the checkout, unless it is whole', async () => {
     const base = git('rev-parse', 'HEAD');
     await write('b.js', 'new\n');
     const head = commit();
     const range = { base, head };
-    const { status, change } = await place(listing([row('a.js')], { diff: 'truncated', range }));
+    const { status, change } = await place(listing([row('a.js', { patch: null })], { range }));
     expect([status, change?.files.map(({ path: name }) => name)]).toEqual(['complete', ['b.js']]);
-    expect([...context.keys()]).toEqual(['changed-files.txt', 'diff.patch']);
-    const elsewhere = await place(listing([row('a.js')], { range: { base: 'f'.repeat(40), head } }));
+    expect(context.get('changed-files.txt')).toBe('A\tb.js\n');
+    const whole = await place(listing([row('a.js')], { range }));
+    expect(whole.change?.files.map(({ path: name }) => name)).toEqual(['a.js']);
+    const elsewhere = await place(
+      listing([row('a.js')], { prefersGit: true, range: { base: 'f'.repeat(40), head } }),
+    );
     expect(elsewhere.change?.files.map(({ path: name }) => name)).toEqual(['a.js']);
   });
 
@@ -266,13 +275,13 @@ describe('the change that GitHub lists', () => {
     const base = git('rev-parse', 'HEAD');
     await write('b.js', `${'x'.repeat(99)}\n`.repeat(41_000));
     const range = { base, head: commit() };
-    const { status, change } = await place(listing([row('a.js')], { diff: 'truncated', range }));
+    const { status, change } = await place(listing([row('a.js', { patch: null })], { range }));
     expect([status, change?.files.map(({ path: name }) => name)]).toEqual(['truncated', ['a.js']]);
-    expect([...context.keys()]).toEqual([]);
+    expect(context.get('changed-files.txt')).toContain('a.js');
   });
 
   it('is unknown, with the reason, when GitHub lists nothing', async () => {
-    const context = listing([], { diff: 'missing', listed: null, notes: ['Nobody answered.'] });
+    const context = listing([], { listed: null, notes: ['Nobody answered.'] });
     expect(await place(context)).toMatchObject({
       status: 'missing',
       change: null,

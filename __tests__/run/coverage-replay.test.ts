@@ -4,7 +4,7 @@ import { coverageOf, endOf, listedFiles, onPullRequest, readDiff, submit } from 
 import { record, replay } from '../support/worlds/recorded-run.ts';
 
 // With sandbox: off the context files are in another folder in each run.
-const inputs = { schema: 'code-review', sandbox: 'required' };
+const inputs = { schema: 'code-review', sandbox: 'required', 'min-coverage': 'auto' };
 const [half, rest, submits] = [readDiff(0, 20), readDiff(20, 20), submit('code-review')];
 
 it('a replay ends as the run did, and is judged by its own files', async () => {

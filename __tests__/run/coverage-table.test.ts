@@ -4,28 +4,23 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { stepOutputs } from '../../src/reporters/outputs.ts';
 import type { Reply } from '../support/fakes/model/server.ts';
-import {
-  coverageOf,
-  endOf,
-  listedFiles,
-  onPullRequest,
-  type PresetName,
-  readDiff,
-  submit,
-} from '../support/worlds/change.ts';
+import { coverageOf, endOf, listedFiles, onPullRequest, readDiff, submit } from '../support/worlds/change.ts';
 import { converse } from '../support/worlds/run.ts';
 
 const TABLE = `
 | \`min-coverage\` | \`schema\` | all 40 | 20, and 20 when told | 20 | none | unknown change | partly known change |
 | --- | --- | --- | --- | --- | --- | --- | --- |
-| \`auto\` | \`code-review\`, \`security-review\` | accepted | accepted | unsupported | unsupported | accepted | accepted |
-| \`auto\` | \`verdict\`, \`test-report\` | accepted | accepted | accepted | accepted | accepted | accepted |
+| \`auto\` | \`code-review\`, \`security-review\` | accepted | accepted | unsupported | unsupported | accepted | unsupported |
+| \`auto\` | \`verdict\` | accepted | accepted | accepted | unsupported | accepted | accepted |
+| \`auto\` | your own | accepted | accepted | accepted | accepted | accepted | accepted |
 | \`off\` | any | accepted | accepted | accepted | accepted | accepted | accepted |
 | \`0.5\` | \`code-review\`, \`security-review\` | accepted | accepted | unsupported | unsupported | unsupported | unsupported |
-| \`0.5\` | \`verdict\`, \`test-report\` | accepted | accepted | accepted | unsupported | unsupported | unsupported |
+| \`0.5\` | \`verdict\`, your own | accepted | accepted | accepted | unsupported | unsupported | unsupported |
 | \`1\` | any | accepted | accepted | unsupported | unsupported | unsupported | unsupported |
 `;
-const PRESETS: readonly PresetName[] = ['code-review', 'security-review', 'verdict', 'test-report'];
+const OWN = '{"type":"object","properties":{"passed":{"type":"boolean"}}}';
+const SCHEMAS = ['code-review', 'security-review', 'verdict', 'your own'] as const;
+type SchemaName = (typeof SCHEMAS)[number];
 const FILES = listedFiles(40);
 const known = onPullRequest(FILES);
 
@@ -54,13 +49,7 @@ const SITUATIONS: readonly Situation[] = [
   },
 ];
 
-interface Row {
-  readonly setting: string;
-  readonly presets: readonly PresetName[];
-  readonly ends: readonly string[];
-}
-
-const rows: readonly Row[] = TABLE.trim()
+const rows = TABLE.trim()
   .split('\n')
   .slice(2)
   .map((line) => {
@@ -68,26 +57,23 @@ const rows: readonly Row[] = TABLE.trim()
       .slice(2, -2)
       .split(' | ')
       .map((cell) => cell.replaceAll('`', ''));
-    const presets = PRESETS.filter((name) => schemas === 'any' || schemas.split(', ').includes(name));
-    return { setting, presets, ends };
+    return {
+      setting,
+      names: SCHEMAS.filter((name) => schemas === 'any' || schemas.split(', ').includes(name)),
+      ends,
+    };
   });
 /** What `auto` stands for differs from preset to preset; a typed setting is the same for two of them. */
-const cases = rows.flatMap(({ setting, presets, ends }) =>
-  presets
-    .filter((preset) => setting === 'auto' || preset === 'code-review' || preset === 'verdict')
-    .map((preset) => [setting, preset, ends] as const),
+const cases = rows.flatMap(({ setting, names, ends }) =>
+  names
+    .filter((name) => setting === 'auto' || name !== 'security-review')
+    .map((name) => [setting, name, ends] as const),
 );
 
-/** What makes a payload of a preset fail its gate. */
-const RED: Readonly<Record<PresetName, object>> = {
-  verdict: { passed: false },
-  'code-review': { passed: false, complete: false },
-  'security-review': { passed: false, complete: false },
-  'test-report': { passed: false, failure_count: 1, failures: [{ test: 'adds', message: 'is 3' }] },
-};
+const submits = (name: SchemaName, payload = {}) => submit(name === 'your own' ? 'verdict' : name, payload);
 
-function scriptOf({ reads }: Situation, preset: PresetName, payload = {}): readonly Reply[] {
-  return [...reads, 'submit' as const].map((each) => (each === 'submit' ? submit(preset, payload) : each));
+function scriptOf({ reads }: Situation, name: SchemaName, payload = {}): readonly Reply[] {
+  return [...reads, 'submit' as const].map((each) => (each === 'submit' ? submits(name, payload) : each));
 }
 
 describe('what each setting does', () => {
@@ -97,16 +83,17 @@ describe('what each setting does', () => {
     for (const { ends } of rows) expect(ends).toHaveLength(SITUATIONS.length);
   });
 
-  it.each(cases)('min-coverage: %s with %s', async (setting, preset, ends) => {
-    const inputs = { schema: preset, 'min-coverage': setting };
+  it.each(cases)('min-coverage: %s with %s', async (setting, name, ends) => {
+    const inputs = { schema: name === 'your own' ? OWN : name, gate: 'passed', 'min-coverage': setting };
     for (const [at, situation] of SITUATIONS.entries()) {
-      const judged = await converse(scriptOf(situation, preset), inputs, situation.world);
+      const judged = await converse(scriptOf(situation, name), inputs, situation.world);
       const end = ends[at] === 'accepted' ? 'success accepted 0' : 'inconclusive unsupported 1';
       expect([at, endOf(judged)]).toEqual([at, end]);
       const { report, rejections } = judged;
       expect(report.payload === null).toBe(ends[at] === 'unsupported');
       expect(report.verdict.subtype).toBe(ends[at] === 'unsupported' ? 'error_evidence' : 'success');
       expect([at, coverageOf(judged)]).toEqual([at, situation.coverage[rejections.length === 0 ? 0 : 1]]);
+      expect(rejections.length).toBeLessThanOrEqual(3);
       // A payload is sent back only where the model can show more.
       expect(report.rejections).toBe(rejections.length);
       const shown = report.evidence?.coverage?.files.shown ?? 0;
@@ -115,12 +102,28 @@ describe('what each setting does', () => {
     }
   });
 
-  it.each(PRESETS)('a payload that does not meet its gate is taken at once: %s', async (preset) => {
-    const inputs = { schema: preset, 'min-coverage': '1' };
+  it.each(SCHEMAS)('a payload that does not meet its gate is taken at once: %s', async (name) => {
+    const inputs = { schema: name === 'your own' ? OWN : name, gate: 'passed', 'min-coverage': '1' };
     for (const situation of SITUATIONS.slice(3, 5)) {
-      const judged = await converse(scriptOf(situation, preset, RED[preset]), inputs, situation.world);
+      const judged = await converse(scriptOf(situation, name, { passed: false }), inputs, situation.world);
       expect(endOf(judged)).toBe('failure gate_not_met 1');
       expect([judged.report.rejections, judged.report.payload?.['passed']]).toEqual([0, false]);
     }
   });
+
+  it.each<[string, SchemaName, number, string]>([
+    ['auto', 'code-review', 5_000, 'success accepted 0, measured, 40 of 40 files, 0 sent back'],
+    ['1', 'your own', 5_000, 'success accepted 0, measured, 40 of 40 files, 0 sent back'],
+    // The provider reports less than a tenth of it: it cut the message.
+    ['auto', 'code-review', 100, 'inconclusive unsupported 1, measured, 0 of 40 files, 3 sent back'],
+    ['auto', 'verdict', 5_000, 'inconclusive unsupported 1, measured, 0 of 40 files, 1 sent back'],
+  ])(
+    'the diff in the first message: %s with %s and %s tokens',
+    async (setting, name, inputTokens, expected) => {
+      const inputs = { schema: name === 'your own' ? OWN : name, gate: 'passed', 'min-coverage': setting };
+      const script = [{ ...submits(name), usage: { inputTokens, outputTokens: 10 } }];
+      const judged = await converse(script, inputs, known);
+      expect(`${endOf(judged)}, ${coverageOf(judged)}, ${judged.rejections.length} sent back`).toBe(expected);
+    },
+  );
 });

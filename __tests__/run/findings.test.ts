@@ -12,7 +12,7 @@ import { commitChange } from '../support/worlds/pull-request.ts';
 import { base, command, converse } from '../support/worlds/run.ts';
 
 const workspace = () => path.join(base, 'workspace');
-const locator = () => createLocator({ workspace: workspace(), workingDirectory: '.', repositories: [] });
+const locator = () => createLocator({ workspace: workspace(), workingDirectory: '.' });
 const about = { severity: 'warning', message: 'Look.', line: 1 };
 
 describe('after a bad quote', () => {
@@ -87,7 +87,7 @@ it.each<[string, (workspace: string) => string]>([
     { ...about, path: name, quote: SECRET },
     { ...about, path: 'a.ts', quote: SHOWN },
   ];
-  const anything: World['locate'] = (written) => ({ ...written, source: null });
+  const anything: World['locate'] = (written) => written;
   for (const locate of [locator(), anything]) {
     const judged = await converse([submit('verdict', { findings })], { grounding: 'mark' }, { locate });
     expect(judged.report.evidence?.findings.map(({ grounding }) => grounding)).toEqual(['unproven', 'exact']);

@@ -25,17 +25,26 @@ describe('a signal while the run finishes', () => {
     ['a limit is cancelled', outOfTurns, ['cancelled', 130, null, null]],
     ['a secret in the payload keeps its reason', leak, ['secret_in_payload', 1, null, null]],
     ['an invalid input keeps its reason', wrongInput, ['config', 52, null, null]],
-  ])('has the same result at every reporter: %s', async (_, ending, row) => {
-    for (const at of [0, 1]) {
-      const { world, state, steps, envelopes, outputs } = scene();
-      const interrupting = reporter('interrupting', steps, {
-        report: async () => state.interrupt.abort('SIGTERM'),
-      });
-      const reporters = world.reporters.with(at, interrupting);
-      const report = await finish(ending, state, { ...world, reporters });
-      expect(summarize(report)).toEqual(row);
-      expect([envelopes, outputs]).toEqual([[report], [report]]);
-    }
+  ])('before anything is written decides: %s', async (_, ending, row) => {
+    const { world, state, envelopes, outputs } = scene();
+    state.tamper = {
+      snapshot: () => never(),
+      compare: async () => {
+        state.interrupt.abort('SIGTERM');
+        return null;
+      },
+    };
+    const report = await finish(ending, state, world);
+    expect(summarize(report)).toEqual(row);
+    expect([envelopes, outputs]).toEqual([[report], [report]]);
+  });
+
+  it('after the outputs were written takes no verdict back, and skips the network', async () => {
+    const { world, state, steps, reporters } = scene();
+    const report = async () => state.interrupt.abort('SIGTERM');
+    reporters.splice(0, 2, reporter('a', steps, { report }), reporter('b', steps, { network: true }));
+    expect(summarize(await finish(submitted, state, world))).toEqual([...['accepted', 0, payload, 'met']]);
+    expect(steps).not.toContain('b');
   });
 
   it('does not hide tampering', async () => {
@@ -49,19 +58,19 @@ describe('a signal while the run finishes', () => {
   });
 
   it('skips network reporters and the comparison of changes, and keeps the other reporters', async () => {
-    const { world, state, steps } = scene();
-    const network = reporter('network', steps, { network: true });
+    const { world, state, steps, reporters } = scene();
+    reporters.unshift(reporter('network', steps, { network: true }));
     state.interrupt.abort('SIGTERM');
-    await finish(submitted, state, { ...world, reporters: [network, ...world.reporters] });
-    expect(steps).toEqual(['closed', 'tamper check', 'gate', 'first', 'second', 'envelope', 'outputs']);
+    await finish(submitted, state, world);
+    expect(steps).toEqual(['closed', 'tamper check', 'gate', 'envelope', 'outputs', 'first', 'second']);
   });
 
   it('does not wait for a sandbox or reporter that hangs: envelope and outputs are written', async () => {
-    const { world, state, steps } = scene();
+    const { world, state, steps, reporters } = scene();
     state.sandbox = { ...sandbox(() => undefined), close: () => never() };
-    const hanging = reporter('hanging', steps, { report: () => never() });
+    reporters.splice(0, 2, reporter('hanging', steps, { report: () => never() }));
     state.interrupt.abort('SIGTERM');
-    const report = await finish(submitted, state, { ...world, reporters: [hanging] });
+    const report = await finish(submitted, state, world);
     expect(steps.slice(-2)).toEqual(['envelope', 'outputs']);
     expect(report.verdict.exitCode).toBe(130);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Report } from '../../src/reporters/report-types.ts';
+import { runToEnd } from '../../src/run/attempt.ts';
 import type { Ending } from '../../src/run/endings.ts';
-import { runToEnd } from '../../src/run/finish.ts';
 import type { EndListener } from '../../src/run/signals.ts';
 import type { EndWorld } from '../../src/run/world.ts';
 import { quietWorld } from '../support/worlds/quiet.ts';
@@ -16,7 +16,7 @@ async function end(work: (listener: EndListener, state: Parameters<Work>[0]) => 
     ...quietWorld('/', '/temp/run'),
     runFolder: null,
     listen: (listener) => void heard.push(listener),
-    reporters: [{ name: 'probe', report: async () => void steps.push('reporter') }],
+    openReporters: async () => [{ name: 'probe', report: async () => void steps.push('reporter') }],
     writeEnvelope: () => void steps.push('envelope'),
     writeOutputs: () => void steps.push('outputs'),
   };
@@ -25,7 +25,7 @@ async function end(work: (listener: EndListener, state: Parameters<Work>[0]) => 
     if (listener === undefined) throw new Error('nobody listens');
     return work(listener, state);
   }, world);
-  expect(steps).toEqual(['reporter', 'envelope', 'outputs']);
+  expect(steps).toEqual(['envelope', 'outputs', 'reporter']);
   return report;
 }
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { LoadedContext } from '../../src/github/change-context.ts';
+import type { LoadedContext } from '../../src/github/context.ts';
 import type { World } from '../../src/run/world.ts';
 import { hasSandbox } from '../sandbox/world.ts';
 import type { Reply } from '../support/fakes/model/server.ts';
@@ -15,13 +15,12 @@ describe('the context of a pull request', () => {
     findContext: async () => ({
       subject: { about: 'pull request #7', contents: 'diff', author: 'whoever opened the pull request' },
       load: async () => ({
-        diff: 'complete',
+        pull: null,
+        listed: { files: [], more: null },
         range: null,
+        prefersGit: false,
         notes: [],
-        listed: null,
-        base: null,
         readBaseAttributes: async () => null,
-        files: (diffFromGit) => new Map([['README.md', `about #7, by git: ${diffFromGit}\n`]]),
         ...loaded,
       }),
     }),
@@ -39,8 +38,8 @@ describe('the context of a pull request', () => {
           /^Judge\.\n\nThis run is about pull request #7\..*no.* is an instruction to you\.$/su,
         ),
       });
-      expect(asked[1]?.toolResults[0]?.text).toContain('about #7, by git: false\n');
-      expect(asked[2]?.toolResults[0]?.text).toContain('about #7, by git: false');
+      expect(asked[1]?.toolResults[0]?.text).toContain('This folder describes pull request #7.\n');
+      expect(asked[2]?.toolResults[0]?.text).toContain('This folder describes pull request #7.');
     },
   );
 
@@ -59,19 +58,33 @@ describe('the context of a pull request', () => {
       git('add', 'added.txt');
       git('commit', '-q', '-m', 'two');
       const context = about({
-        diff: 'missing',
+        listed: null,
         range: { base: commit, head: '' },
         notes: ['Nobody answered.'],
       });
       const { asked, notices, report } = await converse([look, good], inputs, context);
       expect(report.evidence?.context).toBe('complete');
       const text = asked[1]?.toolResults[0]?.text ?? '';
-      expect(text).toContain('about #7, by git: true\nA\tadded.txt\ndiff --git a/added.txt b/added.txt\n');
+      expect(text).toMatch(
+        /as git makes it(?:.*\n)+A\tadded\.txt\ndiff --git a\/added\.txt b\/added\.txt\n/u,
+      );
       expect(text).toContain('\n+new\n');
       expect(notices.join('\n')).not.toContain('Nobody answered');
       await rm(path.join(base, 'workspace', '.git'), { recursive: true });
     },
   );
+
+  it('is not waited for after a signal, nor is a policy file that GitHub does not send', async () => {
+    const forever = () => new Promise<never>(() => undefined);
+    const files = { readFile: forever, readElsewhere: forever };
+    const listen: World['listen'] = (listener) => void setTimeout(() => listener.signal('SIGTERM'), 50);
+    const ends = [
+      await converse([good], {}, { findContext: forever, listen }),
+      await converse([good], { schema: './schema.json' }, { files, listen }),
+    ];
+    for (const { report } of ends)
+      expect(report.verdict).toMatchObject({ reason: 'cancelled', exitCode: 130 });
+  });
 
   it('counts as missing when the pull request is unknown', async () => {
     const { report, asked } = await converse([good], {}, { findContext: async () => 'unknown' });
@@ -91,11 +104,6 @@ describe('the evidence of a run', () => {
     const beside = [call('shell', { command: 'true' }), call('structured_output', { passed: 'yes' })];
     const { report } = await converse([{ calls }, { calls: beside }, good]);
     expect(report.verdict.exitCode).toBe(0);
-    expect(report.turns.flatMap((turn) => turn.calls.map(({ decision }) => decision))).toEqual([
-      ...['ok', 'error', 'error', 'error'],
-      ...['skipped', 'rejected'],
-      'accepted',
-    ]);
     expect(report.evidence).toMatchObject({ context: 'none', toolCalls: 2, findings: [] });
   });
 

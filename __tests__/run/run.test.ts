@@ -48,7 +48,8 @@ describe('a run', () => {
       report: () => Promise.reject(new ReportError('the disk is full')),
     };
     const plain = world(observed);
-    const report = await run(config(), { ...plain, reporters: [failing, ...plain.reporters] });
+    const openReporters = async () => [failing, ...(await plain.openReporters())];
+    const report = await run(config(), { ...plain, openReporters });
     expect(report.verdict).toMatchObject({ conclusion: 'success', exitCode: 0 });
     expect(observed.reports).toHaveLength(1);
     expect(observed.warnings).toContain('failing: the disk is full');
@@ -234,20 +235,21 @@ describe('the sandbox', () => {
   afterEach(() => void vi.restoreAllMocks());
 
   it.each([
-    ['is not installed', null, /needs bubblewrap/u],
+    ['is not installed', null, 0, /needs bubblewrap/u],
     [
       'cannot start',
       'echo "bwrap: no permissions" >&2; exit 1',
+      1,
       /does not start here: bwrap: no permissions\. (?:If|This).*set sandbox to `off`/u,
     ],
-  ])('that %s ends the run with 44 before a model is asked', async (_, bwrap, why) => {
+  ])('that %s ends the run with 44, whatever the tools are', async (_, bwrap, requests, why) => {
     const helpers = await helpersWith(bwrap);
     for (const tools of ['read_file, edit, shell', 'read_file']) {
       const inputs = { sandbox: 'required', tools };
       const { report, asked } = await converse([good], inputs, { programFolders: [helpers] });
       expect(report).toMatchObject({ verdict: { reason: 'sandbox', exitCode: 44 }, isolation: 'none' });
-      expect(report.verdict.error).toMatch(why);
-      expect(asked).toEqual([]);
+      expect([report.payload, report.verdict.error]).toEqual([null, expect.stringMatching(why)]);
+      expect(asked.length).toBeLessThanOrEqual(requests);
     }
   });
 

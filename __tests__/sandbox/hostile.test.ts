@@ -1,6 +1,6 @@
 /** What a command does to the sandbox of the next one, and to what our process reads, writes and runs. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { SandboxError } from '../../src/errors.ts';
@@ -10,8 +10,6 @@ import { CANARY, createMark, describeOpen, detected, exec, processesWith, until,
 const world = await useWorld();
 const { workspace, home } = world;
 const asRoot = detected.kind === 'unshare' ? detected.programs.asRoot : [];
-const PROGRAMS =
-  'git cat head ls stat sh bash env grep readlink mktemp mkdir mv cp dirname chmod printf'.split(' ');
 
 /** Puts a link to a folder of the machine, which does not exist, in place of a folder. */
 const REPLACE = `replace() {
@@ -51,60 +49,6 @@ describeOpen('in a sandbox', () => {
     expect((await exec(sandbox, 'cat b.txt')).output).toBe('b');
     await sandbox.close();
     expect(machine()).toEqual(before);
-  });
-
-  it('shows the context and the full outputs read-only', async () => {
-    const sandbox = await world.openReady();
-    await sandbox.addContext('change.txt', Buffer.from('diff'));
-    const { fullOutputPath } = await exec(sandbox, 'seq 20000');
-    const attack = `cd /tmp/context; echo x > change.txt; rm -f *; mv change.txt x; ln -s /etc/passwd output-2.txt; touch .script; chmod 777 .; mv /tmp/context /tmp/c`;
-    await exec(sandbox, `${attack}; cd /; umount /tmp/context; mount -o remount,rw /tmp/context`);
-    await sandbox.addContext('change.txt', Buffer.from('new'));
-    const shown = await exec(sandbox, `cat /tmp/context/change.txt; tail -1 ${fullOutputPath}`);
-    expect(shown.output).toBe('new20000\n');
-    expect((await exec(sandbox, 'seq 20000')).fullOutputPath).not.toBe(fullOutputPath);
-  });
-
-  it('runs no program of the checkout in our own scripts', async () => {
-    const bin = join(workspace, 'node_modules/.bin');
-    mkdirSync(bin, { recursive: true });
-    const script = (name: string) =>
-      `#!/bin/bash\necho ${name} >> /tmp/hostile\nexec /usr/bin/${name} "$@"\n`;
-    for (const name of PROGRAMS) writeFileSync(join(bin, name), script(name), { mode: 0o755 });
-    const environment = { PATH: `${bin}:/usr/bin:/bin`, HOME: home };
-    const sandbox = await world.openReady({ environment });
-    const define = (name: string) => `${name}() { echo function >> /tmp/hostile; }; export -f ${name}`;
-    const setup = PROGRAMS.map(define).join('; ');
-    await exec(sandbox, `/usr/bin/cp -r ${bin} ~/bin; ${setup}; echo "$(declare -f)" > ~/.bashrc; :`);
-    await sandbox.read('.', 100);
-    await sandbox.read('README.md', 100);
-    await sandbox.write('README.md', Buffer.from('x'));
-    const limits = { maxBytes: 100, timeoutMs: 9_000, signal: new AbortController().signal };
-    const { stdout } = await sandbox.runScript('git rev-parse --is-inside-work-tree', limits);
-    expect(String(stdout)).toBe('true\n');
-    expect((await exec(sandbox, '[ ! -e /tmp/hostile ] && echo none')).output).toBe('none\n');
-    // The model's own commands see them.
-    expect((await exec(sandbox, 'head -0 README.md; /usr/bin/cat /tmp/hostile')).output).toBe('head\n');
-  });
-
-  it('sees neither the machine nor its processes', async () => {
-    const sandbox = await world.openReady();
-    const tries = [
-      `grep -aF ${CANARY.slice(0, 9)}''${CANARY.slice(9)} /proc/*/environ ~/.npmrc ~/.netrc ${world.temp}/* .git/config`,
-      `ls /proc/${process.pid} ${world.temp}`,
-      `kill -0 ${process.pid}`,
-      'cat /proc/keys | grep .',
-      'mount -t tmpfs none /mnt || mount -o remount,rw /usr',
-      'echo x > /etc/hosts || echo x > /usr/x || echo x > /x',
-      'echo x > /proc/sys/kernel/core_pattern || echo x > /proc/sysrq-trigger',
-      'mknod /tmp/sda b 8 0 && head -c1 /tmp/sda',
-      'ls /old/*',
-      'exec 3<&40',
-    ];
-    for (const one of tries) {
-      const { output, exitCode } = await exec(sandbox, `(${one}) 2>/dev/null`);
-      expect([one, output, exitCode === 0]).toEqual([one, '', false]);
-    }
   });
 
   it.runIf(detected.kind === 'unshare')('runs nothing on the machine if the holder has died', async () => {

@@ -1,14 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  indentedJson,
-  isArray,
-  isDeeperThan,
-  isObject,
-  jsonPointer,
-  parseJsonWithInexact,
-  parseStrictJson,
-} from '../../src/text/json.ts';
+import { parseJsonWithInexact, parseStrictJson } from '../../src/text/json.ts';
 
 const faultOf = (text: string): string => {
   const parsed = parseStrictJson(text);
@@ -26,13 +18,15 @@ function isEqual(one: string, other: string): boolean {
 }
 
 const NUMBER = 'holds a number that cannot be represented exactly; write fewer digits, or a string';
+const TWICE = 'gives a key twice in one object';
+const BEHIND = 'is not valid JSON: Unexpected non-whitespace character after JSON (line 1 column 3)';
 
 describe('parseStrictJson', () => {
   it('agrees with JSON.parse on every text that JSON.stringify writes', () => {
     fc.assert(
-      fc.property(fc.json({ maxDepth: 6 }), fc.nat(4), (text, indent) => {
-        const pretty = JSON.stringify(JSON.parse(text), null, indent);
-        expect(parseStrictJson(pretty)).toEqual({ ok: true, value: JSON.parse(text) });
+      fc.property(fc.jsonValue({ stringUnit: 'binary' }), fc.nat(4), (value, indent) => {
+        const text = JSON.stringify(value, null, indent);
+        expect(parseStrictJson(text)).toEqual({ ok: true, value: JSON.parse(text), inexact: [] });
       }),
     );
   });
@@ -41,37 +35,31 @@ describe('parseStrictJson', () => {
     ['is not valid JSON: Unexpected end of JSON input', ['', ' ']],
     ['is not valid JSON: it has an unexpected character', ['nulo', 'NaN', '[1,]', '{"ok": sk-canary-value}']],
     ['is not valid JSON: Expected double-quoted property name (line 3 column 1)', ['{\n"a": 1,\n}']],
-    [
-      'is not valid JSON: Unexpected non-whitespace character after JSON (line 1 column 3)',
-      ['1 2', '[]"canary"'],
-    ],
+    [BEHIND, ['1 2', '[]"canary"']],
     [NUMBER, ['1e999', '[-1e-400]', '9007199254740993', '{"a": [1.50, 79.99999999999999999]}']],
     [NUMBER, ['4.9e-324', '1.79769313486231571e308', `1e${'9'.repeat(400)}`, `1e-${'9'.repeat(400)}`]],
     ['holds half of a surrogate pair', ['"\\ud800"', '"\\udc00\\ud800"', '"\ud800"', '{"\\ud800":[]}']],
-    ['gives a key twice in one object', ['{"a":1,"b":2,"a":3}', '[{"a":1,"\\u0061":3}]']],
-    ['gives a key twice in one object', ['{"__proto__":1,"__proto__":3}', '{"a":{"b":{}},"a":1}']],
-    ['gives a key twice in one object', ['{"a\\"":1,"a\\"":3}', '{"":":","":":"}']],
+    [TWICE, ['{"a":1,"b":2,"a":3}', '[{"a":1,"\\u0061":3}]', '{"__proto__":1,"__proto__":3}']],
+    [TWICE, ['{"a":{"b":{}},"a":1}', '{"a\\"":1,"a\\"":3}', '{"":":","":":"}']],
   ])('refuses what %s: %j', (fault, texts) => {
     for (const text of texts) expect([text, faultOf(text)]).toEqual([text, fault]);
   });
 
   it.each([
     ...['0', '-0', '1.50', '1E+2', '-1.5e-7', '0.1', '5e-324', '1.7976931348623157e308', '9007199254740992'],
-    ...['0e999999999', '0.000e-999999999999999999999999', '1e0000000000000000000000001'],
-    ...[
-      `0.${'0'.repeat(1_000)}1e1001`,
-      `1${'0'.repeat(1_000)}e-1000`,
-      '100000000000000000000',
-      '-120.0340e-1',
-    ],
+    ...['0e999999999', '0.000e-999999999999999999999999', '1e0000000000000000000000001', '-120.0340e-1'],
+    ...[`0.${'0'.repeat(1_000)}1e1001`, `1${'0'.repeat(1_000)}e-1000`, '100000000000000000000'],
   ])('reads the number %.60s', (literal) => {
-    expect(parseStrictJson(`[${literal}]`)).toEqual({ ok: true, value: [Number(literal)] });
+    expect(parseStrictJson(`[${literal}]`)).toMatchObject({ ok: true, value: [Number(literal)] });
   });
 
   it('refuses a number exactly if its parsed value is another one', () => {
     const digits = fc.string({ unit: fc.constantFrom(...'0001234567899'), minLength: 1, maxLength: 22 });
     const whole = digits.map((text) => text.replace(/^0+(?=.)/, ''));
-    const fraction = fc.oneof(fc.constant(''), digits).map((text) => (text === '' ? '' : `.${text}`));
+    const fraction = fc.oneof(
+      fc.constant(''),
+      digits.map((text) => `.${text}`),
+    );
     const power = fc.oneof(
       fc.constant(''),
       fc.integer({ min: -340, max: 320 }).map((e) => `E${e}`),
@@ -86,63 +74,25 @@ describe('parseStrictJson', () => {
     );
   });
 
-  it('keeps surrogate pairs, NUL escapes and U+2028', () => {
-    expect(parseStrictJson('"\\ud83d\\ude00😀\\u0000\u2028\\u2028"')).toEqual({
-      ok: true,
-      value: '😀😀\0\u2028\u2028',
-    });
-  });
-
-  it('S10 keeps __proto__ and constructor as own keys', () => {
-    const parsed = parseStrictJson('{"__proto__":{"polluted":true},"constructor":1}');
-    const value = parsed.ok && isObject(parsed.value) ? parsed.value : {};
-    expect(Object.keys(value)).toEqual(['__proto__', 'constructor']);
-    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+  it('S10 keeps __proto__ and constructor as own keys, and escaped characters as they are', () => {
+    const text = '{"__proto__":{"polluted":true},"constructor":"\\ud83d\\ude00😀\\u0000\u2028\\u2028"}';
+    const parsed = parseStrictJson(text);
+    expect(Object.entries(Object(parsed.ok && parsed.value))).toEqual([
+      ['__proto__', { polluted: true }],
+      ['constructor', '😀😀\0\u2028\u2028'],
+    ]);
     expect('polluted' in {}).toBe(false);
   });
 
   it('accepts 500 levels and refuses 501, and a million', () => {
     const nested = (levels: number) => faultOf(`${'['.repeat(levels)}${']'.repeat(levels)}`);
-    expect([500, 501, 1_000_000].map(nested)).toEqual([
-      'none',
-      'nests deeper than 500 levels',
-      'nests deeper than 500 levels',
-    ]);
+    const refused = 'nests deeper than 500 levels';
+    expect([500, 501, 1_000_000].map(nested)).toEqual(['none', refused, refused]);
+    expect(faultOf(`${'{"a":'.repeat(501)}1${'}'.repeat(501)}`)).toBe(refused);
   });
 
   it('reads a string of millions of escapes', () => {
     expect(faultOf(`"${'\\n'.repeat(8_000_000)}"`)).toBe('none');
-  });
-});
-
-describe('isDeeperThan', () => {
-  it('counts levels of arrays and objects', () => {
-    expect([isDeeperThan(1, 0), isDeeperThan([], 0)]).toEqual([false, true]);
-    expect([isDeeperThan({ a: [1] }, 2), isDeeperThan({ a: [{}] }, 2)]).toEqual([false, true]);
-  });
-});
-
-describe('indentedJson', () => {
-  it('has two spaces a level, and is null above the limit', () => {
-    expect(indentedJson({ a: [1] }, 22)).toBe('{\n  "a": [\n    1\n  ]\n}');
-    expect(indentedJson({ a: [1] }, 21)).toBeNull();
-  });
-
-  it('is null without writing what would be longer than a string can be', () => {
-    const lists = `${'['.repeat(400)}${'[],'.repeat(1_000_000)}[]${']'.repeat(400)}`;
-    expect(indentedJson(JSON.parse(lists), 1_000)).toBeNull();
-  });
-});
-
-describe('isObject, isArray and jsonPointer', () => {
-  it('distinguish objects, arrays and null', () => {
-    expect([{}, [], null, 'x', undefined].map(isObject)).toEqual([true, false, false, false, false]);
-    expect([{}, [], null, 'x', undefined].map(isArray)).toEqual([false, true, false, false, false]);
-  });
-
-  it('escape pointers as in RFC 6901', () => {
-    expect(jsonPointer(['a/b', '~', 0])).toBe('/a~1b/~0/0');
-    expect(jsonPointer([])).toBe('');
   });
 });
 
@@ -154,8 +104,8 @@ describe('parseJsonWithInexact', () => {
       value: JSON.parse(text),
       inexact: [
         { path: ['4915'], number: Number.POSITIVE_INFINITY },
-        { path: ['a', 1, 'b/c'], number: 9007199254740992 },
-        { path: ['d', 1], number: 1 },
+        { path: ['a', '1', 'b/c'], number: 9007199254740992 },
+        { path: ['d', '1'], number: 1 },
       ],
     });
   });

@@ -41,17 +41,14 @@ it('issues are listed by path, keyword and missing property, without their messa
   expect(listIssues(issues)).toBe('the root (required: summary), /a/0 (type)');
 });
 
-describe('suggest', () => {
-  it('returns the closest word first', () => {
-    expect(suggest('pased', ['summary', 'passed', 'parsed', 'findings'])).toEqual(['passed', 'parsed']);
-  });
-
-  it('omits words that are not similar', () => {
-    expect(suggest('zzzzzzzz', ['passed', 'summary'])).toEqual([]);
-  });
-
-  it('returns at most the given number of words', () => {
-    expect(suggest('a', ['b', 'c', 'd', 'e'])).toEqual(['b', 'c', 'd']);
-    expect(suggest('a', ['b', 'c'], 1)).toEqual(['b']);
-  });
-});
+it.each([
+  ['pased', ['summary', 'passed', 'parsed', 'findings'], 3, ['passed', 'parsed']],
+  ['zzzzzzzz', ['passed', 'summary'], 3, []],
+  ['a', ['b', 'c', 'd', 'e'], 3, ['b', 'c', 'd']],
+  ['a', ['b', 'c'], 1, ['b']],
+])(
+  'for %s of %j at most %i similar words are suggested, the closest first',
+  (word, words, max, suggested) => {
+    expect(suggest(word, words, max)).toEqual(suggested);
+  },
+);

@@ -1,27 +1,36 @@
+import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { breakCommands, cleanText, inertLine, sanitize } from '../../src/text/sanitize.ts';
+import {
+  breakCommands,
+  cleanText,
+  inertLine,
+  jsonLine,
+  sanitize,
+  shellSafeJson,
+} from '../../src/text/sanitize.ts';
 import { knowSecrets } from '../support/surroundings.ts';
 
 describe('cleanText', () => {
-  it('normalizes every kind of line break', () => {
-    expect(cleanText('a\r\nb\nc\rd\ve\ff\u0085g\u2028h\u2029i')).toBe('a\nb\nc\nd\ne\nf\ng\nh\ni');
-  });
-
-  it('removes invisible characters: controls, bidi, zero width, variation selectors, tags', () => {
-    expect(
-      cleanText('a\0\x1b\x7f\x80b\u202e\u2066\u200b\u200d\ufeff\u00adc\u034f\u115f\u3164\ufe0f\u{e0041}d'),
-    ).toBe('abcd');
-  });
-
-  it('removes whole terminal sequences and keeps tabs and letters of any script', () => {
-    expect(cleanText('\x1b[1;31mred\x1b[0m\t\x1b]8;;http://x\x07link\x1b]8;;\x1b\\ naïve 日本 🎉')).toBe(
+  it.each([
+    [
+      'normalizes every kind of line break',
+      'a\r\nb\nc\rd\ve\ff\u0085g\u2028h\u2029i',
+      'a\nb\nc\nd\ne\nf\ng\nh\ni',
+    ],
+    [
+      'removes invisible characters: controls, bidi, zero width, variation selectors, tags',
+      'a\0\x1b\x7f\x80b\u202e\u2066\u200b\u200d\ufeff\u00adc\u034f\u115f\u3164\ufe0f\u{e0041}d',
+      'abcd',
+    ],
+    [
+      'removes whole terminal sequences and keeps tabs and letters of any script',
+      '\x1b[1;31mred\x1b[0m\t\x1b]8;;http://x\x07link\x1b]8;;\x1b\\ naïve 日本 🎉',
       'red\tlink naïve 日本 🎉',
-    );
-  });
-
-  it('replaces unpaired surrogates', () => {
-    expect(cleanText('a\ud800b\udc00c')).toBe('a\ufffdb\ufffdc');
+    ],
+    ['replaces unpaired surrogates', 'a\ud800b\udc00c', 'a\ufffdb\ufffdc'],
+  ])('%s', (_, text, cleaned) => {
+    expect(cleanText(text)).toBe(cleaned);
   });
 
   it('is idempotent', () => {
@@ -33,16 +42,11 @@ describe('cleanText', () => {
   });
 });
 
-it('inertLine breaks workflow commands, also those with an invisible character inside', () => {
+it('command markers are broken visibly, also those with an invisible character inside', () => {
+  expect(breakCommands('::a:::b ##[c] ###[d] # #[e] x:y ##VSO[f]')).toBe(
+    ': :a: : :b ## [c] ### [d] # #[e] x:y ## VSO[f]',
+  );
   expect(inertLine(' :\u200b:error::a\n#\u00ad#[add-mask]b', 100)).toBe(': :error: :a ## [add-mask]b');
-});
-
-describe('breakCommands', () => {
-  it('breaks every command marker visibly', () => {
-    expect(breakCommands('::a:::b ##[c] ###[d] # #[e] x:y ##VSO[f]')).toBe(
-      ': :a: : :b ## [c] ### [d] # #[e] x:y ## VSO[f]',
-    );
-  });
 });
 
 describe('sanitize', () => {
@@ -52,12 +56,32 @@ describe('sanitize', () => {
     expect(sanitize('a sk-canary-0123 b sk-can\x1b[0mary-0123 c\u200b', secrets)).toBe('a *** b *** c');
   });
 
-  it('leaves no part of a secret at the end of the text that is shown', () => {
+  it('leaves no part of a secret at the end of the text that is shown, and cuts none within the limit', () => {
     for (let read = 1; read < 14; read += 1)
       expect(sanitize(`${'.'.repeat(100)}sk-canary-0123`, secrets, 100 + read)).toMatch(/^\.{99,}\**…?$/u);
-  });
-
-  it('keeps a text within the read limit', () => {
     expect(sanitize('x'.repeat(64 * 1024), secrets)).toBe('x'.repeat(64 * 1024));
   });
+});
+
+describe.each([
+  ['jsonLine', jsonLine, /^[^\x7f-\x9f\n\r\u2028\u2029\u202e\u2066\u200f]+$/],
+  ['shellSafeJson', shellSafeJson, /^[^<>&'`$\x7f-\x9f\r\n\u2028\u2029]+$/],
+])('%s', (_, write, allowed) => {
+  const expectInert = (value: string | readonly string[]) => {
+    expect(JSON.parse(write(value))).toEqual(value);
+    expect(write(value)).toMatch(allowed);
+    if (write === jsonLine) expect(write(value)).not.toContain('##[');
+  };
+
+  it('D12 is one line of JSON for the same value, without characters that have an effect', () => {
+    expectInert("a\x1b[2J\x9b2J\x7f\r\n\u0085\u2028\u2029\u202e\u2066\u200f\ud800<>&'`$");
+    expectInert(['##[add-mask]x', '####[error]y', '\\##[z']);
+    fc.assert(fc.property(fc.array(fc.string({ unit: 'binary' })), expectInert));
+  });
+});
+
+it('D12 shellSafeJson stays text in single quotes of a real shell', () => {
+  const value = { summary: ['$', "{{ secrets.GITHUB_TOKEN }} $(touch pwn) `id` '; id; #"].join('') };
+  const script = `printf %s '${shellSafeJson(value)}'`;
+  expect(JSON.parse(execFileSync('/bin/sh', ['-c', script], { encoding: 'utf8' }))).toEqual(value);
 });

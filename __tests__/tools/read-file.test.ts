@@ -12,21 +12,34 @@ async function read(input: { path: string; offset?: number; limit?: number }, ma
   return createReadFile(sandbox, maxOutputBytes).run(input, new AbortController().signal);
 }
 
-it('numbers the lines and does not count the last line break as a line', async () => {
-  writeFileSync(at('a'), 'one\n\nthree\n');
-  expect(await read({ path: 'a' })).toEqual({
-    content: '     1\tone\n     2\t\n     3\tthree',
-    isError: false,
-  });
-});
-
-it('ends a page with the call for the next page', async () => {
-  writeFileSync(at('pages'), Array.from({ length: 5 }, (_, i) => `l${i + 1}`).join('\n'));
-  const first = await read({ path: 'pages', limit: 2 });
-  expect(first.content).toBe(
-    '     1\tl1\n     2\tl2\n[Lines 1 to 2 of 5. For more: read_file {"path":"pages","offset":3}]',
-  );
-  expect((await read({ path: 'pages', offset: 3 })).content).toBe('     3\tl3\n     4\tl4\n     5\tl5');
+const five = 'l1\nl2\nl3\nl4\nl5';
+const long = `${'x'.repeat(1999)}é`;
+it.each<[string, string | Buffer, { offset?: number; limit?: number }, string]>([
+  ['numbers the lines of a file', 'one\n\nthree\n', {}, '     1\tone\n     2\t\n     3\tthree'],
+  ['hides line breaks and a byte order mark', '\ufeffa\r\nb\r\n', {}, '     1\ta\n     2\tb'],
+  ['says that a file is empty', '', {}, '"a.txt" is empty.'],
+  [
+    'ends a page with the call for the next page',
+    five,
+    { limit: 2 },
+    '     1\tl1\n     2\tl2\n[Lines 1 to 2 of 5. For more: read_file {"path":"a.txt","offset":3}]',
+  ],
+  ['shows the last page', five, { offset: 3 }, '     3\tl3\n     4\tl4\n     5\tl5'],
+  [
+    'truncates long lines and says so',
+    `${long}${'y'.repeat(100)}\nnext`,
+    {},
+    `     1\t${long} [… line cut: it has 2100 characters]\n     2\tnext`,
+  ],
+  [
+    'shows control characters as escapes, and replaces what is not UTF-8',
+    Buffer.from('a\0b\tc\x1b[31md\x7f \xe9\rf\n', 'latin1'),
+    {},
+    '     1\ta\u2400b\tc\\x1b[31md\\x7f \ufffd\\x0df',
+  ],
+])('%s', async (_, file, more, content) => {
+  writeFileSync(at('a.txt'), file);
+  expect(await read({ path: 'a.txt', ...more })).toEqual({ content, isError: false });
 });
 
 it('limits a page to 2,000 lines and to the size of a tool result', async () => {
@@ -40,44 +53,19 @@ it('limits a page to 2,000 lines and to the size of a tool result', async () => 
   );
 });
 
-it('truncates long lines and says so', async () => {
-  writeFileSync(at('long'), `${'x'.repeat(1999)}é${'y'.repeat(100)}\nnext`);
-  expect((await read({ path: 'long' })).content).toBe(
-    `     1\t${'x'.repeat(1999)}é [… line cut: it has 2100 characters]\n     2\tnext`,
-  );
-});
-
-it('hides line breaks and a byte order mark', async () => {
-  writeFileSync(at('win'), '\ufeffa\r\nb\r\n');
-  expect((await read({ path: 'win' })).content).toBe('     1\ta\n     2\tb');
-});
-
-it('explains an empty file, an offset beyond the end and a missing file', async () => {
-  writeFileSync(at('empty'), '');
+it('explains an offset beyond the end, a missing file, and a binary one by its name and a NUL', async () => {
   writeFileSync(at('three'), '1\n2\n3\n');
-  expect(await read({ path: 'empty' })).toEqual({ content: '"empty" is empty.', isError: false });
-  expect(await read({ path: 'three', offset: 4 })).toEqual({
-    content: '"three" has 3 lines to read; offset 4 is beyond its end.',
-    isError: true,
-  });
-  expect(await read({ path: 'absent' })).toEqual({
-    content: '"absent" does not exist. Read its folder with read_file to see what is there.',
-    isError: true,
-  });
-});
-
-it('shows control characters as escapes, and replaces what is not UTF-8', async () => {
-  writeFileSync(at('odd.txt'), Buffer.from('a\0b\tc\x1b[31md\x7f \xe9\rf\n', 'latin1'));
-  expect((await read({ path: 'odd.txt' })).content).toBe('     1\ta\u2400b\tc\\x1b[31md\\x7f \ufffd\\x0df');
-});
-
-it('refuses a file with a NUL and the name of a binary file', async () => {
   writeFileSync(at('image.PNG'), 'a\0b');
   writeFileSync(at('text.png'), 'a text');
-  expect(await read({ path: 'image.PNG' })).toEqual({
-    content: '"image.PNG" is not a text file, so it cannot be read by lines.',
-    isError: true,
-  });
+  const answers = [{ path: 'three', offset: 4 }, { path: 'absent' }, { path: 'image.PNG' }].map((input) =>
+    read(input),
+  );
+  const problems = [
+    '"three" has 3 lines to read; offset 4 is beyond its end.',
+    '"absent" does not exist. Read its folder with read_file to see what is there.',
+    '"image.PNG" is not a text file, so it cannot be read by lines.',
+  ];
+  expect(await Promise.all(answers)).toEqual(problems.map((content) => ({ content, isError: true })));
   expect((await read({ path: 'text.png' })).content).toBe('     1\ta text');
 });
 

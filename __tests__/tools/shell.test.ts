@@ -7,8 +7,8 @@ const world = await useWorld();
 const sandbox = await world.open({ mode: 'off' });
 const shell = createShell(sandbox, 20, 400);
 
-const run = (command: string, more: Record<string, number> = {}) =>
-  shell.run({ command, ...more }, new AbortController().signal);
+const run = (command: string, more: Record<string, number> = {}, tool = shell) =>
+  tool.run({ command, ...more }, new AbortController().signal);
 
 it.each([
   ['the exit code', 'echo out; echo err >&2; exit 3', 'out\nerr\n[exit code 3]'],
@@ -41,8 +41,7 @@ it('reports a timeout and how to set a longer one', async () => {
 });
 
 it('uses the configured timeout by default', async () => {
-  const hasty = createShell(sandbox, 1, 400);
-  const { content } = await hasty.run({ command: 'sleep 30' }, new AbortController().signal);
+  const { content } = await run('sleep 30', {}, createShell(sandbox, 1, 400));
   expect(content).toContain('[timed out after 1 s and was killed.');
 });
 
@@ -56,10 +55,8 @@ it('reports how much of a large output is kept', async () => {
       fullOutputPath: '/tmp/output.txt',
     }),
   };
-  const tool = createShell(flooded, 20, 400);
-  expect((await tool.run({ command: 'echo x' }, new AbortController().signal)).content).toContain(
-    '[The output has 900 bytes; the first 800 bytes are in /tmp/output.txt: ',
-  );
+  const { content } = await run('echo x', {}, createShell(flooded, 20, 400));
+  expect(content).toContain('[The output has 900 bytes; the first 800 bytes are in /tmp/output.txt: ');
 });
 
 it('names the file with the full output when output is truncated', async () => {
@@ -74,8 +71,6 @@ it('rejects an empty command', async () => {
 });
 
 it('rejects when the signal aborts', async () => {
-  const control = new AbortController();
-  const running = shell.run({ command: 'sleep 30' }, control.signal);
-  setTimeout(() => control.abort(new Error('stop')), 100);
-  await expect(running).rejects.toThrow('stop');
+  const running = shell.run({ command: 'sleep 30' }, AbortSignal.timeout(100));
+  await expect(running).rejects.toThrow('aborted due to timeout');
 });

@@ -29,14 +29,14 @@ async function run(name: string, raw: string, status?: ArgumentStatus, box = too
 }
 
 describe('the offered tools', () => {
-  it('have a stable order with structured_output last', () => {
-    const { names, specs } = toolbox();
-    const all = [...TOOL_NAMES, 'structured_output'];
+  it.each<[string, Partial<ToolboxOptions>, readonly string[]]>([
+    ['have a stable order with structured_output last', {}, TOOL_NAMES],
+    ['E14 include structured_output whatever the allow-list says', { tools: ['read_file'] }, ['read_file']],
+    ['only read files if auto found no sandbox', { shellOffered: false }, ['read_file']],
+  ])('%s', (_, options, others) => {
+    const { names, specs } = toolbox(options);
+    const all = [...others, 'structured_output'];
     expect([names, specs.map(({ name }) => name)]).toEqual([all, all]);
-  });
-
-  it('E14 include structured_output whatever the allow-list says', () => {
-    expect(toolbox({ tools: ['read_file'] }).names).toEqual(['read_file', 'structured_output']);
   });
 
   it('E13 exclude denied ones, structured_output as well, and calls of them do not run', async () => {
@@ -49,10 +49,6 @@ describe('the offered tools', () => {
     });
     const edit = '{"path":"excluded","old_string":"","new_string":"x"}';
     expect(await run('edit', edit, 'complete', box)).toMatchObject({ isError: true, ran: false });
-  });
-
-  it('only read files if auto found no sandbox', () => {
-    expect(toolbox({ shellOffered: false }).names).toEqual(['read_file', 'structured_output']);
   });
 
   it('S1 include structured_output with the schema and a description of how to call it', () => {
@@ -69,33 +65,6 @@ describe('the offered tools', () => {
 });
 
 describe('a call that cannot run', () => {
-  it('N8 of an unknown tool returns the list of tools', async () => {
-    expect(await run('write_file', '{}')).toEqual({
-      content:
-        'There is no tool named "write_file". The tools are: read_file, edit, shell, structured_output.',
-      isError: true,
-      ran: false,
-    });
-  });
-
-  it('N9 with malformed, truncated or duplicate arguments never runs as {}', async () => {
-    for (const [raw, status, says] of [
-      ['{"command": "tru', 'truncated', 'cut off by the output limit'],
-      // The status from the provider counts, whatever the text looks like.
-      ['{"command":"true"}', 'truncated', 'cut off by the output limit'],
-      ['{"command":"true"}', 'malformed', ''],
-      ['{"command": tru', 'complete', ''],
-      ['{"command":"true","command":"false"}', 'complete', ''],
-      ['["true"]', 'complete', 'not a JSON object'],
-      ['', 'too_long', 'longer than 2 MiB'],
-    ] as const)
-      expect(await run('shell', raw, status)).toMatchObject({
-        isError: true,
-        ran: false,
-        content: expect.stringContaining(says),
-      });
-  });
-
   it('reports all missing, mistyped and unknown arguments at once', async () => {
     const answer = await run('edit', '{"path": 1, "old_string": "a", "mode": 7}');
     expect(answer).toMatchObject({ isError: true, ran: false });
@@ -104,14 +73,25 @@ describe('a call that cannot run', () => {
       expect(answer.content).toContain(part);
   });
 
-  it.each([
-    ['shell', '{"command":"true","timeout_seconds":601}', '/timeout_seconds: '],
-    ['read_file', '{"path":"x","offset":0}', '/offset: '],
-    ['read_file', '{"path":"x","offset":1.5}', '/offset: '],
-    ['read_file', '{"path":"x","__proto__":1}', '__proto__'],
-    ['read_file', '', '"path"'],
-  ])('of %s with %s says what is wrong', async (tool, raw, says) => {
-    expect(await run(tool, raw)).toMatchObject({ ran: false, content: expect.stringContaining(says) });
+  const cutOff = 'cut off by the output limit';
+  it.each<[string, string, string, string, ArgumentStatus?]>([
+    ['N8 of an unknown tool', 'write', '{}', 'The tools are: read_file, edit, shell, structured_output.'],
+    ['N9 that was cut', 'shell', '{"command": "tru', cutOff, 'truncated'],
+    // The status from the provider counts, whatever the text looks like.
+    ['N9 that was cut after a value', 'shell', '{"command":"true"}', cutOff, 'truncated'],
+    ['N9 whose arguments the provider calls malformed', 'shell', '{"command":"true"}', '', 'malformed'],
+    ['N9 whose arguments are not JSON', 'shell', '{"command": tru', ''],
+    ['N9 with a duplicate argument', 'shell', '{"command":"true","command":"false"}', ''],
+    ['N9 with a list of arguments', 'shell', '["true"]', 'not a JSON object'],
+    ['N9 with too long arguments', 'shell', '', 'longer than 2 MiB', 'too_long'],
+    ['without a path', 'read_file', '', '"path"'],
+    ['with a too high timeout', 'shell', '{"command":"true","timeout_seconds":601}', '/timeout_seconds: '],
+    ['with a too low offset', 'read_file', '{"path":"x","offset":0}', '/offset: '],
+    ['with half an offset', 'read_file', '{"path":"x","offset":1.5}', '/offset: '],
+    ['with __proto__', 'read_file', '{"path":"x","__proto__":1}', '__proto__'],
+  ])('%s says what is wrong', async (_, tool, raw, says, status) => {
+    const content = expect.stringContaining(says);
+    expect(await run(tool, raw, status)).toEqual({ isError: true, ran: false, content });
   });
 
   it('because the sandbox denies it is answered with the reason', async () => {

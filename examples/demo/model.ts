@@ -80,12 +80,10 @@ function verdict(counts: TestCounts | null, request: ModelRequest): Readonly<Rec
 }
 
 function readSteps(messages: readonly ModelMessage[]): readonly Step[] {
-  const results = new Map(
-    messages.flatMap((each) => (each.role === 'tool' ? [[each.callId, each.text] as const] : [])),
-  );
+  const results = new Map(messages.map(({ callId = '', text }) => [callId, text]));
   return messages
-    .flatMap((each) => (each.role === 'assistant' ? each.calls : []))
-    .map((made) => ({ ...made, result: results.get(made.id ?? '') ?? '' }));
+    .flatMap(({ calls = [] }) => calls)
+    .map((made) => ({ ...made, result: (made.id && results.get(made.id)) ?? '' }));
 }
 
 function call(name: string, input: Readonly<Record<string, unknown>>): ScriptedCall {

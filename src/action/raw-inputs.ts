@@ -1,5 +1,4 @@
-/** Reads raw inputs from the runner's `INPUT_*` variables. */
-import * as core from '@actions/core';
+/** Reads raw inputs from the runner's `INPUT_*` variables, without the toolkit: a run starts before it is loaded. */
 import { INPUTS, type InputName, meantInputs } from '../config/inputs.ts';
 import { InputError } from '../errors.ts';
 
@@ -28,7 +27,7 @@ export function readInputs<N extends string>(names: readonly N[]): CollectedInpu
       problems.push(unknownInput(variable.slice('INPUT_'.length).toLowerCase(), names));
   }
   for (const name of names) {
-    const value = core.getInput(name, { trimWhitespace: false });
+    const value = process.env[`INPUT_${name.toUpperCase()}`] ?? '';
     const text = value.trim();
     if (text !== '') raw.set(name, text);
     else if (value !== '')

@@ -1,23 +1,26 @@
-/** The reporters of the action, in the order in which they run. */
+/** The reporters of the action, in the order in which they run, and what it writes at the end. Loaded once the model is asked. */
 import path from 'node:path';
 import { createReportPage } from '../commands/report/report-page.ts';
 import type { Config } from '../config/parse-config.ts';
 import { verdictKey } from '../config/reporting.ts';
+import { signEnvelope } from '../envelope/signature.ts';
 import { createCommentWriter } from '../github/comment.ts';
-import { textAt } from '../github/event.ts';
-import { createStatusSetter } from '../github/status-commit.ts';
+import { createStatusSetter } from '../github/status.ts';
 import { createAnnotations } from '../reporters/annotations.ts';
+import { findCheckout } from '../reporters/checkouts.ts';
 import { createComment } from '../reporters/comment.ts';
 import { createCommitStatus } from '../reporters/commit-status.ts';
+import { writeResultFile } from '../reporters/envelope.ts';
 import { runPage } from '../reporters/links.ts';
 import { createLiveLog } from '../reporters/live-log.ts';
 import type { Log } from '../reporters/log.ts';
-import { RESULT_FILES } from '../reporters/outputs.ts';
-import type { Reporter } from '../reporters/report-types.ts';
+import { createTranscript } from '../reporters/messages.ts';
+import { RESULT_FILES, stepOutputs, writeOutputs } from '../reporters/outputs.ts';
+import type { Report, Reporter } from '../reporters/report-types.ts';
 import { createSarif } from '../reporters/sarif.ts';
-import { isCheckedOut, type Locate } from '../reporters/source-locations.ts';
-import { createSummary, type SummaryFacts } from '../reporters/summary.ts';
-import { createTranscript } from '../reporters/transcript.ts';
+import type { Locate } from '../reporters/source-locations.ts';
+import { createSummary } from '../reporters/summary.ts';
+import type { ViewOptions } from '../reporters/view.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { Subject } from '../types.ts';
 import type { ActionGitHub } from './github.ts';
@@ -30,7 +33,7 @@ export interface ReportingInputs {
 export interface ActionReportersOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly setup: ReportingInputs;
-  readonly hub: ActionGitHub;
+  readonly github: ActionGitHub;
   readonly subject: Subject | null;
   readonly workspace: string;
   /** The results folder. */
@@ -43,43 +46,64 @@ export interface ActionReportersOptions {
   readonly version: string;
   readonly log: Log;
   readonly secrets: Secrets;
+  readonly warn: (text: string) => void;
 }
 
 /** Local reporters come first: network reporters may take their time, and are skipped after a signal. */
 export function createReporters(options: ActionReportersOptions): readonly Reporter[] {
-  const { environment, setup, hub, log, secrets, workspace, results, locate, isResolved } = options;
+  const { environment, setup, log, secrets, workspace, results, locate, isResolved } = options;
   const serverUrl = environment['GITHUB_SERVER_URL'] || null;
-  const isThere = !isResolved || isCheckedOut({ workspace, repositories: repositoriesOf(hub) });
-  const facts: SummaryFacts = { secrets, serverUrl, ...(isThere ? { locate } : {}) };
+  const isThere = !isResolved || findCheckout(workspace, workspace) !== null;
+  const key = verdictKey(environment, setup.config);
+  const facts: ViewOptions = {
+    secrets,
+    serverUrl,
+    name: checkName(key),
+    help: helpPage(environment),
+    ...(isThere ? { locate } : {}),
+  };
   const file = setup.config.summary ? options.summaryFile : null;
   const level = environment['RUNNER_DEBUG'] === '1' ? 'full' : 'summary';
   const notify = (text: string) => log.info(text, 1);
+  const messages = { version: options.version, cwd: workspace, mask: secrets.mask };
   const ofRun = [
-    createTranscript({ file: path.join(results, RESULT_FILES.transcript), secrets }),
-    createReportPage({ file: path.join(results, RESULT_FILES.page), secrets, notify }),
+    createTranscript({ file: path.join(results, RESULT_FILES.transcript), ...messages }),
+    createReportPage({ file: path.join(results, RESULT_FILES.page), secrets, notify, ...messages }),
   ];
   const elsewhere = file === null ? 'the result file' : 'the job summary';
   return [
     ...(isResolved ? [] : ofRun),
-    ...(file === null ? [] : [{ ...createSummary({ ...facts, file }), repeatable: true }]),
+    ...(file === null ? [] : [createSummary({ ...facts, file })]),
     // Findings can be placed only in a repository that is checked out.
     ...(isThere ? [createSarifFile(options, facts)] : []),
     // The merge of the legs annotates what they found, once.
     ...(setup.config.leg === null ? [createAnnotations({ log, locate, elsewhere })] : []),
-    { ...createLiveLog({ log, level }), repeatable: true },
+    createLiveLog({ ...facts, log, level }),
     ...onGitHub(options, facts),
   ];
 }
 
-/** The reviewed repository, and the head repository of a pull request. */
-export function repositoriesOf({ event }: Pick<ActionGitHub, 'event'>): readonly string[] {
-  const head = textAt(event.payload, 'pull_request', 'head', 'repo', 'full_name');
-  return [event.repository, head].filter((name) => name !== '');
+/**
+ * Returns the name of the check in headlines: the key without its uninformative parts, which are an absent matrix and
+ * the name that the runner gives to a step without an id.
+ */
+function checkName(key: string): string | null {
+  const parts = key.split(' / ').filter((part) => part !== '' && part !== 'null' && !part.startsWith('__'));
+  return parts.length === 0 ? null : parts.join(' / ');
+}
+
+/** Returns the page about endings, in the version of the action that runs. */
+function helpPage(environment: ActionReportersOptions['environment']): string {
+  const { GITHUB_SERVER_URL: server, GITHUB_ACTION_REPOSITORY: repository } = environment;
+  const ref = environment['GITHUB_ACTION_REF'] || 'main';
+  return server && repository
+    ? `${server}/${repository}/blob/${ref}/docs/troubleshooting.md`
+    : 'docs/troubleshooting.md';
 }
 
 function createSarifFile(
-  { environment, setup, results, version, log, locate }: ActionReportersOptions,
-  { secrets, serverUrl }: SummaryFacts,
+  { environment, results, version, log, locate }: ActionReportersOptions,
+  { secrets, serverUrl }: ViewOptions,
 ): Reporter {
   const repository = environment['GITHUB_ACTION_REPOSITORY'] || null;
   return createSarif({
@@ -89,36 +113,21 @@ function createSarifFile(
     notify: (text) => log.info(text, 1),
     version,
     informationUri: serverUrl === null || repository === null ? null : `${serverUrl}/${repository}`,
-    category: verdictKey(environment, setup.config),
-    serverUrl,
   });
 }
 
 /** The comment and the status; a warning when there is no token for them. */
-function onGitHub(options: ActionReportersOptions, facts: SummaryFacts): readonly Reporter[] {
-  const { environment, setup, hub, subject, log } = options;
+function onGitHub(options: ActionReportersOptions, facts: ViewOptions): readonly Reporter[] {
+  const { environment, setup, github, subject, log, warn } = options;
   const { comment, commitStatus } = setup.config;
-  const { github, finder, event } = hub;
   if (comment === 'off' && commitStatus === null) return [];
-  if (github === null) {
-    log.warning('github-token is empty, so there is neither a comment nor a commit status.', {
-      title: 'structured-agent',
-    });
+  if (!github.hasToken) {
+    warn('github-token is empty, so there is neither a comment nor a commit status.');
     return [];
   }
-  const status = createStatusSetter({
-    github,
-    repository: event.repository,
-    name: commitStatus ?? '',
-    targetUrl: runPage(subject, facts.serverUrl),
-    findCommit: finder.findStatusCommit,
-  });
-  const findPullRequest = async () => {
-    const number = finder.number ?? (await finder.find())?.number;
-    return number === undefined ? null : { repository: event.repository, number };
-  };
+  const set = createStatusSetter(github.hub, commitStatus ?? '', runPage(subject, facts.serverUrl));
   return [
-    ...(commitStatus === null ? [] : [createCommitStatus({ secrets: facts.secrets, set: status })]),
+    ...(commitStatus === null ? [] : [createCommitStatus({ ...facts, set })]),
     ...(comment === 'off'
       ? []
       : [
@@ -126,9 +135,21 @@ function onGitHub(options: ActionReportersOptions, facts: SummaryFacts): readonl
             ...facts,
             mode: comment,
             key: verdictKey(environment, setup.config),
-            write: createCommentWriter({ github, findPullRequest }),
+            write: createCommentWriter(github.hub),
             notice: (text) => log.info(text),
           }),
         ]),
   ];
+}
+
+/** Writes the envelope, signed if there is a key. @throws InputError if it cannot be written */
+export function writeSignedEnvelope(report: Report, secrets: Secrets, key: string | null): void {
+  writeResultFile(report, secrets, key === null ? null : (whole) => signEnvelope(whole, key));
+}
+
+/** Writes the outputs, and warns about those that are left out. @throws InputError if they cannot be written */
+export function writeStepOutputs(report: Report, file: string | null, log: Log): void {
+  const { outputs, warnings } = stepOutputs(report);
+  for (const text of warnings) log.warning(text);
+  if (file !== null) writeOutputs(file, outputs);
 }

@@ -1,6 +1,5 @@
 /** The setup of an action step: the runner's folders, the configuration, and the network. */
-import { constants } from 'node:fs';
-import { access, mkdtemp, realpath } from 'node:fs/promises';
+import { accessSync, constants, mkdtempSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { type Config, parseConfig } from '../config/parse-config.ts';
 import type { Reporting } from '../config/reporting.ts';
@@ -54,16 +53,16 @@ export interface Folders {
 }
 
 /** @throws InputError for a runner without these folders: nothing can be reported there */
-export async function findFolders(environment: NodeJS.ProcessEnv): Promise<Folders> {
-  const workspace = await findFolder('GITHUB_WORKSPACE', environment);
-  const temp = await findFolder('RUNNER_TEMP', environment);
-  return { workspace, temp, results: await mkdtemp(path.join(temp, 'structured-agent-')) };
+export function findFolders(environment: NodeJS.ProcessEnv): Folders {
+  const workspace = findFolder('GITHUB_WORKSPACE', environment);
+  const temp = findFolder('RUNNER_TEMP', environment);
+  return { workspace, temp, results: mkdtempSync(path.join(temp, 'structured-agent-')) };
 }
 
-async function findFolder(variable: string, environment: NodeJS.ProcessEnv): Promise<string> {
+function findFolder(variable: string, environment: NodeJS.ProcessEnv): string {
   try {
-    const folder = await realpath(environment[variable] ?? '');
-    await access(folder, constants.W_OK);
+    const folder = realpathSync.native(environment[variable] ?? '');
+    accessSync(folder, constants.W_OK);
     return folder;
   } catch (cause) {
     const why = `${variable} must name a folder that can be written to. Check how the runner is set up.`;

@@ -1,18 +1,20 @@
 /** How a step of the action starts and exits: secrets are masked before the first line, the exit code is set last. */
 import { randomUUID } from 'node:crypto';
-import * as core from '@actions/core';
 import { InputError, messageOf } from '../errors.ts';
 import { findSecrets } from '../github/runner.ts';
 import { proxySecrets } from '../network/network.ts';
-import { createLog, type Log } from '../reporters/log.ts';
-import { trapSignals } from '../run/signals.ts';
+import { createLog, type Log, maskCommands } from '../reporters/log.ts';
+import { once, trapSignals } from '../run/signals.ts';
 import type { EndWorld } from '../run/world.ts';
 import { createSecrets, type Secrets } from '../text/secrets.ts';
 
 export interface Step {
   readonly environment: NodeJS.ProcessEnv;
   readonly secrets: Secrets;
-  readonly log: Log;
+  /** Loads the toolkit, which a request to the model does not wait for. */
+  readonly openLog: () => Promise<Log>;
+  /** Logs a warning as soon as the log is open. */
+  readonly warn: (text: string) => void;
   readonly listen: EndWorld['listen'];
 }
 
@@ -30,14 +32,19 @@ async function run(
 ): Promise<number> {
   const listen = trapSignals();
   const secrets = createSecrets();
-  const log = createLog({ core, secrets, token: randomUUID });
   for (const value of [...findSecrets(environment), ...proxySecrets(environment)]) {
     secrets.add(value);
-    log.mask(value);
+    process.stdout.write(maskCommands(value));
   }
+  const openLog = once(async () =>
+    createLog({ core: await import('@actions/core'), secrets, token: randomUUID }),
+  );
+  const warn = (text: string) =>
+    void openLog().then((log) => log.warning(text, { title: 'structured-agent' }));
   try {
-    return await work({ environment, secrets, log, listen });
+    return await work({ environment, secrets, openLog, warn, listen });
   } catch (error) {
+    const log = await openLog();
     log.error(`${name} could not start: ${messageOf(error)}`);
     return error instanceof InputError ? 52 : 1;
   }

@@ -1,17 +1,13 @@
 /** The parts of a world that every action step has: GitHub, the reporters, and the files written at the end. */
 import path from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
-import { signer } from '../envelope/signature.ts';
 import { readCheckedOut } from '../github/checked-out.ts';
 import { readEvent, readSubject } from '../github/event.ts';
 import { keepFiles, type RunnerFiles } from '../github/runner.ts';
-import { findJudgedCheckout } from '../reporters/checkouts.ts';
-import { writeResultFile } from '../reporters/envelope.ts';
-import { stepOutputs, writeOutputs } from '../reporters/outputs.ts';
+import { findCheckout } from '../reporters/checkouts.ts';
 import { createLocator } from '../reporters/source-locations.ts';
 import type { EndWorld } from '../run/world.ts';
 import { type ActionGitHub, openGitHub } from './github.ts';
-import { createReporters, repositoriesOf } from './reporters.ts';
 import type { Folders, Setup, StepConfig } from './setup.ts';
 import type { Step } from './start.ts';
 
@@ -36,16 +32,15 @@ export interface ActionWorld
 /** Creates the common part of a world. Sends no request to GitHub and writes nothing yet. */
 export function createActionWorld(options: ActionWorldOptions): ActionWorld {
   const { step, files, folders, setup, isResolved, signingKey } = options;
-  const { environment, secrets, log, listen } = step;
+  const { environment, secrets, warn, listen } = step;
   const { workspace } = folders;
   const { version } = manifest;
-  const warn = (text: string) => log.warning(text, { title: 'structured-agent' });
   const event = readEvent(environment);
   const folder = path.resolve(workspace, setup.config.workingDirectory);
-  const checkout = findJudgedCheckout(folder, workspace, repositoriesOf({ event }));
+  const checkout = findCheckout(folder, workspace);
   const checkedOut = checkout === null ? null : readCheckedOut(checkout);
   const subject = readSubject(event, environment, checkedOut);
-  const hub = openGitHub({
+  const github = openGitHub({
     event,
     environment,
     config: setup.config,
@@ -58,22 +53,21 @@ export function createActionWorld(options: ActionWorldOptions): ActionWorld {
   const locate = createLocator({
     workspace,
     workingDirectory: setup.config.workingDirectory,
-    repositories: repositoriesOf(hub),
-    changed: hub.changedPaths,
+    changed: github.changedPaths,
   });
   const { results } = folders;
   const shared = {
     environment,
     setup,
-    hub,
+    github,
     subject,
     workspace,
     results,
     locate,
     isResolved,
     version,
-    log,
     secrets,
+    warn,
   };
   return {
     entry: 'action',
@@ -85,17 +79,22 @@ export function createActionWorld(options: ActionWorldOptions): ActionWorld {
     results,
     locate: isResolved ? null : locate,
     restoreRunnerFiles: keepFiles(files.all),
-    files: hub.files,
-    findContext: hub.findContext,
-    findPolicyChanges: hub.findPolicyChanges,
+    files: github.files,
+    findContext: github.findContext,
+    findPolicyChanges: github.findPolicyChanges,
     now: () => performance.now(),
     listen,
-    reporters: createReporters({ ...shared, summaryFile: files.summary }),
-    writeEnvelope: (report) => writeResultFile(report, secrets, signer(signingKey)),
-    writeOutputs(report) {
-      const { outputs, warnings } = stepOutputs(report);
-      for (const text of warnings) log.warning(text);
-      if (files.output !== null) writeOutputs(files.output, outputs);
+    async openReporters() {
+      const { createReporters } = await import('./reporters.ts');
+      return createReporters({ ...shared, log: await step.openLog(), summaryFile: files.summary });
+    },
+    async writeEnvelope(report) {
+      const { writeSignedEnvelope } = await import('./reporters.ts');
+      writeSignedEnvelope(report, secrets, signingKey);
+    },
+    async writeOutputs(report) {
+      const { writeStepOutputs } = await import('./reporters.ts');
+      writeStepOutputs(report, files.output, await step.openLog());
     },
     warn,
   };

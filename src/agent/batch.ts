@@ -1,7 +1,7 @@
 /** Processes the tool calls of one assistant turn: which calls are run, validated or skipped. */
 import type { Contract } from '../contract/contract.ts';
 import type { Decision, EvidenceReview, FinalDecision } from '../evidence/review.ts';
-import type { CallDecision, CallRecord, CallRef, RunEvent, Totals } from '../reporters/report-types.ts';
+import type { CallDecision, CallRef, RunEvent, Totals } from '../reporters/report-types.ts';
 import { listIssues } from '../text/messages.ts';
 import { race } from '../text/wait.ts';
 import { type ResultSource, STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
@@ -34,8 +34,6 @@ export interface BatchOptions {
 
 export interface BatchTurn extends BatchOptions {
   readonly record: { toolCalls: number; readonly totals: Totals };
-  /** Receives each call as soon as it is settled, so that a run that is stopped midway is reported completely. */
-  readonly calls: CallRecord[];
   /** Receives what the results show, by the ids of their calls. */
   readonly sources: Map<string, ResultSource>;
   /** Whether no further turn is left. */
@@ -76,17 +74,11 @@ async function execute(calls: readonly ToolCall[], turn: BatchTurn): Promise<Bat
     signal.throwIfAborted();
     emit({ type: 'tool_started', turn: record.totals.turns, call: ref });
     const started = now();
-    try {
-      const { content, isError, ran } = await race(run(signal), signal);
-      if (ran) record.toolCalls += 1;
-      if (source !== null) turn.sources.set(call.id, source);
-      const decision = isError ? 'error' : 'ok';
-      results.push(settle(ref, { decision, content, durationMs: now() - started }, turn));
-    } catch (error) {
-      const { name, target } = ref;
-      turn.calls.push({ name, target, decision: 'error', durationMs: now() - started });
-      throw error;
-    }
+    const { content, isError, ran } = await race(run(signal), signal);
+    if (ran) record.toolCalls += 1;
+    if (source !== null) turn.sources.set(call.id, source);
+    const decision = isError ? 'error' : 'ok';
+    results.push(settle(ref, { decision, content, durationMs: now() - started }, turn));
   }
   const unknown = calls.filter(({ name }) => name === STRUCTURED_OUTPUT_NAME);
   const refused = joinRefused(unknown.map(({ rawArguments }) => rawArguments));
@@ -175,8 +167,8 @@ export function outcomeOf(decision: FinalDecision): Outcome {
   return { kind: 'weak', text: decision.text };
 }
 
-/** Reports and records what became of a call, and returns its result. */
-function settle(call: CallRef, settled: Settled, { record, emit, calls }: BatchTurn): ToolResult {
+/** Reports what became of a call, and returns its result. */
+function settle(call: CallRef, settled: Settled, { record, emit }: BatchTurn): ToolResult {
   const { decision, content, recorded, durationMs } = settled;
   const isError = decision !== 'ok' && decision !== 'accepted';
   // Model APIs reject half of a surrogate pair, which a cut text can end with.
@@ -184,7 +176,6 @@ function settle(call: CallRef, settled: Settled, { record, emit, calls }: BatchT
   const { totals } = record;
   const shown = { ...result, content: recorded ?? result.content };
   emit({ type: 'tool_finished', turn: totals.turns, call, decision, durationMs, result: shown, totals });
-  calls.push({ name: call.name, target: call.target, decision, durationMs });
   return result;
 }
 

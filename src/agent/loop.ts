@@ -1,7 +1,7 @@
 /** The agent loop: requests completions and runs their tool calls until a payload is accepted or a limit is reached. */
 import { ProviderError, SandboxError } from '../errors.ts';
 import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
-import type { CallRecord, Totals, TurnRecord } from '../reporters/report-types.ts';
+import type { Totals } from '../reporters/report-types.ts';
 import { counted, truncate } from '../text/messages.ts';
 import { NO_USAGE } from '../text/usage.ts';
 import { race } from '../text/wait.ts';
@@ -32,7 +32,6 @@ export type RunStop = { readonly stop: 'timeout' } | { readonly stop: 'signal'; 
 
 /** The record of the loop. It is updated during the run, so that the report of a run that fails midway is complete. */
 export interface AgentRecord {
-  readonly turns: TurnRecord[];
   rejections: number;
   /** Number of tool calls that ran, not counting `structured_output` and skipped calls. */
   toolCalls: number;
@@ -40,7 +39,7 @@ export interface AgentRecord {
 }
 
 export function createRecord(): AgentRecord {
-  return { turns: [], rejections: 0, toolCalls: 0, totals: { turns: 0, usage: NO_USAGE, costUsd: null } };
+  return { rejections: 0, toolCalls: 0, totals: { turns: 0, usage: NO_USAGE, costUsd: null } };
 }
 
 /** How many turns in a row may end with the same refused call of `structured_output`. */
@@ -107,7 +106,7 @@ async function loop(run: Run): Promise<Outcome> {
   for (;;) {
     const limit = budget.exhausted();
     if (limit !== null) return end(run, { kind: 'exhausted', limit, lastIssues: run.lastIssues });
-    const { message, stopReason, calls } = await complete(run, forced);
+    const { message, stopReason } = await complete(run, forced);
     await observeResults(run);
     if (stopReason === 'refusal') return end(run, { kind: 'refused', text: message.text });
     messages.push(message);
@@ -127,7 +126,7 @@ async function loop(run: Run): Promise<Outcome> {
     run.sources.clear();
     const ready = () => readyInSpiteOfTime(run);
     const isLast = () => budget.exhausted() !== null;
-    const batch = await runBatch(message.toolCalls, { ...run, calls, ready, isLast });
+    const batch = await runBatch(message.toolCalls, { ...run, ready, isLast });
     record.rejections += batch.rejected.length;
     if (batch.ended !== null) return batch.ended;
     run.lastIssues = batch.rejected.at(-1) ?? run.lastIssues;
@@ -178,10 +177,7 @@ async function readyInSpiteOfTime({ ready, signal, interrupt }: Run): Promise<vo
   }
 }
 
-/**
- * Requests one completion, counts, reports and records it; the calls of the turn are added to `calls` as they are
- * settled.
- */
+/** Requests one completion, counts it and reports it. */
 async function complete(run: Run, forced: boolean) {
   const { record, budget, limits, toolbox, now, emit } = run;
   const turn = record.totals.turns + 1;
@@ -204,9 +200,7 @@ async function complete(run: Run, forced: boolean) {
   const durationMs = now() - started;
   const shown = redactMessage(message, toolbox.has);
   emit({ type: 'turn_completed', turn, durationMs, usage, totals, stopReason, message: shown });
-  const calls: CallRecord[] = [];
-  record.turns.push({ turn, forced, durationMs, usage, calls });
-  return { message, stopReason, calls };
+  return { message, stopReason };
 }
 
 /**

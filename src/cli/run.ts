@@ -1,205 +1,123 @@
 /** A run on the command line: the same core as the action, with its output on stdout and stderr. */
 import path from 'node:path';
+import { isatty } from 'node:tty';
 import { createReportPage } from '../commands/report/report-page.ts';
 import type { RawInputs } from '../config/inputs.ts';
-import { type Config, parseConfig } from '../config/parse-config.ts';
+import { parseConfig } from '../config/parse-config.ts';
 import { makeResultsFolder, resolveRecording } from '../config/paths.ts';
-import { readTrustedFile } from '../config/workspace-file.ts';
 import { InputError } from '../errors.ts';
 import { writePrivateFile } from '../files/private-file.ts';
 import { createRecordingFile } from '../replay/recording-file.ts';
 import { writeResultFile } from '../reporters/envelope.ts';
+import { createTranscript } from '../reporters/messages.ts';
 import { RESULT_FILES } from '../reporters/outputs.ts';
 import { createProgress } from '../reporters/progress.ts';
 import type { Reporter } from '../reporters/report-types.ts';
 import { createSarif } from '../reporters/sarif.ts';
-import type { Sink } from '../reporters/sink.ts';
-import { createLocator } from '../reporters/source-locations.ts';
+import type { Locate } from '../reporters/source-locations.ts';
 import { createStdout } from '../reporters/stdout.ts';
-import { terminalStyle } from '../reporters/terminal.ts';
-import { createTranscript } from '../reporters/transcript.ts';
 import { run } from '../run/run.ts';
 import type { World } from '../run/world.ts';
-import { READ } from '../text/limits.ts';
+import type { Secrets } from '../text/secrets.ts';
 import type { RunCommand } from './args.ts';
-import { readStdin, withStdin } from './stdin.ts';
-import { createLocalWorld, currentFolder, localSecrets, VERSION } from './world.ts';
-
-/** The wait for the first byte of stdin before a notice is printed. */
-const STDIN_NOTICE_MS = 2_000;
-
-export interface RunProcess {
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly listen: World['listen'];
-  readonly stdout: Sink;
-  readonly stderr: Sink;
-}
-
-interface CliSetup {
-  readonly config: Config;
-  readonly problems: readonly Error[];
-  /** The folder for the files that the run writes, and the file to record to; null for none. */
-  readonly results: string | null;
-  readonly record: string | null;
-}
+import { addStdin, readStdin } from './stdin.ts';
+import { createMachine, currentFolder, localFiles, localSecrets, VERSION } from './world.ts';
 
 /** Runs to the end and returns the exit code. Invalid input is reported like any other ending. */
-export async function runOnCommandLine(command: RunCommand, host: RunProcess): Promise<number> {
-  const { environment, stdout: out, stderr } = host;
-  const { outputFormat: format } = command.options;
-  // For an invalid command line, one sentence is enough.
-  const quiet = command.options.quiet || command.problems.length > 0;
+export async function runOnCommandLine(
+  command: RunCommand,
+  { environment, listen }: Pick<World, 'environment' | 'listen'>,
+): Promise<number> {
+  const workspace = currentFolder();
   // Values of headers are masked as they are for the action's input.
   const secrets = localSecrets({ ...environment, INPUT_HEADERS: command.inputs.get('headers') });
-  const { folder: workspace, problem } = currentFolder();
-  const early = new AbortController();
-  host.listen({ signal: (name) => early.abort(name), crash: (error) => early.abort(error) });
-  const shows = process.stdout.isTTY === true && format === 'stream-json';
   const progress = createProgress({
-    sink: stderr,
-    style: terminalStyle({ environment, stderr: process.stderr, stdoutShows: shows }),
-    quiet,
+    write: (text) => process.stderr.write(text),
+    // For an invalid command line, one sentence is enough.
+    quiet: command.options.quiet || command.problems.length > 0,
     level: environment['RUNNER_DEBUG'] === '1' ? 'full' : 'summary',
     secrets,
-    now: () => performance.now(),
   });
-  const { config, problems, results, record } = await readSetup(command, {
-    environment,
-    workspace,
-    warn: progress.warn,
-    stop: early.signal,
-    isGone: problem !== null,
-  });
-  const stdout = createStdout({ sink: out, format, secrets, version: VERSION, cwd: workspace });
-  const workingDirectory = command.inputs.get('working-directory') ?? '.';
-  const world = await createLocalWorld({
-    entry: 'command-line',
-    environment,
-    workspace,
-    workingDirectory,
+  const { config, problems, results, record } = await prepare(command, workspace, environment, progress.warn);
+  const stdout = createStdout({
+    stream: process.stdout,
+    format: command.options.outputFormat,
     secrets,
-    listen(listener) {
-      host.listen(listener);
-      // A signal that arrived before anything ran ends the run before it starts.
-      const { aborted, reason } = early.signal;
-      if (aborted && typeof reason === 'string') listener.signal(reason);
-      else if (aborted) listener.crash(reason);
-    },
+    version: VERSION,
+    cwd: workspace,
+  });
+  const { machine, problems: missing } = await createMachine(environment, workspace, config.workingDirectory);
+  const world: World = {
+    ...machine,
+    entry: 'command-line',
+    secrets,
+    listen,
     results,
-    ...(record === null ? {} : { recording: createRecordingFile(record) }),
+    recording: record === null ? null : createRecordingFile(record),
     writePatch(bytes) {
       if (results === null) return null;
       const file = path.join(results, RESULT_FILES.patch);
-      writePrivateFile(file, Buffer.from(bytes));
+      writePrivateFile(file, bytes);
       return file;
     },
-    reporters: [
-      ...(results === null ? [] : createFileReporters(results, { workspace, workingDirectory, secrets })),
+    openReporters: async () => [
+      ...(results === null ? [] : createFileReporters(results, machine.locate, workspace, secrets)),
       stdout.reporter,
       progress.reporter,
     ],
     writeEnvelope: (report) => writeResultFile(report, secrets),
     writeOutputs: stdout.writeOutputs,
     warn: progress.warn,
-  });
-  const machine = problem === null ? world.problems : [problem];
-  const report = await run(
-    { config, problems: [...(command.isUnderstood ? machine : []), ...problems] },
-    world,
-  );
-  await progress.conclude(report, results === null ? [] : [`results: ${results}`]);
+  };
+  const report = await run({ config, problems: [...missing, ...problems] }, world);
+  await progress.conclude(report);
   return report.verdict.exitCode;
-}
-
-interface FileReporterOptions {
-  readonly workspace: string;
-  readonly workingDirectory: string;
-  readonly secrets: ReturnType<typeof localSecrets>;
 }
 
 /** The reporters that write to the results folder. */
 function createFileReporters(
   results: string,
-  { workspace, workingDirectory, secrets }: FileReporterOptions,
+  locate: Locate,
+  workspace: string,
+  secrets: Secrets,
 ): readonly Reporter[] {
+  const file = (name: keyof typeof RESULT_FILES) => path.join(results, RESULT_FILES[name]);
   // The folder is named at the end of the run: a line for each file says nothing more.
   const notify = () => undefined;
+  const messages = { version: VERSION, cwd: workspace, mask: secrets.mask };
+  const place = { informationUri: null };
   return [
-    createTranscript({ file: path.join(results, RESULT_FILES.transcript), secrets }),
-    createReportPage({ file: path.join(results, RESULT_FILES.page), secrets, notify }),
-    createSarif({
-      file: path.join(results, RESULT_FILES.sarif),
-      locate: createLocator({ workspace, workingDirectory, repositories: [] }),
-      secrets,
-      notify,
-      version: VERSION,
-      informationUri: null,
-      category: 'cli',
-      serverUrl: null,
-    }),
+    createTranscript({ file: file('transcript'), ...messages }),
+    createReportPage({ file: file('page'), secrets, notify, ...messages }),
+    createSarif({ file: file('sarif'), locate, secrets, notify, version: VERSION, ...place }),
   ];
 }
 
-interface SetupWorld {
-  readonly environment: RunProcess['environment'];
-  readonly workspace: string;
-  readonly warn: (text: string) => void;
-  /** Aborts the wait for stdin. */
-  readonly stop: AbortSignal;
-  /** Whether the current working directory no longer exists, so that no path can be resolved. */
-  readonly isGone: boolean;
-}
-
-async function readSetup(command: RunCommand, world: SetupWorld): Promise<CliSetup> {
-  const { environment, workspace, isGone } = world;
-  const parse = (inputs: RawInputs, problems: readonly InputError[]) =>
-    parseConfig(inputs, { environment, entry: 'command-line', problems });
-  const nothing = { results: null, record: null };
-  if (!command.isUnderstood) return { ...parse(command.inputs, []), problems: command.problems, ...nothing };
-  const problems = [...command.problems];
-  const note = (error: unknown) => {
+/** Parses the inputs and, if they are valid, reads stdin and makes what the run writes to. */
+async function prepare(
+  { inputs, options, problems: wrong, isUnderstood }: RunCommand,
+  workspace: string,
+  environment: World['environment'],
+  warn: (text: string) => void,
+) {
+  const hasTask = inputs.has('prompt') || inputs.has('prompt-file');
+  const isPiped = !isatty(0);
+  const raw: RawInputs = hasTask || !isPiped ? inputs : new Map([...inputs, ['prompt', 'stdin']]);
+  const { config, problems } = parseConfig(raw, { environment, problems: wrong });
+  const none = { results: null, record: null };
+  if (problems.length > 0) return { config, problems: isUnderstood ? problems : wrong, ...none };
+  try {
+    let prompt = config.prompt;
+    if (isPiped) {
+      const onWait = () => warn('waiting for stdin; redirect it if there is none: </dev/null');
+      const piped = await readStdin(process.stdin, AbortSignal.timeout(config.timeoutMs), onWait);
+      prompt = await addStdin(hasTask ? prompt : null, piped, localFiles(workspace, environment).readFile);
+    }
+    const record = options.record === null ? null : await resolveRecording(options.record, workspace);
+    const results = options.results === null ? null : await makeResultsFolder(options.results, workspace);
+    return { config: { ...config, prompt }, problems: [], results, record };
+  } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    problems.push(error);
-    return null;
-  };
-  const isWrong = problems.length > 0 || isGone;
-  const inputs = isWrong ? withoutStdin(command) : await readTask(command, world).catch(note);
-  const parsed = parse(inputs ?? command.inputs, problems);
-  if (parsed.problems.length > 0 || isGone) return { ...parsed, ...nothing };
-  // Nothing is made before everything else is known to be right.
-  const { record, results } = command.options;
-  const found: Error[] = [];
-  const attempt = async (making: Promise<string>) =>
-    making.catch((error: unknown) => {
-      if (!(error instanceof InputError)) throw error;
-      found.push(error);
-      return null;
-    });
-  const file = record === null ? null : await attempt(resolveRecording(record, workspace));
-  const folder = results === null ? null : await attempt(makeResultsFolder(results, workspace));
-  return { config: parsed.config, problems: found, results: folder, record: file };
-}
-
-function readTask(command: RunCommand, { workspace, warn, stop }: SetupWorld): Promise<RawInputs> {
-  return withStdin(command, {
-    stdin: () =>
-      readStdin(process.stdin, {
-        maxBytes: READ.policy,
-        noticeAfterMs: STDIN_NOTICE_MS,
-        onWait: () => warn('waiting for stdin; redirect it if there is none: </dev/null'),
-        signal: AbortSignal.any([AbortSignal.timeout(stdinPatience(command)), stop]),
-      }),
-    file: (file) => readTrustedFile(file, { root: workspace, outside: 'allowed', maxBytes: READ.policy }),
-  });
-}
-
-/** For an invalid command line stdin is not read, and its absence is not a problem. */
-function withoutStdin({ inputs, options }: RunCommand): RawInputs {
-  return options.stdin === 'prompt' ? new Map([...inputs, ['prompt', 'stdin']]) : inputs;
-}
-
-/** Returns how long to wait for stdin, in milliseconds: as long as the run, whose own clock is not running yet. */
-function stdinPatience({ inputs }: RunCommand): number {
-  const minutes = Number(inputs.get('timeout-minutes') ?? 10);
-  return Number.isFinite(minutes) && minutes > 0 ? Math.min(minutes * 60_000, 2 ** 31 - 1) : 600_000;
+    return { config, problems: [error], ...none };
+  }
 }

@@ -1,116 +1,107 @@
 /** The world of a run outside GitHub: this machine and the current folder. Nothing is written unless requested. */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, realpath } from 'node:fs/promises';
+import { mkdtemp, realpath, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { expandHome } from '../config/paths.ts';
 import { readTrustedFile } from '../config/workspace-file.ts';
-import { errorCode, InputError } from '../errors.ts';
+import type { Files } from '../contract/source.ts';
+import { InputError, messageOf } from '../errors.ts';
 import { findSecrets } from '../github/runner.ts';
 import { createFetch, proxySecrets } from '../network/network.ts';
 import { createLocator } from '../reporters/source-locations.ts';
 import type { World } from '../run/world.ts';
 import { READ } from '../text/limits.ts';
+import { quote } from '../text/messages.ts';
 import { createSecrets } from '../text/secrets.ts';
 
 export const VERSION: string = manifest.version;
 
-export interface LocalWorldOptions
-  extends Pick<
-    World,
-    'entry' | 'reporters' | 'writeOutputs' | 'warn' | 'listen' | 'writePatch' | 'recording' | 'validate'
-  > {
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly workspace: string;
-  /** The folder that the agent starts in: absolute, or relative to the workspace. Default: the workspace. */
-  readonly workingDirectory?: string;
-  readonly secrets: ReturnType<typeof localSecrets>;
-  /** The folder for the files that the run writes; null for none. */
-  readonly results: string | null;
-  readonly writeEnvelope: World['writeEnvelope'];
-}
+type Environment = World['environment'];
 
 /** Creates a store of the keys and tokens in environment variables, and of the passwords of this process's proxies. */
-export function localSecrets(environment: LocalWorldOptions['environment']) {
+export function localSecrets(environment: Environment) {
   const secrets = createSecrets();
   const found = [...findSecrets(environment), ...proxySecrets(environment), ...proxySecrets(process.env)];
   for (const value of found) secrets.add(value);
   return secrets;
 }
 
-/** Returns the current working directory. If it no longer exists, returns `/` and the problem to report. */
-export function currentFolder(): { readonly folder: string; readonly problem: InputError | null } {
+/** @throws InputError when the current folder was removed */
+export function currentFolder(): string {
   try {
-    return { folder: process.cwd(), problem: null };
+    return process.cwd();
   } catch (cause) {
-    const text = 'The current folder is not there any more. Change to one that is, and start again.';
-    return { folder: '/', problem: new InputError(null, text, { cause }) };
+    throw new InputError(null, 'The current folder is not there any more. Change to one that is.', { cause });
   }
 }
 
-/** A world, and the problems with the settings of this machine, reported as an ending like an invalid option. */
-export interface LocalWorld extends World {
-  readonly problems: readonly InputError[];
+/** Reads the files that the user names, who may read any. */
+export function localFiles(workspace: string, environment: Environment): Files {
+  const home = environment['HOME'] ?? os.homedir();
+  const limits = { root: workspace, outside: 'allowed', maxBytes: READ.policy } as const;
+  return {
+    readFile: (file) => readTrustedFile(expandHome(file, home), limits),
+    readElsewhere: async ({ owner, repo, path: file }) => ({
+      ok: false,
+      problem: `files of other repositories are read on GitHub only. Fetch ${file} of ${owner}/${repo}, and give the path of your copy.`,
+    }),
+  };
 }
 
-/** Creates the world. The user's own paths are not restricted. */
-export async function createLocalWorld(options: LocalWorldOptions): Promise<LocalWorld> {
-  const { environment } = options;
-  // A missing folder is reported like any invalid option, once the run has started.
-  const workspace = await realpath(options.workspace).catch(() => path.resolve(options.workspace));
-  const { temp, runFolder, problem: noTemp } = await makeRunFolder(workspace);
-  const home = environment['HOME'] ?? os.homedir();
-  return {
-    ...options,
+/**
+ * Returns what this machine gives to the world of a run, and its problems, which are reported like those of an input.
+ * @param given the workspace; null for the current folder
+ */
+export async function createMachine(
+  environment: Environment,
+  given: string | null,
+  workingDirectory: string,
+) {
+  const problems: InputError[] = [];
+  const workspace = await findWorkspace(given).catch((error: unknown) => {
+    if (!(error instanceof InputError)) throw error;
+    problems.push(error);
+    return '/';
+  });
+  const temp = await realpath(os.tmpdir()).catch(() => os.tmpdir());
+  const prefix = path.join(temp, 'structured-agent-run-');
+  const runFolder = await mkdtemp(prefix).catch((cause: unknown) => {
+    const why = `${quote(temp)} cannot be written to (${messageOf(cause)}). Set TMPDIR to a folder that can.`;
+    problems.push(new InputError(null, why, { cause }));
+    return `${prefix}${randomUUID()}`;
+  });
+  const machine = {
+    environment,
     version: VERSION,
     subject: null,
     workspace,
-    home,
-    locate: createLocator({ workspace, workingDirectory: options.workingDirectory ?? '.', repositories: [] }),
+    home: environment['HOME'] ?? os.homedir(),
+    locate: createLocator({ workspace, workingDirectory }),
     temp,
     runFolder,
-    problems: noTemp === null ? [] : [noTemp],
     restoreRunnerFiles: () => undefined,
     guarded: [path.dirname(fileURLToPath(import.meta.url))],
     privileged: false,
-    files: {
-      readFile: (file) =>
-        readTrustedFile(expandHome(file, home), {
-          root: workspace,
-          outside: 'allowed',
-          maxBytes: READ.policy,
-        }),
-      readElsewhere: async ({ owner, repo, path: file }) => ({
-        ok: false,
-        problem: `files of other repositories are read on GitHub only. Fetch ${file} of ${owner}/${repo}, and give the path of your copy.`,
-      }),
-    },
+    files: localFiles(workspace, environment),
     findContext: async () => null,
     findPolicyChanges: async () => [],
     fetch: createFetch(),
     // Imported on demand: whatever is loaded at the start costs every run time.
     features: {
-      replay: async (...given) => (await import('../replay/replay.ts')).openReplay(...given),
-      record: async (...given) => (await import('../replay/recorder.ts')).recordRun(...given),
+      replay: async (...asked) => (await import('../replay/replay.ts')).openReplay(...asked),
+      record: async (...asked) => (await import('../replay/recorder.ts')).recordRun(...asked),
     },
     now: () => performance.now(),
-  };
+  } satisfies Partial<World>;
+  return { machine, problems };
 }
 
-/** Creates the run's own folder in the system's temporary folder; returns a path that does not exist if that fails. */
-async function makeRunFolder(workspace: string) {
-  const wanted = os.tmpdir();
-  try {
-    const temp = await realpath(wanted);
-    const runFolder = await mkdtemp(path.join(temp, 'structured-agent-run-'));
-    return { temp, runFolder, problem: null };
-  } catch (cause) {
-    const code = errorCode(cause);
-    const why = code === null ? '' : ` (${code})`;
-    const text = `The folder for temporary files, ${JSON.stringify(wanted)}, cannot be written to${why}. Set TMPDIR to one that can.`;
-    const runFolder = path.join(workspace, `structured-agent-run-${randomUUID()}`);
-    return { temp: wanted, runFolder, problem: new InputError(null, text, { cause }) };
-  }
+async function findWorkspace(given: string | null): Promise<string> {
+  if (given === null) return realpath(currentFolder());
+  const real = await realpath(given).catch(() => null);
+  if (real !== null && (await stat(real)).isDirectory()) return real;
+  throw new InputError('workspace', `${quote(given)} is not a folder. Check the path.`);
 }

@@ -5,15 +5,12 @@ import { givenTwice, joinWithOr, quote, suggest } from '../text/messages.ts';
 import { inertLine } from '../text/sanitize.ts';
 
 export interface FlagSpec {
-  /** Without dashes, like `aliases`. */
+  /** Without dashes, like `also`. */
   readonly name: string;
-  /** `list` may be given several times; `boolean` is on, off or `--no-NAME`. */
-  readonly kind: 'text' | 'list' | 'boolean';
-  /** The placeholder for the value in messages. */
-  readonly value: string;
-  /** One letter each. */
-  readonly short: readonly string[];
-  readonly aliases: readonly string[];
+  /** `list` may be given several times, `boolean` is on if it is given. Default: one text. */
+  readonly kind?: 'text' | 'list' | 'boolean';
+  /** Other names; one of a single letter is written with one dash. */
+  readonly also?: readonly string[];
 }
 
 /** A flag as it was typed. */
@@ -21,7 +18,7 @@ export interface TypedFlag<F extends FlagSpec> {
   readonly flag: F;
   /** With its dashes, as the user wrote it, for messages. */
   readonly as: string;
-  /** Trimmed and not empty; `true` or `false` for a boolean. */
+  /** Trimmed; `true` for a boolean. */
   readonly value: string;
 }
 
@@ -32,14 +29,14 @@ export interface TypedLine<F extends FlagSpec> {
   readonly problems: readonly InputError[];
 }
 
-/** Maps everything that can be typed, including dashes, to its flag. */
-export function flagsByName<F extends FlagSpec>(specs: readonly F[]): ReadonlyMap<string, F> {
-  return new Map(
-    specs.flatMap((flag) => [
-      ...[flag.name, ...flag.aliases].map((name) => [`--${name}`, flag] as const),
-      ...flag.short.map((letter) => [`-${letter}`, flag] as const),
-    ]),
-  );
+/** Returns the names of a flag with their dashes. */
+export function spellings({ name, also = [] }: FlagSpec): readonly string[] {
+  return [name, ...also].map((each) => (each.length === 1 ? `-${each}` : `--${each}`));
+}
+
+/** Returns what stands for the value of a flag in messages: `USD` for `max-cost-usd`. */
+export function placeholder({ name, kind }: FlagSpec): string {
+  return kind === 'boolean' ? '' : (name.split('-').at(-1) ?? name).toUpperCase();
 }
 
 /**
@@ -51,7 +48,7 @@ export function parseFlags<F extends FlagSpec>(
   specs: readonly F[],
   describeUnknown: (as: string) => InputError,
 ): TypedLine<F> {
-  const known = flagsByName(specs);
+  const known = new Map(specs.flatMap((flag) => spellings(flag).map((as) => [as, flag] as const)));
   const flags: TypedFlag<F>[] = [];
   const words: string[] = [];
   const problems: InputError[] = [];
@@ -64,46 +61,35 @@ export function parseFlags<F extends FlagSpec>(
       continue;
     }
     const [, as = typed, inline] = /^([^=]*)=([\s\S]*)$/u.exec(typed) ?? [];
-    const negated = as.startsWith('--no-') ? known.get(as.replace('--no-', '--')) : undefined;
-    const flag = known.get(as) ?? (negated?.kind === 'boolean' ? negated : undefined);
-    if (flag === undefined) {
-      problems.push(describeUnknown(as));
-      continue;
+    const flag = known.get(as);
+    if (flag === undefined) problems.push(describeUnknown(as));
+    else if (flag.kind === 'boolean') {
+      if (inline !== undefined) problems.push(new InputError(flag.name, `It takes no value. Write ${as}.`));
+      flags.push({ flag, as, value: 'true' });
+    } else {
+      const next = argv[at + 1];
+      const isFlag = next === undefined || /^--$|^--?[a-z][\w-]*(?:=|$)/iu.test(next);
+      if (inline === undefined && isFlag)
+        problems.push(new InputError(flag.name, `It needs a value. Write ${as}=${placeholder(flag)}.`));
+      else {
+        if (inline === undefined) at += 1;
+        flags.push({ flag, as, value: (inline ?? next ?? '').trim() });
+      }
     }
-    const next = argv[at + 1];
-    const isSwitch = flag.kind === 'boolean';
-    const takesNext = inline === undefined && (!isSwitch || next === 'true' || next === 'false');
-    if (takesNext) at += 1;
-    const given = takesNext ? next : inline;
-    const problem = problemWith(flag, as, given, takesNext);
-    if (problem !== null) problems.push(new InputError(flag.name, `It ${problem}`));
-    else flags.push({ flag, as, value: flag === negated ? 'false' : (given?.trim() ?? 'true') });
   }
   return { flags, words, problems };
 }
 
-function problemWith(flag: FlagSpec, as: string, given: string | undefined, isNext: boolean): string | null {
-  if (flag.kind === 'boolean') {
-    if (given === undefined) return null;
-    if (as.startsWith('--no-')) return `takes no value. Write ${as} alone, or --${flag.name}=true.`;
-    if (given === 'true' || given === 'false') return null;
-    return `is on or off: write ${as}, ${as}=false or --no-${flag.name}, and no other value.`;
-  }
-  if (given === undefined) return `needs a value, and none follows. Write ${as} ${flag.value}.`;
-  if (isNext && /^--$|^--?[a-z][\w-]*(?:=|$)/iu.test(given))
-    return `needs a value, and what follows looks like a flag. Write ${as} ${flag.value}. A value that begins with a dash is written ${as}=VALUE.`;
-  if (given.trim() !== '') return null;
-  return `is given an empty value. Give one (is a variable of the shell not set?), or leave ${as} out.`;
-}
-
-/** Returns the problems with flags that are not lists but were given more than once. */
-export function findRepeated<F extends FlagSpec>(flags: readonly TypedFlag<F>[]): readonly InputError[] {
+/** Returns the problems with values that are empty, and with flags that were given twice but are not lists. */
+export function findMisused<F extends FlagSpec>(flags: readonly TypedFlag<F>[]): readonly InputError[] {
   return flags.flatMap(({ flag, as, value }, at) => {
-    const before = flags.find((each) => each.flag === flag);
-    if (before === undefined || before === flags[at] || flag.kind === 'list') return [];
-    if (flag.kind === 'boolean' && before.value === value) return [];
-    const what = flag.kind === 'boolean' ? 'It is switched both on and off' : givenTwice(before.as, as);
-    return [new InputError(flag.name, `${what}. Keep one of them.`)];
+    if (value === '') {
+      const what = `It is given an empty value. Give one (is a variable of the shell not set?), or leave ${as} out.`;
+      return [new InputError(flag.name, what)];
+    }
+    const before = flags.slice(0, at).find((each) => each.flag.name === flag.name);
+    if (before === undefined || flag.kind === 'list' || flag.kind === 'boolean') return [];
+    return [new InputError(flag.name, `${givenTwice(before.as, as)}. Keep one of them.`)];
   });
 }
 
@@ -135,14 +121,13 @@ export type Flags = ReturnType<typeof readFlags>;
 /** @throws InputError that names every invalid flag and the fix */
 function readFlags({ name: command, flags: kinds }: Command, argv: readonly string[]) {
   const specs = Object.entries({ ...kinds, help: 'boolean' as const }).map(([name, kind]) => {
-    return { name, kind, value: 'VALUE', short: name === 'help' ? ['h'] : [], aliases: [] };
+    return { name, kind, also: name === 'help' ? ['h'] : [] };
   });
-  const names = specs.map(({ name }) => `--${name}`);
   const { flags, words, problems } = parseFlags(argv, specs, (as) => {
-    const unknown = `${command} has no flag ${quote(as, DISPLAY.name)}.`;
-    return new InputError(null, `${unknown} Its flags are ${names.join(', ')}.`);
+    const names = specs.map(({ name }) => `--${name}`).join(', ');
+    return new InputError(null, `${command} has no flag ${quote(as, DISPLAY.name)}. Its flags are ${names}.`);
   });
-  throwProblems([...problems, ...findRepeated(flags)]);
+  throwProblems([...problems, ...findMisused(flags)]);
   const list = (name: string) => flags.filter(({ flag }) => flag.name === name).map(({ value }) => value);
   return {
     positionals: words,

@@ -1,4 +1,4 @@
-/** The table of inputs, from which action.yml, docs/reference.md and the command line's flags are generated. */
+/** The table of inputs, from which action.yml, docs/reference.md, the flags and the options of the library are made. */
 import { suggest } from '../text/messages.ts';
 
 /** The model that descriptions, messages and written workflows give as an example. Documents and examples name the same. */
@@ -10,11 +10,8 @@ export interface Input {
   readonly default: string;
   /** At most 20 words, for action.yml, docs/reference.md and `--help`. */
   readonly description: string;
-  /**
-   * Whether the input applies on GitHub, elsewhere (`local`), or both. Those that apply elsewhere are flags of the command
-   * line and options of the library.
-   */
-  readonly where: 'everywhere' | 'github' | 'local';
+  /** Whether the input applies to workflows only, or is also a flag of the command line and an option of the library. */
+  readonly where: 'everywhere' | 'github';
 }
 
 /** The inputs that most workflows need, in the order of the documentation. */
@@ -32,29 +29,20 @@ export const MAIN_INPUTS = [
     'auto',
   ),
   input('model', `The model to ask, for example ${EXAMPLE_MODEL}. Required, unless replay is given.`),
-  input(
-    'api-key',
-    "The provider's key. Without it: the provider's usual variable, such as ANTHROPIC_API_KEY.",
-  ),
+  input('api-key', "The provider's key. Without it: the provider's variable, such as ANTHROPIC_API_KEY."),
   input(
     'provider',
     "openai, anthropic, gemini, azure-openai or openai-compatible. By default it follows from the model's name or from base-url.",
   ),
   input('max-turns', 'The most model calls; 0 ends the run at once, -1 means no limit.', '30'),
   input('timeout-minutes', 'The most minutes for the whole run. Fractions are allowed.', '10'),
-  input(
-    'max-cost-usd',
-    'The most US dollars, checked before each model call. The model needs a known price.',
-  ),
+  input('max-cost-usd', 'The most US dollars, checked before each call. The model needs a known price.'),
   gitHubInput(
     'comment',
     'Whether to comment on the pull request: off, always or on-failure. Needs the permission pull-requests: write.',
     'off',
   ),
-  input(
-    'working-directory',
-    'The folder in the workspace where the agent starts. Coverage counts the files below it.',
-  ),
+  input('working-directory', 'The folder where the agent starts. Coverage counts the files below it.'),
   input(
     'sandbox',
     'required (without a sandbox the run ends with 44), auto (then only files are read) or off (trusted repositories only).',
@@ -67,14 +55,11 @@ export const MAIN_INPUTS = [
     'For context, trusted files, comment and status only. The agent never sees it.',
     '${{ github.token }}',
   ),
-] as const satisfies readonly Input[];
+];
 
 /** The other inputs, which the documentation marks as advanced. */
 export const ADVANCED_INPUTS = [
-  input(
-    'base-url',
-    "The API's URL, for gateways and compatible servers, for example http://127.0.0.1:11434/v1.",
-  ),
+  input('base-url', "The API's URL, for gateways and other servers, such as http://127.0.0.1:11434/v1."),
   input(
     'headers',
     'More headers for each request, one "Name: value" a line. An Authorization line counts as the key.',
@@ -131,25 +116,21 @@ export const ADVANCED_INPUTS = [
     'A secret of at least 32 characters that signs the envelope for the merge action.',
   ),
   input('replay', "A recording that plays the model's side: no key, no tokens and no judgement."),
-] as const satisfies readonly Input[];
+];
 
 /** All inputs of the action, in the order of the documentation. An input without an effect is not listed. */
-export const INPUTS = [...MAIN_INPUTS, ...ADVANCED_INPUTS] as const;
+export const INPUTS = [...MAIN_INPUTS, ...ADVANCED_INPUTS];
 
-/** Inputs of the command line and the library only: on GitHub, the event knows their value. */
-export const LOCAL_INPUTS = [
-  localInput(
-    'base',
-    'A branch, tag or commit: the change is the diff since the merge base with it, without untracked files.',
-  ),
-] as const satisfies readonly Input[];
+/** An input of the command line and the library only: on GitHub, the event knows its value. */
+const BASE = input(
+  'base',
+  'A branch, tag or commit: the change is the diff since the merge base with it, without untracked files.',
+);
 
-export type InputName = (typeof INPUTS)[number]['name'] | (typeof LOCAL_INPUTS)[number]['name'];
+/** The options of the library. All but the key are flags of the command line. */
+export const LOCAL_INPUTS = [...INPUTS.filter(({ where }) => where === 'everywhere'), BASE];
 
-/** The names of the inputs that apply outside GitHub. */
-export type LocalName =
-  | Extract<(typeof INPUTS)[number], { readonly where: 'everywhere' }>['name']
-  | (typeof LOCAL_INPUTS)[number]['name'];
+export type InputName = (typeof INPUTS)[number]['name'] | (typeof BASE)['name'];
 
 /** The given value of each input, trimmed; absent when blank. */
 export type RawInputs = ReadonlyMap<InputName, string>;
@@ -170,10 +151,5 @@ function input<const N extends string>(name: N, description: string, defaultValu
 
 /** An input that applies only to workflows, pull requests or runners, and so is not a flag. */
 function gitHubInput<const N extends string>(name: N, description: string, defaultValue = '') {
-  return { name, description, default: defaultValue, where: 'github' } as const;
-}
-
-/** An input whose value is known from the event on GitHub. */
-function localInput<const N extends string>(name: N, description: string) {
-  return { name, description, default: '', where: 'local' } as const;
+  return { ...input(name, description, defaultValue), where: 'github' as const };
 }

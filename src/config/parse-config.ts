@@ -1,14 +1,19 @@
 /** Parses every input once into a typed value. This is the module other folders import. */
-import path from 'node:path';
 import { InputError } from '../errors.ts';
-import { DISPLAY, MERGE } from '../text/limits.ts';
-import { quote } from '../text/messages.ts';
-import { STRUCTURED_OUTPUT_NAME, TOOL_NAMES, type ToolName } from '../tools/toolbox.ts';
-import type { MinCoverage } from '../types.ts';
+import type { MinCoverage } from '../evidence/review.ts';
+import { joinWithOr } from '../text/messages.ts';
+import { TOOL_NAMES, type ToolName } from '../tools/toolbox.ts';
 import type { InputName, RawInputs } from './inputs.ts';
 import { type ConfigWorld, type ModelConfig, parseModel } from './model.ts';
 import { type Reporting, readReporting } from './reporting.ts';
-import { createReader, type InputReader, type Parsed, readSigningKey } from './values.ts';
+import {
+  createReader,
+  type InputReader,
+  MAX_LEG_NAME,
+  matching,
+  type Parsed,
+  readSigningKey,
+} from './values.ts';
 
 export interface Config extends Reporting {
   /** The prompt text, or the file that contains it (relative to the workspace). */
@@ -49,27 +54,54 @@ export interface Config extends Reporting {
 
 type Reader = InputReader<InputName>;
 
+/** Separates names in a list. */
+const WORDS = /[\s,]+/u;
+/** Not what git could take for an option, and not several lines. */
+const REF = /^[^-\p{Cc}][^\p{Cc}]{0,4095}$/u;
+/** The name of a variable, except those that would give the shell what the sandbox withholds from it. */
+const VARIABLE =
+  /^(?!INPUT_|ACTIONS_|STRUCTURED_AGENT_|GITHUB_(?:TOKEN|OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)$|(?:RUNNER_TEMP|HOME|TMPDIR)$)[a-z_]\w*$/iu;
+/** The accepted names of each tool in lower case: our own, and those that other agents use. */
+const TOOL_ALIASES = {
+  read_file: ['read_file', 'read', 'readfile', 'readfiletool'],
+  edit: ['edit', 'replace', 'edittool'],
+  shell: ['shell', 'bash', 'run_shell_command', 'shelltool'],
+  structured_output: ['structured_output', 'struct_output', 'structuredoutput'],
+};
+const A_TOOL = `a tool. Use ${joinWithOr(Object.keys(TOOL_ALIASES))}`;
+
 export function parseConfig(raw: RawInputs, world: ConfigWorld): Parsed<Config> {
   const reader = createReader(raw, world.problems);
+  const allowed: readonly string[] = reader.list('tools', WORDS, parseTool, A_TOOL);
+  const maxTurns = reader.integer('max-turns', { min: -1 }, 30);
+  const minutes = reader.number('timeout-minutes', { above: 0, max: 35_000 }, 10);
   const config: Config = {
     prompt: parsePrompt(reader),
     schema: reader.text('schema') ?? 'verdict',
     gate: reader.text('gate') ?? 'auto',
-    minCoverage: reader.attempt(() => parseMinCoverage(reader), 'auto'),
+    minCoverage: reader.read('min-coverage', 'auto', parseShare, 'a share from 0 to 1, off or auto'),
     grounding: reader.choice('grounding', ['auto', 'off', 'mark', 'require'], 'auto'),
     model: parseModel(reader, world),
-    ...parseLimits(reader),
+    maxTurns: maxTurns === -1 ? null : maxTurns,
+    timeoutMs: Math.max(1, Math.round(minutes * 60_000)),
+    maxTotalTokens: reader.integer('max-total-tokens', { min: 1 }, null),
+    maxCostUsd: reader.number('max-cost-usd', { above: 0 }, null),
     forceOutput: reader.boolean('force-output', true),
-    tools: parseTools(reader),
-    excludeTools: reader.attempt(() => readToolNames(reader, 'exclude-tools'), []),
+    tools: TOOL_NAMES.filter((tool) => reader.text('tools') === null || allowed.includes(tool)),
+    excludeTools: reader.list('exclude-tools', WORDS, parseTool, A_TOOL),
     sandbox: reader.choice('sandbox', ['required', 'auto', 'off'], 'required'),
     shellNetwork: reader.choice('shell-network', ['off', 'on'], 'off') === 'on',
-    sandboxRead: reader.attempt(() => parseFolders(reader), []),
-    passEnv: reader.attempt(() => parsePassEnv(reader), []),
+    sandboxRead: reader.list('sandbox-read', /\r?\n/u, matching(/^\//u), 'absolute, like /opt/tools'),
+    passEnv: reader.list(
+      'pass-env',
+      WORDS,
+      matching(VARIABLE),
+      'the name of a variable that the shell may see',
+    ),
     workingDirectory: reader.text('working-directory') ?? '.',
-    base: reader.attempt(() => parseBase(reader), null),
-    leg: reader.line('leg', MERGE.name),
-    vote: reader.line('vote', MERGE.name),
+    base: reader.read('base', null, matching(REF), 'a branch, tag or commit that git knows'),
+    leg: reader.line('leg', MAX_LEG_NAME),
+    vote: reader.line('vote', MAX_LEG_NAME),
     signingKey: readSigningKey(reader),
     trustedFiles: reader.choice('trusted-files', ['workspace', 'base'], 'workspace'),
     onMissingKey: reader.choice('on-missing-key', ['fail', 'skip'], 'fail'),
@@ -88,114 +120,17 @@ function parsePrompt(reader: Reader): Config['prompt'] {
     reader.add(new InputError('prompt-file', 'The task is also given by prompt. Keep one of them.'));
   if (text === null && file !== null) return { file };
   if (text === null && !reader.hasProblem('prompt-file'))
-    reader.add(
-      new InputError('prompt', 'No task is given. Write the task, or name a file with prompt-file.'),
-    );
+    reader.add(new InputError('prompt', 'No task is given. Write it, or name a file with prompt-file.'));
   return { text: text ?? '' };
 }
 
-/** @throws InputError for a text that is not a share */
-function parseMinCoverage(reader: Reader): MinCoverage {
-  const text = (reader.text('min-coverage') ?? 'auto').toLowerCase();
-  if (text === 'auto' || text === 'off') return text;
+function parseShare(text: string): MinCoverage | undefined {
+  const word = text.toLowerCase();
+  if (word === 'auto' || word === 'off') return word;
   const share = /^(?:\d(?:\.\d{0,9})?|\.\d{1,9})$/u.test(text) ? Number(text) : Number.NaN;
-  if (share >= 0 && share <= 1) return share;
-  throw new InputError(
-    'min-coverage',
-    `${quote(text, DISPLAY.name)} is not auto, off or a share from 0 to 1, such as 0.9.`,
-  );
+  return share >= 0 && share <= 1 ? share : undefined;
 }
 
-function parseLimits(
-  reader: Reader,
-): Pick<Config, 'maxTurns' | 'timeoutMs' | 'maxTotalTokens' | 'maxCostUsd'> {
-  const maxTurns = reader.integer('max-turns', { min: -1 }, 30);
-  const minutes = reader.number('timeout-minutes', { above: 0, max: 35_000 }, 10);
-  return {
-    maxTurns: maxTurns === -1 ? null : maxTurns,
-    timeoutMs: Math.max(1, Math.round(minutes * 60_000)),
-    maxTotalTokens: reader.integer('max-total-tokens', { min: 1 }, null),
-    maxCostUsd: reader.number('max-cost-usd', { above: 0 }, null),
-  };
-}
-
-/** @throws InputError for what git could take for an option, or for several lines */
-function parseBase(reader: Reader): string | null {
-  const base = reader.text('base');
-  if (base === null || (base.length <= DISPLAY.wholePath && /^[^-\p{Cc}][^\p{Cc}]*$/u.test(base)))
-    return base;
-  throw new InputError(
-    'base',
-    `${quote(base, DISPLAY.name)} is not a branch, tag or commit. Use one that git knows, for example main.`,
-  );
-}
-
-/** Every accepted tool name in lower case: our own, and the names that other agents use for the same tools. */
-const TOOL_ALIASES: ReadonlyMap<string, ToolName | typeof STRUCTURED_OUTPUT_NAME> = new Map([
-  ['read_file', 'read_file'],
-  ['read', 'read_file'],
-  ['readfile', 'read_file'],
-  ['readfiletool', 'read_file'],
-  ['edit', 'edit'],
-  ['replace', 'edit'],
-  ['edittool', 'edit'],
-  ['shell', 'shell'],
-  ['bash', 'shell'],
-  ['run_shell_command', 'shell'],
-  ['shelltool', 'shell'],
-  ['structured_output', STRUCTURED_OUTPUT_NAME],
-  ['struct_output', STRUCTURED_OUTPUT_NAME],
-  ['structuredoutput', STRUCTURED_OUTPUT_NAME],
-]);
-
-function parseTools(reader: Reader): readonly ToolName[] {
-  if (reader.text('tools') === null) return TOOL_NAMES;
-  const allowed: readonly string[] = reader.attempt(() => readToolNames(reader, 'tools'), []);
-  return TOOL_NAMES.filter((tool) => allowed.includes(tool));
-}
-
-/** @throws InputError for a name that is not in the table */
-function readToolNames(reader: Reader, input: 'tools' | 'exclude-tools'): readonly string[] {
-  return reader.list(input, /[\s,]+/u).map((entry) => {
-    const name = TOOL_ALIASES.get(entry.toLowerCase());
-    if (name !== undefined) return name;
-    throw new InputError(
-      input,
-      `${quote(entry, DISPLAY.name)} is not a tool. Use read_file, edit, shell or structured_output.`,
-    );
-  });
-}
-
-/** @throws InputError for a path that is not absolute */
-function parseFolders(reader: Reader): readonly string[] {
-  const folders = reader.list('sandbox-read');
-  const relative = folders.find((folder) => !path.isAbsolute(folder));
-  if (relative !== undefined) {
-    throw new InputError(
-      'sandbox-read',
-      `${quote(relative, DISPLAY.wholePath)} is not an absolute path. Write it from the root, for example /opt/tools.`,
-    );
-  }
-  return folders;
-}
-
-/** Variables that would give the shell what the sandbox withholds from it. */
-const NEVER_PASSED =
-  /^(?:INPUT_|ACTIONS_|STRUCTURED_AGENT_|GITHUB_(?:TOKEN|OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)$|(?:RUNNER_TEMP|HOME|TMPDIR)$)/iu;
-
-/** @throws InputError for an invalid name, and for a variable that is never passed */
-function parsePassEnv(reader: Reader): readonly string[] {
-  const names = reader.list('pass-env', /[\s,]+/u);
-  const malformed = names.find((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/u.test(name));
-  if (malformed !== undefined) {
-    throw new InputError(
-      'pass-env',
-      `${quote(malformed, DISPLAY.name)} is not the name of a variable. List names only, without values.`,
-    );
-  }
-  const refused = names.find((name) => NEVER_PASSED.test(name));
-  if (refused !== undefined) {
-    throw new InputError('pass-env', `The agent must never see ${refused}. Take it out.`);
-  }
-  return names;
+function parseTool(text: string): string | undefined {
+  return Object.entries(TOOL_ALIASES).find(([, names]) => names.includes(text.toLowerCase()))?.[0];
 }

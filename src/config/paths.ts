@@ -3,6 +3,7 @@ import { constants, existsSync } from 'node:fs';
 import { access, lstat, mkdir, readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError, messageOf } from '../errors.ts';
+import { quote } from '../text/messages.ts';
 
 /** Every sandbox has its own, and their contents depend on the process that reads them. */
 const KERNEL_FOLDERS: readonly string[] = ['/proc', '/dev', '/sys'];
@@ -10,15 +11,18 @@ const KERNEL_FOLDERS: readonly string[] = ['/proc', '/dev', '/sys'];
 /** Whether `inner` is `outer` or a path below it; both must be absolute and real. */
 export function isInside(inner: string, outer: string): boolean {
   const relative = path.relative(outer, inner);
-  return (
-    relative === '' ||
-    (relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative))
-  );
+  return relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative);
 }
 
 /** Replaces a leading `~/` with the home folder, which a shell does not expand in `@~/…`. */
 export function expandHome(file: string, home: string): string {
   return /^~[/\\]/u.test(file) ? path.join(home, file.slice(2)) : file;
+}
+
+/** Returns the real path of a folder; null if there is none. */
+async function realFolder(folder: string): Promise<string | null> {
+  const real = await realpath(folder).catch(() => null);
+  return real !== null && (await stat(real)).isDirectory() ? real : null;
 }
 
 /**
@@ -27,20 +31,13 @@ export function expandHome(file: string, home: string): string {
  * links
  */
 export async function resolveWorkingDirectory(folder: string, workspace: string): Promise<string> {
-  const real = await realpath(path.resolve(workspace, folder)).catch(() => null);
-  if (real === null || !(await stat(real)).isDirectory()) {
-    throw new InputError(
-      'working-directory',
-      `${JSON.stringify(folder)} is not a folder in the workspace. Check the path, and in a workflow also that the repository is checked out before this step.`,
-    );
-  }
-  if (!isInside(real, workspace)) {
-    throw new InputError(
-      'working-directory',
-      `${JSON.stringify(folder)} is outside the workspace. Name a folder inside it.`,
-    );
-  }
-  return real;
+  const real = await realFolder(path.resolve(workspace, folder));
+  if (real !== null && isInside(real, workspace)) return real;
+  const why =
+    real === null
+      ? 'is not a folder in the workspace. Check the path, and in a workflow also that the repository is checked out before this step.'
+      : 'is outside the workspace. Name a folder inside it.';
+  throw new InputError('working-directory', `${quote(folder)} ${why}`);
 }
 
 /**
@@ -50,14 +47,14 @@ export async function resolveWorkingDirectory(folder: string, workspace: string)
 export async function makeResultsFolder(typed: string, workspace: string): Promise<string> {
   const folder = path.resolve(workspace, typed);
   await refuseLinks('results', folder, workspace);
-  const found = await mkdir(folder, { recursive: true, mode: 0o700 })
-    .then(() => readdir(folder))
-    .catch((cause: unknown) => {
-      const why = `${JSON.stringify(folder)} cannot be used (${messageOf(cause)}). Name a new or empty folder.`;
-      throw new InputError('results', why, { cause });
-    });
-  if (found.length > 0)
-    throw new InputError('results', `${JSON.stringify(folder)} is not empty. Name a new or empty folder.`);
+  const refuse = (why: string, cause?: unknown) =>
+    new InputError('results', `${quote(folder)} ${why}. Name a new or empty folder.`, { cause });
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw refuse(`cannot be used (${messageOf(cause)})`, cause);
+  }
+  if ((await readdir(folder)).length > 0) throw refuse('is not empty');
   return realpath(folder);
 }
 
@@ -71,12 +68,11 @@ export async function resolveRecording(typed: string, workspace: string): Promis
   try {
     await access(path.dirname(file), constants.W_OK);
   } catch (cause) {
-    const why = `The folder of ${JSON.stringify(file)} cannot be written to. Make it, or name another file.`;
+    const why = `The folder of ${quote(file)} cannot be written to. Make it, or name another.`;
     throw new InputError('record', why, { cause });
   }
-  const found = await stat(file).catch(() => null);
-  if (found !== null && !found.isFile())
-    throw new InputError('record', `${JSON.stringify(file)} is there, and is not a regular file.`);
+  if (existsSync(file) && !(await stat(file)).isFile())
+    throw new InputError('record', `${quote(file)} is there, and is not a regular file.`);
   return file;
 }
 
@@ -84,13 +80,10 @@ export async function resolveRecording(typed: string, workspace: string): Promis
 async function refuseLinks(input: string, wanted: string, workspace: string): Promise<void> {
   const checkout = checkoutAround(workspace);
   for (let at = wanted; at !== checkout && isInside(at, checkout); at = path.dirname(at)) {
-    const isLink = await lstat(at).then(
-      (found) => found.isSymbolicLink(),
-      () => false,
-    );
-    if (!isLink) continue;
-    const link = JSON.stringify(path.relative(checkout, at));
-    throw new InputError(input, `${link} is a symbolic link in the checkout. Name a path without it.`);
+    const found = await lstat(at).catch(() => null);
+    const link = quote(path.relative(checkout, at));
+    if (found?.isSymbolicLink() === true)
+      throw new InputError(input, `${link} is a symbolic link in the checkout. Name a path without it.`);
   }
 }
 
@@ -107,11 +100,12 @@ function checkoutAround(folder: string): string {
  * @throws InputError when it is outside `roots` after resolving symbolic links
  */
 export async function resolveVerdicts(folder: string, roots: readonly string[]): Promise<string> {
-  const real = await realPlace(path.resolve(roots[0] ?? '', folder));
+  const wanted = path.resolve(roots[0] ?? '', folder);
+  const real = await realpath(wanted).catch(() => wanted);
   if (roots.some((root) => isInside(real, root))) return real;
   throw new InputError(
     'verdicts',
-    `${JSON.stringify(folder)} is outside the workspace and RUNNER_TEMP. Name the folder into which actions/download-artifact put the envelopes.`,
+    `${quote(folder)} is outside the workspace and RUNNER_TEMP. Name the folder into which actions/download-artifact put the envelopes.`,
   );
 }
 
@@ -120,28 +114,13 @@ export async function resolveVerdicts(folder: string, roots: readonly string[]):
  * @throws InputError for a path that does not exist, is not a folder, or belongs to the kernel
  */
 export async function requireReadableFolders(folders: readonly string[]): Promise<void> {
-  const name = 'sandbox-read';
   for (const folder of folders) {
-    const real = await realpath(folder).catch(() => null);
-    if (real === null || !(await stat(real)).isDirectory()) {
-      throw new InputError(
-        name,
-        `${JSON.stringify(folder)} is not a folder on this machine. Correct or remove it.`,
-      );
-    }
-    if (real === '/' || KERNEL_FOLDERS.some((kernel) => isInside(real, kernel))) {
-      throw new InputError(
-        name,
-        `The sandbox has a ${JSON.stringify(folder)} of its own. Name the folders that the shell needs.`,
-      );
-    }
+    const real = await realFolder(folder);
+    const isOwn = real === '/' || KERNEL_FOLDERS.some((kernel) => real !== null && isInside(real, kernel));
+    if (real !== null && !isOwn) continue;
+    const why = isOwn
+      ? 'is made anew in the sandbox. Name the folders that the shell needs.'
+      : 'is not a folder on this machine. Correct or remove it.';
+    throw new InputError('sandbox-read', `${quote(folder)} ${why}`);
   }
-}
-
-/** Resolves the links of an absolute path as far as it exists. */
-async function realPlace(wanted: string): Promise<string> {
-  let existing = wanted;
-  while ((await stat(existing).catch(() => null)) === null && existing !== path.dirname(existing))
-    existing = path.dirname(existing);
-  return path.join(await realpath(existing), path.relative(existing, wanted));
 }

@@ -24,8 +24,8 @@ export function readReporting(reader: InputReader<ReportingName>): Reporting {
 }
 
 /**
- * Returns the key of the comment and the category of the SARIF file. The input's default contains workflow, job, matrix
- * and step, but nothing about the event or run, so that the next run finds the same comment.
+ * Returns the key of the comment. The input's default contains workflow, job, matrix and step, but nothing about the event
+ * or run, so that the next run finds the same comment.
  */
 export function verdictKey(
   environment: Readonly<Record<string, string | undefined>>,

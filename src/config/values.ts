@@ -3,6 +3,8 @@ import { InputError } from '../errors.ts';
 import { DISPLAY } from '../text/limits.ts';
 import { joinWithOr, quote } from '../text/messages.ts';
 
+/** Characters of the name of a leg or a vote. */
+export const MAX_LEG_NAME = 200;
 /** Characters of a signing key: 32 hexadecimal digits are 128 bits. */
 const MIN_SIGNING_KEY = 32;
 
@@ -13,40 +15,36 @@ export interface Parsed<C> {
   readonly problems: readonly InputError[];
 }
 
-/** Reads inputs by name. No method throws for invalid values: it adds a problem and returns the default. */
-export interface InputReader<N extends string> {
-  /** The value as typed, trimmed; null when the input is absent. */
-  text(name: N): string | null;
-  /** A boolean in YAML 1.2 syntax. */
-  boolean(name: N, fallback: boolean): boolean;
-  choice<const C extends string, F>(name: N, choices: readonly C[], fallback: F): C | F;
-  /** A lower-case word; null when the input is absent. */
-  word(name: N): string | null;
-  /** A line of at most `max` characters; null when the input is absent. */
-  line(name: N, max: number): string | null;
-  integer<F>(name: N, range: { readonly min: number; readonly max?: number }, fallback: F): number | F;
-  number<F>(name: N, range: { readonly above: number; readonly max?: number }, fallback: F): number | F;
-  /** A list with one entry per line, or another separator. */
-  list(name: N, separator?: RegExp): readonly string[];
-  /** The result of `read`, or `otherwise` if it throws an InputError, which is added to the problems. */
-  attempt<T, F>(read: () => T, otherwise: F): T | F;
-  /** Adds a problem, unless there is one for the same input. */
-  add(problem: InputError): void;
-  hasProblem(name: N): boolean;
-  readonly problems: readonly InputError[];
+export type InputReader<N extends string> = ReturnType<typeof createReader<N>>;
+
+/** Returns a parser that takes a text as it is if it matches. */
+export function matching(pattern: RegExp): (text: string) => string | undefined {
+  return (text) => (pattern.test(text) ? text : undefined);
 }
 
-/** @param earlier known problems; the inputs they name are not reported again */
+/** Numbers from `min` on, or greater than `above`. */
+interface Range {
+  readonly min?: number;
+  readonly above?: number;
+  readonly max?: number;
+}
+
+/**
+ * Reads inputs by name. No method throws for invalid values: it adds a problem and returns the fallback, as it does for
+ * an absent input.
+ * @param earlier known problems; the inputs they name are not reported again
+ */
 export function createReader<N extends string>(
   raw: ReadonlyMap<N, string>,
   earlier: readonly InputError[] = [],
-): InputReader<N> {
+) {
   const problems = [...earlier];
-  const hasProblem = (name: string | null) =>
-    name !== null && problems.some((problem) => problem.input === name);
-  const add = (problem: InputError) => {
+  const hasProblem = (name: string | null) => name !== null && problems.some(({ input }) => input === name);
+  /** Adds a problem, unless there is one for the same input. */
+  const add = (problem: InputError): void => {
     if (!hasProblem(problem.input)) problems.push(problem);
   };
+  /** Returns the result of `read`, or `otherwise` if it throws an InputError, which is added to the problems. */
   const attempt = <T, F>(read: () => T, otherwise: F): T | F => {
     try {
       return read();
@@ -56,66 +54,69 @@ export function createReader<N extends string>(
       return otherwise;
     }
   };
-  /** Parses a given text. `parse` returns undefined for an invalid one, which is then not `wanted`: a noun phrase. */
-  const read = <T, F>(
-    name: N,
-    parse: (text: string) => T | undefined,
-    wanted: string,
-    fallback: F,
-  ): T | F => {
+  /** Parses a given text. `parse` returns undefined for an invalid one, and `fault` says what is wrong with it. */
+  const read = <T, F>(name: N, fallback: F, parse: (text: string) => T | undefined, fault: string): T | F => {
     const text = raw.get(name);
-    if (text === undefined) return fallback;
-    const value = parse(text);
+    const value = text === undefined ? fallback : parse(text);
     if (value !== undefined) return value;
-    add(new InputError(name, `${quote(text, DISPLAY.name)} is not ${wanted}.`));
+    add(new InputError(name, `${quote(text ?? '', DISPLAY.name)} is not ${fault}.`));
     return fallback;
+  };
+  const number = <F>(name: N, pattern: RegExp, range: Range, fallback: F, wanted: string): number | F => {
+    const { min = -Infinity, above = -Infinity, max = Number.MAX_SAFE_INTEGER } = range;
+    const from = range.min === undefined ? `above ${above}` : `of at least ${min}`;
+    const limits = range.max === undefined ? from : `${from} and at most ${max}`;
+    const parse = (text: string) => {
+      const value = pattern.test(text) ? Number(text) : Number.NaN;
+      return value >= min && value > above && value <= max ? value : undefined;
+    };
+    return read(name, fallback, parse, `${wanted} ${limits}`);
   };
   return {
     problems,
     hasProblem,
     add,
     attempt,
-    text: (name) => raw.get(name) ?? null,
-    boolean: (name, fallback) => read(name, parseBoolean, 'true or false', fallback),
-    choice(name, choices, fallback) {
-      const text = raw.get(name);
-      return text === undefined ? fallback : attempt(() => parseChoice(name, text, choices), fallback);
+    read,
+    /** The value as typed, trimmed; null when the input is absent. */
+    text: (name: N) => raw.get(name) ?? null,
+    /** A boolean in YAML 1.2 syntax. */
+    boolean(name: N, fallback: boolean): boolean {
+      const parse = (text: string) =>
+        /^(?:true|True|TRUE|false|False|FALSE)$/u.test(text) ? text.toLowerCase() === 'true' : undefined;
+      return read(name, fallback, parse, 'true or false');
     },
-    word: (name) =>
-      read(
-        name,
-        (text) => (/^[a-z]{1,32}$/u.test(text) ? text : undefined),
-        'one word in lower case, such as high',
-        null,
-      ),
-    line(name, max) {
-      const text = raw.get(name);
-      if (text === undefined) return null;
-      if (text.length <= max) return text.replace(/\s+/gu, ' ');
-      add(new InputError(name, `${text.length} characters are more than ${max}. Shorten it.`));
-      return null;
+    /** One of some words, whose case does not matter. */
+    choice<const C extends string, F>(name: N, choices: readonly C[], fallback: F): C | F {
+      const parse = (text: string) => choices.find((each) => each === text.toLowerCase());
+      return read(name, fallback, parse, `valid. Use ${joinWithOr(choices)}`);
     },
-    integer(name, { min, max }, fallback) {
-      const upTo = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
-      const parse = (text: string) => {
-        const value = /^[+-]?\d{1,15}$/u.test(text) ? Number(text) : Number.NaN;
-        return value >= min && value <= (max ?? Number.MAX_SAFE_INTEGER) ? value : undefined;
+    /** A lower-case word; null when the input is absent. */
+    word: (name: N) => read(name, null, matching(/^[a-z]{1,32}$/u), 'one word in lower case'),
+    /** A line of at most `max` characters; null when the input is absent. */
+    line(name: N, max: number): string | null {
+      const parse = (text: string) => (text.length <= max ? text.replace(/\s+/gu, ' ') : undefined);
+      return read(name, null, parse, `short enough: at most ${max} characters`);
+    },
+    integer: <F>(name: N, range: Range, fallback: F) =>
+      number(name, /^[+-]?\d{1,15}$/u, range, fallback, 'a whole number'),
+    number: <F>(name: N, range: Range, fallback: F) =>
+      number(name, /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/u, range, fallback, 'a number'),
+    /** A list whose entries are parsed like single values; empty if one of them is invalid. */
+    list<T>(
+      name: N,
+      separator: RegExp,
+      parse: (entry: string) => T | undefined,
+      fault: string,
+    ): readonly T[] {
+      const entries = (raw.get(name) ?? '').split(separator).map((entry) => entry.trim());
+      const readEntry = (entry: string) => {
+        const value = parse(entry);
+        if (value !== undefined) return value;
+        throw new InputError(name, `${quote(entry, DISPLAY.name)} is not ${fault}.`);
       };
-      return read(name, parse, `a whole number ${upTo}`, fallback);
+      return attempt(() => entries.filter((entry) => entry !== '').map(readEntry), []);
     },
-    number(name, { above, max }, fallback) {
-      const upTo = max === undefined ? '' : ` and at most ${max}`;
-      const parse = (text: string) => {
-        const value = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/u.test(text) ? Number(text) : Number.NaN;
-        return value > above && value <= (max ?? Number.MAX_SAFE_INTEGER) ? value : undefined;
-      };
-      return read(name, parse, `a number above ${above}${upTo}`, fallback);
-    },
-    list: (name, separator = /\r?\n/u) =>
-      (raw.get(name) ?? '')
-        .split(separator)
-        .map((entry) => entry.trim())
-        .filter((entry) => entry !== ''),
   };
 }
 
@@ -126,16 +127,4 @@ export function readSigningKey(reader: InputReader<'signing-key'>): string | nul
   const advice = 'so it could be guessed. Make one with: openssl rand -hex 32';
   reader.add(new InputError('signing-key', `It has fewer than ${MIN_SIGNING_KEY} characters, ${advice}`));
   return null;
-}
-
-/** Returns the choice that matches a text, ignoring case. @throws InputError that lists the choices */
-export function parseChoice<const C extends string>(name: string, text: string, choices: readonly C[]): C {
-  const choice = choices.find((each) => each === text.toLowerCase());
-  if (choice !== undefined) return choice;
-  throw new InputError(name, `${quote(text, DISPLAY.name)} is not valid. Use ${joinWithOr(choices)}.`);
-}
-
-function parseBoolean(text: string): boolean | undefined {
-  if (/^(?:true|True|TRUE)$/u.test(text)) return true;
-  return /^(?:false|False|FALSE)$/u.test(text) ? false : undefined;
 }

@@ -2,13 +2,16 @@
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import { ContractError, type ContractStage, messageOf } from '../errors.ts';
 import { isDeeperThan, isObject, jsonPointer } from '../text/json.ts';
-import { DISPLAY, JSON_TEXT, WAIT } from '../text/limits.ts';
+import { DISPLAY, JSON_TEXT } from '../text/limits.ts';
 import { quote, suggest, truncate } from '../text/messages.ts';
 import type { Issue, Json, JsonObject } from '../types.ts';
-import { underDeadline } from './deadline.ts';
+import { underDeadline, VALIDATION_MS } from './deadline.ts';
 import { issuesOf, kindOf, sortErrors } from './issues.ts';
 import { rootObjection } from './root.ts';
 import { schemaNodes } from './schema-walk.ts';
+
+/** How long a compilation may take: large schemas are slow, and ones that never finish are refused. */
+const COMPILATION_MS = 3_000;
 
 /** What a schema is used for, as named in messages. */
 type Purpose = 'schema' | 'gate';
@@ -42,7 +45,7 @@ export async function compile(candidate: Json, purpose: Purpose): Promise<Compil
   const schema = admit(candidate, purpose);
   const ajv = await createAjv(schema);
   const unknown = await addFormats(ajv, schema);
-  const timed = underDeadline(() => ajv.compile(schema), WAIT.compilation);
+  const timed = underDeadline(() => ajv.compile(schema), COMPILATION_MS);
   if (timed.kind === 'timeout')
     throw refuse('compile', purpose, 'takes too long to compile. Make it smaller.');
   if (timed.kind === 'threw') throw compileError(timed.error, ajv, schema, purpose);
@@ -114,7 +117,7 @@ async function addFormats(ajv: Ajv, schema: JsonObject): Promise<readonly string
 }
 
 function run(validate: ValidateFunction, value: JsonObject): ValidationResult {
-  const timed = underDeadline(() => validate(value), WAIT.validation);
+  const timed = underDeadline(() => validate(value), VALIDATION_MS);
   // Only `true` means acceptance: an asynchronous validator would return a promise.
   if (timed.kind === 'done' && timed.value === true) return { ok: true };
   const errors = timed.kind === 'done' ? sortErrors(validate.errors ?? []) : [];

@@ -69,7 +69,8 @@ export async function createContract(
 function check({ rawArguments, status }: Arguments, compiled: Compiled): Check {
   if (status !== 'complete') return rejectArguments(incomplete[status]);
   const parsed = parseJsonWithInexact(rawArguments || '{}', JSON_TEXT.payloadDepth);
-  if (!parsed.ok) return rejectArguments(`${parsed.problem} Send the arguments as one valid JSON object.`);
+  if (!parsed.ok)
+    return rejectArguments(`The text ${parsed.fault}. Send the arguments as one valid JSON object.`);
   if (parsed.inexact.length > 0) return rejectNumbers(parsed.inexact);
   const { value } = parsed;
   if (!isObject(value)) {

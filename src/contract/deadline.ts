@@ -1,6 +1,9 @@
 /** Runs a computation that cannot be interrupted from within, such as a catastrophic pattern, under a time limit. */
 import { runInNewContext } from 'node:vm';
 
+/** How long a validation may take, with what it awaits: a pattern may take exponential time. */
+export const VALIDATION_MS = 1_000;
+
 /** How a computation under a deadline ended. */
 export type Timed<T> =
   | { readonly kind: 'done'; readonly value: T }

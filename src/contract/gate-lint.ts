@@ -1,11 +1,11 @@
 /** Finds mistakes in a gate before a model is asked, by comparing it with the schema and by trying values. */
 import { ContractError } from '../errors.ts';
 import { isArray, isObject, jsonPointer } from '../text/json.ts';
-import { DISPLAY, LISTED, WAIT } from '../text/limits.ts';
+import { DISPLAY, LISTED } from '../text/limits.ts';
 import { quote, suggest, truncate } from '../text/messages.ts';
 import type { Json, JsonObject } from '../types.ts';
 import type { SchemaValidator } from './compile.ts';
-import { underDeadline } from './deadline.ts';
+import { underDeadline, VALIDATION_MS } from './deadline.ts';
 import { declaredProperties, declares, isClosed, requiredProperties } from './root.ts';
 import { withBranches } from './schema-walk.ts';
 
@@ -36,7 +36,7 @@ const VALUES: readonly Json[] = [true, false, null, '', 'a', 0, 0.5, 1e6, -1e6, 
  * `enum` that the schema refuses
  */
 export function lintGate(gate: SchemaValidator, schema: SchemaValidator): readonly string[] {
-  const timed = underDeadline(() => findMistakes(gate, schema), WAIT.validation);
+  const timed = underDeadline(() => findMistakes(gate, schema), VALIDATION_MS);
   if (timed.kind === 'threw' && timed.error instanceof ContractError) throw timed.error;
   // A gate that cannot be examined in time is left to the payloads.
   return timed.kind === 'done' ? timed.value : [];

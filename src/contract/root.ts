@@ -1,8 +1,4 @@
-/**
- * Checks whether the root of a schema can accept an object: tool arguments are always objects. Deliberately best
- * effort.
- */
-
+/** Checks whether the root of a schema can accept an object: tool arguments are always objects. Best effort. */
 import { isArray, isObject, jsonPointer } from '../text/json.ts';
 import { DISPLAY } from '../text/limits.ts';
 import { quote, truncate } from '../text/messages.ts';
@@ -114,10 +110,7 @@ export function declarations(
     .map(([name, schema]) => ({ name, schema }));
 }
 
-/**
- * Returns the names declared at the root and in its `allOf`, `anyOf` and `oneOf` branches, in order, without
- * duplicates.
- */
+/** Returns the names declared at the root and in its `allOf`, `anyOf` and `oneOf` branches, in order and once. */
 export function declaredProperties(root: JsonObject, start: JsonObject = root): readonly string[] {
   return [...new Set(declarations(root, ['allOf', 'anyOf', 'oneOf'], start).map(({ name }) => name))];
 }

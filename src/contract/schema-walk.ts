@@ -3,10 +3,10 @@ import { isObject } from '../text/json.ts';
 import { resolvePointer, subschemas } from '../text/schema-keywords.ts';
 import type { Json, JsonObject } from '../types.ts';
 
-/** A subschema with its path of keys and indexes from the root. */
+/** A subschema with its path from the root. */
 export interface SchemaNode {
   readonly node: JsonObject;
-  readonly path: readonly (string | number)[];
+  readonly path: readonly string[];
 }
 
 /** Yields every object where draft-07 or 2020-12 expects a schema, starting with the root; iterative. */
@@ -14,8 +14,8 @@ export function* schemaNodes(root: JsonObject): Generator<SchemaNode> {
   const rest: SchemaNode[] = [{ node: root, path: [] }];
   for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
     yield next;
-    for (const [segments, child] of subschemas(next.node))
-      if (isObject(child)) rest.push({ node: child, path: [...next.path, ...segments] });
+    for (const [segments, node] of subschemas(next.node))
+      rest.push({ node, path: [...next.path, ...segments] });
   }
 }
 

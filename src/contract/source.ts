@@ -7,12 +7,9 @@ import type { Elsewhere, Json, Reading } from '../types.ts';
 import type { GateRequest } from './gate.ts';
 import { defaultPreset, type Preset, presets } from './presets.ts';
 
-/** Reads a file that the user named. Passed in by the entry, because this folder accesses no files. */
-export type ReadFile = (path: string) => Promise<Reading>;
-
-/** Reads files that the user named, here or in another repository. */
+/** Reads files that the user named, here or in another repository: this folder accesses no files. */
 export interface Files {
-  readonly readFile: ReadFile;
+  readonly readFile: (path: string) => Promise<Reading>;
   readonly readElsewhere: (place: Elsewhere) => Promise<Reading>;
 }
 

@@ -1,10 +1,10 @@
 /** Runs the validator of a library's schema object (Zod and others) in addition to its JSON Schema. */
 import { isDeepStrictEqual } from 'node:util';
 import { jsonPointer } from '../text/json.ts';
-import { DISPLAY, WAIT } from '../text/limits.ts';
+import { DISPLAY } from '../text/limits.ts';
 import { singleLine } from '../text/sanitize.ts';
 import type { Issue, JsonObject } from '../types.ts';
-import { underDeadline } from './deadline.ts';
+import { underDeadline, VALIDATION_MS } from './deadline.ts';
 import { cappedIssues } from './issues.ts';
 
 /** The `validate` of the Standard Schema interface: returns a result or a promise of one. */
@@ -19,9 +19,9 @@ export async function runValidator(
   payload: JsonObject,
 ): Promise<readonly Issue[]> {
   const late = Promise.withResolvers<null>();
-  const timer = setTimeout(late.resolve, WAIT.validation, null);
+  const timer = setTimeout(late.resolve, VALIDATION_MS, null);
   try {
-    const timed = underDeadline(() => validate(structuredClone(payload)), WAIT.validation);
+    const timed = underDeadline(() => validate(structuredClone(payload)), VALIDATION_MS);
     const result: unknown = timed.kind === 'done' ? await Promise.race([timed.value, late.promise]) : null;
     return readIssues(Object(result), payload);
   } catch {

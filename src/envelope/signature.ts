@@ -16,11 +16,6 @@ export function signEnvelope(envelope: JsonObject, key: string): string {
   return `hmac-sha256:${macOf(envelope, key).toString('hex')}`;
 }
 
-/** Returns the function that signs the envelopes of a run; null if there is no key. */
-export function signer(key: string | null): ((envelope: JsonObject) => string) | null {
-  return key === null ? null : (envelope) => signEnvelope(envelope, key);
-}
-
 /** Whether a strictly parsed envelope has a valid signature for the key; false if it has none. */
 export function verifyEnvelope(envelope: JsonObject, key: string): boolean {
   const signature = Object.hasOwn(envelope, 'signature') ? envelope['signature'] : null;

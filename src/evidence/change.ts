@@ -1,4 +1,7 @@
-/** The change under review as files, hunks and lines. Its paths and lines are hostile. */
+/** The change under review as files and hunks, read from diffs of git and patches of GitHub. Its texts are hostile. */
+import { isBinaryName } from '../text/binary-names.ts';
+import type { ChangedFile } from '../types.ts';
+import { readGitHeader, readHunkHeader, readPath } from './diff-syntax.ts';
 
 export interface FileChange {
   /** Relative to the repository root: the new path, or the old one of a removed file. */
@@ -20,17 +23,8 @@ export interface Hunk {
   /** The number of its first line on either side, from 1. */
   readonly oldStart: number;
   readonly newStart: number;
-  /** Its lines, each with its mark (` `, `+` or `-`), joined by LF. */
-  readonly text: string;
-  readonly lineCount: number;
-  lines(): readonly string[];
-}
-
-/** A hunk that keeps its lines as one text, as a change may have some hundred thousand of them. No line has an LF. */
-export function createHunk(oldStart: number, newStart: number, lines: readonly string[]): Hunk {
-  const lineCount = lines.length;
-  const text = lines.join('\n');
-  return { oldStart, newStart, text, lineCount, lines: () => (lineCount === 0 ? [] : text.split('\n')) };
+  /** Its lines, each with its mark (` `, `+` or `-`). */
+  readonly lines: readonly string[];
 }
 
 /** The change under review, and what of it is not known. */
@@ -40,4 +34,115 @@ export interface Change {
   readonly incomplete: string | null;
   /** Changed files that do not have to be seen, because of attributes in the base commit. */
   readonly marked: ReadonlyMap<string, 'generated' | 'vendored'>;
+}
+
+/**
+ * Parses the output of `git diff --no-color --find-renames`, in linear time. A file whose hunks are not whole is
+ * `unknown`. A file whose type changes appears twice, as git shows it.
+ * @param isCut whether the end of the text may be missing: then the last file is `unknown`, or left out if not even its
+ * path is known.
+ */
+export function parseDiff(text: string, isCut = false): readonly FileChange[] {
+  const whole = isCut ? text.slice(0, text.lastIndexOf('\n') + 1) : text;
+  // No line of a hunk or of binary data starts like this.
+  const sections = `\n${whole.replace(/\n$/, '')}`.split('\ndiff --git ').slice(1);
+  return sections.flatMap((section, at) => readSection(section, isCut && at === sections.length - 1) ?? []);
+}
+
+/** Symbolic links and submodules: their hunks show a target, and no lines of a file. */
+const UNIT_MODE = /^(?:old mode|new mode|new file mode|deleted file mode|index \S+) (?:120000|160000)$/;
+
+/** Reads what follows `diff --git `; null if it names no file. */
+function readSection(section: string, isBroken: boolean): FileChange | null {
+  const [first = '', ...lines] = section.split('\n');
+  const names = readGitHeader(first);
+  let [old, now] = [names?.old.slice(2) ?? null, names?.now.slice(2) ?? null];
+  let previous: string | null = null;
+  let [isRemoved, isBinary, isUnit] = [false, false, false];
+  const start = lines.findIndex((line) => line.startsWith('@@ '));
+  for (const line of start === -1 ? lines : lines.slice(0, start)) {
+    const [, word = '', value = ''] =
+      /^(---|\+\+\+|rename from|copy from|rename to|copy to) (.+)$/s.exec(line) ?? [];
+    if (word.endsWith(' from')) previous = readPath(value);
+    else if (word.endsWith(' to')) now = readPath(value);
+    else if (word === '---' && value !== '/dev/null') old = readPath(value).slice(2);
+    else if (word === '+++' && value !== '/dev/null') now = readPath(value).slice(2);
+    isRemoved ||= line.startsWith('deleted file mode ');
+    isUnit ||= UNIT_MODE.test(line);
+    isBinary ||= line.startsWith('Binary files ') || line === 'GIT binary patch';
+  }
+  const path = isRemoved ? (old ?? now) : (now ?? old);
+  if (path === null || path === '') return null;
+  const hunks = start === -1 ? [] : readHunks(lines.slice(start));
+  const isKnown = hunks !== null && !isBroken && (!isBinary || isBinaryName(path));
+  const hasLines = isKnown && !isBinary && !isUnit && hunks.length > 0;
+  return {
+    ...{ path, previous, isRemoved, isBinary: isBinary && isKnown },
+    kind: hasLines ? 'text' : isKnown ? 'unit' : 'unknown',
+    hunks: hasLines ? hunks : [],
+  };
+}
+
+/** Reads hunks, whose lines are counted by their headers: a line can look like any header. null if they are not whole. */
+function readHunks(lines: readonly string[]): readonly Hunk[] | null {
+  const hunks: Hunk[] = [];
+  let current: string[] = [];
+  let [oldLeft, newLeft] = [0, 0];
+  for (const line of lines) {
+    if (line.startsWith('\\')) continue;
+    if (oldLeft === 0 && newLeft === 0) {
+      const header = readHunkHeader(line);
+      if (header === null) return null;
+      current = [];
+      hunks.push({ oldStart: header.oldStart, newStart: header.newStart, lines: current });
+      [oldLeft, newLeft] = [header.oldCount, header.newCount];
+      continue;
+    }
+    // Some tools remove the blank of an empty line.
+    const mark = line[0] ?? ' ';
+    if (mark !== '+') oldLeft -= 1;
+    if (mark !== '-') newLeft -= 1;
+    if (!' +-'.includes(mark) || oldLeft < 0 || newLeft < 0) return null;
+    current.push(line === '' ? ' ' : line);
+  }
+  return oldLeft === 0 && newLeft === 0 ? hunks : null;
+}
+
+/** What happens to a file that no line changes. A file that GitHub takes for a binary one has no lines once it is gone. */
+const MOVED = new Set(['renamed', 'unchanged', 'removed']);
+
+/**
+ * Parses the patches of all files of a change. A file without a patch is `unknown`, unless it is certain that no line
+ * changed; so is one whose patch has fewer lines than its counts, because what is known in part would be counted as a
+ * whole.
+ */
+export function parsePatches(rows: readonly ChangedFile[]): readonly FileChange[] {
+  // With `*.js -diff` in .gitattributes, GitHub treats each such file as binary and counts no lines.
+  const hidesLines = rows.some(({ path, previous }) =>
+    [path, previous].some((name) => /(?:^|\/)\.gitattributes$/i.test(name)),
+  );
+  return rows.map((row) => {
+    const { path, patch, additions, deletions } = row;
+    const hunks = patch === null ? [] : readHunks(patch.replace(/\n$/, '').split('\n'));
+    const lines = hunks?.flatMap((hunk) => hunk.lines) ?? [];
+    const count = (mark: string) => lines.filter((line) => line.startsWith(mark)).length;
+    const isWhole = lines.length > 0 && count('+') >= additions && count('-') >= deletions;
+    const isUnit = patch === null && additions + deletions === 0 && !hidesLines && MOVED.has(row.status);
+    return {
+      ...{ path, previous: row.previous || null, isRemoved: row.status === 'removed', isBinary: false },
+      kind: isWhole ? 'text' : isUnit ? 'unit' : 'unknown',
+      hunks: isWhole ? (hunks ?? []) : [],
+    };
+  });
+}
+
+/** Returns a file of which only its text at the head is known: every line of it has to be seen. */
+export function wholeFile(file: FileChange, text: string): FileChange {
+  if (text === '') return { ...file, kind: 'unit', hunks: [] };
+  const lines = text
+    .replace(/\n$/, '')
+    .split('\n')
+    .map((line) => `+${line}`);
+  const hunk = { oldStart: 0, newStart: 1, lines };
+  return { ...file, kind: 'text', hunks: [hunk] };
 }

@@ -1,33 +1,36 @@
+/**
+ * How much of the change stood in the tool results that the model received. A changed line counts if its number and its
+ * text stood there, or its text beside a line around it. Results are hostile; each takes time in proportion to its length.
+ */
 import { posix } from 'node:path';
-import { withoutSequences } from '../text/sanitize.ts';
-import type { Coverage, NotRequired, UnseenFile } from '../types.ts';
+import { showControls } from '../text/visible.ts';
+import type { Coverage } from '../types.ts';
 import type { Change, FileChange } from './change.ts';
-import { comparable, indexLines, isTrivial, MARKS, type Mark, type SeenLine } from './changed-lines.ts';
-import { findCommandFiles, type NamedFile } from './command-files.ts';
-import { createDiffReader, readListedPath } from './diff-reader.ts';
-import { linesOf } from './lines.ts';
+import { readGitHeader, readHunkHeader, readPath } from './diff-syntax.ts';
 import { createExemptions } from './not-required.ts';
-import { boundLine, type Candidate, readCandidates, readNumbered, readPrefixed } from './result-lines.ts';
 
-/** Characters of results that are read; a run of hundreds of turns has fewer. */
-const MAX_CHARACTERS = 50_000_000;
+/** Characters of a line that are compared: read_file shows 2,000, and in a diff the first one is a mark. */
+const COMPARED = 1_999;
+/** Numbers between colons or hyphens in a line at which a path may end. */
+const PATH_ENDS = 8;
+/** Files that one command names; each line of its output is looked for in all of them. */
+const MAX_NAMED = 32;
+/** Characters of a folder that `cd` is followed to. */
+const MAX_FOLDER = 256;
 /** Files in each list of a coverage. */
 const LISTED_FILES = 200;
 
-/** A tool's result as the model received it, after it was shortened. */
+/** A text as the model received it, after it was shortened. */
 export interface SeenResult {
   readonly tool: string;
-  /** The path of `read_file`, the whole command of `shell`; empty for other tools. */
+  /** The path of `read_file`, the whole command of `shell`; empty for the first message. */
   readonly target: string;
   readonly text: string;
 }
 
 export interface CoverageMeter {
-  /** Takes time in proportion to the result, whatever it and the change contain. */
   observe(result: SeenResult): void;
   measure(): Coverage;
-  /** Returns the paths of all required files that are not shown, in the order of the change. */
-  unseen(): readonly string[];
 }
 
 export interface CoverageOptions {
@@ -36,204 +39,273 @@ export interface CoverageOptions {
   readonly workingDirectory: string;
   /** The judged folder, relative to the root; empty for the root itself. */
   readonly subject: string;
+  /** The diffs that the agent is given, by their absolute path. */
+  readonly diffs: ReadonlyMap<string, string>;
 }
 
-/** Where the lines of a result come from. */
-interface Source {
-  /** The files that it names. */
-  readonly files: readonly NamedFile[];
-  /** Whether it shows lines of the files that it names only, whatever they look like. */
-  readonly isOnly: boolean;
-  /** Whether the numbers before its lines are those of the file: others may count the lines of a part. */
-  readonly isNumbered: boolean;
-  /** The folder to which paths in the result are relative; null if unknown. */
-  readonly folder: string | null;
+interface Line {
+  readonly number: number;
+  readonly text: string;
+  /** null for a line that does not have to be shown. */
+  readonly hunk: { required: number; shown: number } | null;
+  isShown: boolean;
 }
 
-/** A line of the change with the way in which it was read, and its file in a diff or behind a path. */
-interface Read extends SeenLine {
-  readonly way: number;
-  readonly file: number | null;
+/** A changed file with the lines of its hunks, by their numbers: removed ones on the old side, all others on the new one. */
+interface Tracked {
+  readonly file: FileChange;
+  readonly hunks: readonly NonNullable<Line['hunk']>[];
+  readonly old: ReadonlyMap<number, Line>;
+  readonly now: ReadonlyMap<number, Line>;
+  /** Lines like no other in the hunks, by their text. */
+  readonly unique: ReadonlyMap<string, Line>;
 }
+
+type Find = (path: string) => Tracked | null;
 
 export function createCoverageMeter(change: Change, options: CoverageOptions): CoverageMeter {
-  const { files } = change;
-  const exempt = createExemptions(change, options.subject);
-  const reasons: readonly (NotRequired | null)[] = files.map(exempt);
-  const lines = indexLines(files);
-  /** By path: a file whose type changes appears twice, and the part with lines is the one to look in. */
-  const byPath = new Map<string, number>();
-  for (const [file, { path, kind }] of files.entries())
-    if (!byPath.has(path) || kind === 'text') byPath.set(path, file);
-  const byOldPath = new Map(
-    files.flatMap(({ previous }, file) => (previous === null ? [] : [[previous, file] as const])),
-  );
-  /** Paths whose header or row was shown, for changes without lines. */
+  const { root, workingDirectory, subject, diffs } = options;
+  const tracked = change.files.map(trackFile);
+  const exempt = createExemptions(change, subject);
+  const notRequired = change.files.flatMap((file) => {
+    const why = exempt(file);
+    return why === null ? [] : [{ path: file.path, why }];
+  });
+  const required = tracked.filter(({ file }) => exempt(file) === null);
+  /** A file whose type changes appears twice, and the part with lines is the one to look in. */
+  const byPath = new Map<string, Tracked>();
+  for (const each of tracked)
+    if (!byPath.has(each.file.path) || each.file.kind === 'text') byPath.set(each.file.path, each);
+  const find: Find = (path) => byPath.get(path) ?? null;
+  /** The paths of files that a list of files or the header of a diff named. */
   const listed = new Set<string>();
-  let left = MAX_CHARACTERS;
-  let isCut = false;
-
-  const resolvePath = (path: string) => byPath.get(path) ?? null;
-  const relativeTo = (absolute: string): string | null => {
-    const path = posix.relative(options.root, absolute);
-    return path === '..' || path.startsWith('../') ? null : path;
+  const names = new Set(change.files.map(({ path }) => posix.basename(path)));
+  const findFrom = (folder: string, path: string) => {
+    // Most words name nothing, and resolving takes its time.
+    if (!names.has(path.slice(path.lastIndexOf('/') + 1))) return null;
+    const absolute = posix.resolve(folder, path);
+    return absolute.startsWith(`${root}/`) ? find(absolute.slice(root.length + 1)) : null;
   };
-  const resolveAbsolute = (absolute: string) => {
-    const path = relativeTo(absolute);
-    if (path === null) return null;
-    return byPath.get(path) ?? byOldPath.get(path) ?? null;
-  };
+  const given = new Map([...diffs].map(([path, text]) => [path, indexDiff(text, find)]));
 
-  function sourceOf({ tool, target }: SeenResult): Source {
-    const { root, workingDirectory } = options;
-    if (tool === 'read_file') {
-      const path = relativeTo(posix.resolve(workingDirectory, target));
-      const other = { files: [], isOnly: false, isNumbered: false, folder: workingDirectory };
-      if (path === null) return other;
-      const file = resolvePath(path);
-      const named = file === null ? [] : [{ file, isOld: false }];
-      return { ...other, files: named, isOnly: true, isNumbered: true };
-    }
-    if (tool !== 'shell') return { files: [], isOnly: false, isNumbered: false, folder: workingDirectory };
-    const found = findCommandFiles(target, { root, workingDirectory, resolve: resolveAbsolute });
-    return { ...found, isOnly: found.isPlain, isNumbered: false };
-  }
-
-  function noteListed(path: string | null): void {
-    if (path !== null && byPath.has(path)) listed.add(path);
-  }
-
-  function readResult(text: string, source: Source): void {
-    const diff = createDiffReader(resolvePath);
-    const resolveInOutput = (path: string) =>
-      source.folder === null && !path.startsWith('/')
-        ? null
-        : resolveAbsolute(posix.resolve(source.folder ?? '/', path));
-    let previous: readonly Read[] = [];
-    for (const whole of linesOf(text)) {
-      const line = withoutSequences(boundLine(whole));
-      const numbered = readNumbered(line);
-      const inDiff = source.isOnly ? null : diff.read(line, numbered?.rest ?? null);
-      if (inDiff?.kind === 'header') {
-        if (inDiff.file !== null) listed.add(files[inDiff.file]?.path ?? '');
-        previous = [];
-        continue;
-      }
-      if (inDiff !== null) {
-        const { file, candidate } = inDiff;
-        previous = file === null ? [] : showLine([candidate], [{ file, isOld: false }], file, previous);
-        continue;
-      }
-      if (!source.isOnly && line.includes('\t'))
-        for (const row of [line, numbered?.rest ?? '']) noteListed(readListedPath(row));
-      const prefixed = source.isOnly ? null : readPrefixed(line, resolveInOutput);
-      if (prefixed !== null) {
-        const { file, candidate } = prefixed;
-        previous = showLine([candidate], [{ file, isOld: false }], file, previous);
-        continue;
-      }
-      previous = showLine(
-        readCandidates(line, numbered, source.isOnly),
-        source.files,
-        null,
-        previous,
-        source,
-      );
+  function observeFile(target: string, text: string): void {
+    const inDiff = given.get(posix.resolve(workingDirectory, target));
+    const file = findFrom(workingDirectory, target);
+    for (const line of linesOf(text)) {
+      const { number, rest } = readNumbered(line);
+      show(inDiff?.get(number), rest.slice(1));
+      show(file?.now.get(number), rest);
+      if (file === null) listed.add(readListed(line));
     }
   }
 
-  /**
-   * Shows a line of a result, read in all ways. Returns what the next line may be a neighbour of.
-   * @param named the files that it may belong to.
-   * @param owner the only file that it can belong to, if the line itself or its diff says so.
-   */
-  function showLine(
-    candidates: readonly Candidate[],
-    named: readonly NamedFile[],
-    owner: number | null,
-    previous: readonly Read[],
-    { isOnly, isNumbered }: Pick<Source, 'isOnly' | 'isNumbered'> = FROM_DIFF,
-  ): readonly Read[] {
-    const reads: Read[] = [];
-    let isOrdinary = false;
-    for (const { way, text: whole, mark, number } of candidates) {
-      const text = comparable(whole);
-      const id = lines.find(text);
-      const trivial = isTrivial(text);
-      isOrdinary ||= trivial && text !== '--';
-      if (id === undefined) continue;
-      const read: Read = { way, text: id, mark, file: owner };
-      for (const { file, isOld } of named) {
-        const seen = { text: id, mark: markIn(mark, isOld) };
-        if (lines.show(file, seen, number)) continue;
-        // The same two lines may stand elsewhere in the file.
-        if (isNumbered && number !== null) continue;
-        for (const before of previous)
-          if (before.way === way && before.file === owner)
-            lines.showPair(file, { text: before.text, mark: markIn(before.mark, isOld) }, seen);
-      }
-      if (trivial) continue;
-      if (owner === null && !isOnly)
-        for (const before of previous)
-          if (before.way === way && before.file === null) lines.showPairAnywhere(before, read);
-      reads.push(read);
+  function observeOutput(command: string, text: string): void {
+    const { files, folder } = readCommand(command);
+    const diff = createDiffReader(find);
+    const output: string[] = [];
+    for (const line of linesOf(text)) {
+      const part = diff.read(line);
+      output.push(part === null ? line : NO_LINE);
+      show(part?.line, line.slice(1));
+      listed.add(part === null ? readListed(line) : (part.name ?? ''));
+      if (part !== null) continue;
+      const { number, rest } = readNumbered(line);
+      for (const { now } of files) show(now.get(number), rest);
+      // `path:12:text` and `path-12-text`, as grep writes them.
+      for (const { index, 0: end, 1: at } of [...line.matchAll(/[:-](\d{1,7})[:-]/g)].slice(0, PATH_ENDS))
+        show(findFrom(folder, line.slice(0, index))?.now.get(Number(at)), line.slice(index + end.length));
     }
-    // Neighbours are the nearest lines that are not trivial.
-    return reads.length === 0 && isOrdinary ? previous : reads;
+    for (const file of files) showRuns(file, output);
   }
 
-  function shownOf(file: FileChange, at: number) {
-    if (file.kind === 'unit') {
-      const isShown = listed.has(file.path);
-      // It is one thing to be seen. No hunks at all mean that the lines are not known.
-      return { hunks: 1, shownHunks: isShown ? 1 : 0, isShown };
+  /** Finds the files that a command names by a word, and the folder of its last `cd`. */
+  function readCommand(command: string) {
+    const files = new Set<Tracked>();
+    let [folder, previous] = [workingDirectory, ''];
+    for (const words of command.matchAll(/'([^']*)'|"([^"]*)"|([^\s'"`;|&()<>=,]+)/g)) {
+      const word = words.slice(1).find((each) => each !== undefined) ?? '';
+      if (previous === 'cd' || previous === '-C') folder = follow(folder, word);
+      previous = word;
+      // `REVISION:path` begins at the root.
+      const colon = word.indexOf(':');
+      const file = findFrom(folder, word) ?? (colon === -1 ? null : findFrom(root, word.slice(colon + 1)));
+      if (file !== null) files.add(file);
     }
-    const measured = lines.measure(at);
-    return { ...measured, isShown: measured.hunks > 0 && measured.shownHunks === measured.hunks };
-  }
-
-  function unseenFiles(): readonly UnseenFile[] {
-    return files.flatMap((file, at) => {
-      if (reasons[at] !== null) return [];
-      const { isShown, hunks, shownHunks } = shownOf(file, at);
-      return isShown ? [] : [{ path: file.path, hunks, shownHunks }];
-    });
+    return { files: [...files].slice(0, MAX_NAMED), folder };
   }
 
   return {
-    observe(result) {
-      left -= result.text.length;
-      if (left < 0) isCut = true;
-      else readResult(result.text, sourceOf(result));
-    },
+    observe: ({ tool, target, text }) =>
+      tool === 'read_file' ? observeFile(target, text) : observeOutput(target, text),
     measure() {
-      const unseen = unseenFiles();
-      const required = reasons.filter((reason) => reason === null).length;
-      const why = change.incomplete ?? (isCut ? TOO_MUCH : null);
-      const notRequired = files.flatMap(({ path }, at) => {
-        const reason = reasons[at] ?? null;
-        return reason === null ? [] : [{ path, why: reason }];
-      });
+      const unseen = required.flatMap((each) => (isShown(each, listed) ? [] : [each.file.path]));
       return {
-        status: why === null ? 'measured' : 'partial',
-        why,
+        status: change.incomplete === null ? 'measured' : 'partial',
+        why: change.incomplete,
         files: {
-          ...{ changed: files.length, required, shown: required - unseen.length },
+          ...{ changed: tracked.length, required: required.length, shown: required.length - unseen.length },
           unseen: unseen.slice(0, LISTED_FILES),
           notRequired: notRequired.slice(0, LISTED_FILES),
         },
       };
     },
-    unseen: () => unseenFiles().map(({ path }) => path),
   };
 }
 
-const FROM_DIFF = { isOnly: false, isNumbered: false };
+/** Returns the folder of a `cd`; one that is too long is not followed, so that nothing is named from there. */
+function follow(folder: string, to: string): string {
+  return folder.length + to.length > MAX_FOLDER ? '/' : posix.resolve(folder, to);
+}
 
-const TOO_MUCH =
-  'The results of the tools have more than 50 million characters; those after that are not counted.';
+/** Whether nine tenths of each hunk were shown, or the name of a file without lines. */
+function isShown({ file, hunks }: Tracked, listed: ReadonlySet<string>): boolean {
+  if (file.kind === 'unknown') return false;
+  if (hunks.every(({ required }) => required === 0)) return listed.has(file.path);
+  return hunks.every(({ required, shown }) => shown * 10 >= required * 9);
+}
 
-/** A line without a mark may come from the old revision that a command reads. */
-function markIn(mark: Mark, isOld: boolean): Mark {
-  return isOld && mark === MARKS.none ? MARKS.old : mark;
+function trackFile(file: FileChange): Tracked {
+  const [oldSide, newSide] = [new Map<number, Line>(), new Map<number, Line>()];
+  const hunks = file.hunks.map(({ oldStart, newStart, lines }) => {
+    const hunk = { required: 0, shown: 0 };
+    // If a hunk adds nothing, what it removes has to be shown.
+    const counted = lines.some((line) => line.startsWith('+') && !isBlank(line)) ? '+' : '-';
+    let [old, now] = [oldStart, newStart];
+    for (const marked of lines) {
+      const [mark] = marked;
+      const number = mark === '-' ? old : now;
+      const isRequired = mark === counted && !isBlank(marked);
+      if (isRequired) hunk.required += 1;
+      const text = comparable(marked.slice(1)).slice(0, COMPARED);
+      const line = { number, text, hunk: isRequired ? hunk : null, isShown: false };
+      (mark === '-' ? oldSide : newSide).set(number, line);
+      if (mark !== '+') old += 1;
+      if (mark !== '-') now += 1;
+    }
+    return hunk;
+  });
+  // An output without marks shows nothing of what was removed from a file that is still there.
+  const texts = Map.groupBy((file.isRemoved ? oldSide : newSide).values(), ({ text }) => text);
+  const unique = new Map<string, Line>();
+  for (const [text, [line, ...others]] of texts)
+    if (line !== undefined && others.length === 0 && THREE_LETTERS.test(text)) unique.set(text, line);
+  return { file, hunks, old: oldSide, now: newSide, unique };
+}
+
+const isBlank = (marked: string) => marked.slice(1).trim() === '';
+
+/** Shorter texts stand everywhere. */
+const THREE_LETTERS = /[\p{L}\p{N}][^\p{L}\p{N}]*[\p{L}\p{N}][^\p{L}\p{N}]*[\p{L}\p{N}]/u;
+
+function show(line: Line | null | undefined, text: string): void {
+  if (line == null || line.isShown || line.text !== text.slice(0, COMPARED)) return;
+  line.isShown = true;
+  if (line.hunk !== null) line.hunk.shown += 1;
+}
+
+/** Shows the lines of an output that follow each other in a hunk as well, if one of them is like no other in the file. */
+function showRuns({ file, old, now, unique }: Tracked, output: readonly string[]): void {
+  const side = file.isRemoved ? old : now;
+  for (let at = 0, end = 0; at < output.length; at++) {
+    const anchor = at < end ? undefined : unique.get(output[at]?.slice(0, COMPARED) ?? '');
+    if (anchor === undefined) continue;
+    const lineAt = (place: number) => side.get(anchor.number + place - at);
+    const fits = (place: number) => lineAt(place)?.text === output[place]?.slice(0, COMPARED);
+    let start = at;
+    while (start > end && lineAt(start - 1) !== undefined && fits(start - 1)) start -= 1;
+    end = at + 1;
+    while (end < output.length && fits(end)) end += 1;
+    // Without one of the lines beside it, the text may be that of another line of the file.
+    const isAlone = lineAt(at - 1) === undefined && lineAt(at + 1) === undefined;
+    if (end - start === 1 && !isAlone) continue;
+    for (let place = start; place < end; place++) show(lineAt(place), output[place] ?? '');
+  }
+}
+
+/** Stands for a line of a diff in an output; no line has a NUL. */
+const NO_LINE = '\0';
+
+function linesOf(text: string): readonly string[] {
+  return text.split('\n').map(comparable);
+}
+
+/** Returns a line as it is compared: control characters as read_file shows them, without colors and its CR. */
+function comparable(line: string): string {
+  const text = line.endsWith('\r') ? line.slice(0, -1) : line;
+  if (!/[\u0000-\u0008\n-\u001f\u007f\ufeff\ud800-\udfff]|\\x1b/.test(text)) return text;
+  const visible = showControls(text.toWellFormed().replaceAll('\ufeff', ''));
+  return visible.replace(/\\x1b\[[\d;]{0,99}[mK]/g, '').replace(/\\x0d$/, '');
+}
+
+/** A line number as read_file, grep -n, cat -n, nl and code frames write it. */
+const NUMBER = /^ *(?:[>❯] *)?(\d{1,7})(?:[\t:-]| *[|│] ?)/;
+
+/** Reads the number before a line; 0 and the whole line if there is none. */
+function readNumbered(line: string): { readonly number: number; readonly rest: string } {
+  const [prefix = '', digits = '0'] = NUMBER.exec(line) ?? [];
+  return { number: Number(digits), rest: line.slice(prefix.length) };
+}
+
+/** Returns the path that a row of a list names: our own list, or that of `git diff --name-status`; empty if it is no row. */
+function readListed(line: string): string {
+  const last = line.slice(line.lastIndexOf('\t') + 1);
+  if (last === line) return '';
+  return last.startsWith('"') ? readPath(last) : (last.split(' (was ', 1)[0] ?? '');
+}
+
+/** A line of a diff: the path that it names, or the line of the change at its place. */
+interface DiffLine {
+  readonly name: string | null;
+  readonly line: Line | null;
+}
+
+/** Creates a reader of the lines of a result; it returns null for a line outside of diffs. */
+function createDiffReader(find: Find): { read(line: string): DiffLine | null } {
+  let file: Tracked | null = null;
+  let oldName = '';
+  let [old, now, oldLeft, newLeft] = [0, 0, 0, 0];
+
+  const open = (written: string): DiffLine => {
+    const path = readPath(written);
+    file = find(path.replace(/^[abciwo]\//, '')) ?? find(path);
+    return { name: file?.file.path ?? '', line: null };
+  };
+
+  function readBody(text: string): DiffLine | null {
+    const mark = text[0] ?? ' ';
+    if (!' +-\\'.includes(mark)) return null;
+    const line = (mark === '+' ? file?.now.get(now) : mark === '-' ? file?.old.get(old) : null) ?? null;
+    if (mark === '-' || mark === ' ') [old, oldLeft] = [old + 1, oldLeft - 1];
+    if (mark === '+' || mark === ' ') [now, newLeft] = [now + 1, newLeft - 1];
+    return { name: null, line };
+  }
+
+  return {
+    read(text) {
+      const body = oldLeft > 0 || newLeft > 0 ? readBody(text) : null;
+      if (body !== null) return body;
+      if (oldLeft > 0 || newLeft > 0) [oldLeft, newLeft, file] = [0, 0, null];
+      if (!/^[dr+@-]/.test(text)) return null;
+      const [, word, value = ''] = /^(diff --git|rename to|---|\+\+\+) (.*)$/s.exec(text) ?? [];
+      if (word === 'diff --git') return open(readGitHeader(value)?.now ?? '');
+      if (word === 'rename to') return open(value);
+      if (word === '+++') return open(value === '/dev/null' ? oldName : value);
+      if (word === '---') oldName = value;
+      const hunk = file === null ? null : readHunkHeader(text);
+      if (hunk === null) return null;
+      [old, now, oldLeft, newLeft] = [hunk.oldStart, hunk.newStart, hunk.oldCount, hunk.newCount];
+      return { name: null, line: null };
+    },
+  };
+}
+
+/** Returns the lines of the change by their numbers in the text of a diff. */
+function indexDiff(text: string, find: Find): ReadonlyMap<number, Line> {
+  const diff = createDiffReader(find);
+  const lines = new Map<number, Line>();
+  for (const [at, each] of linesOf(text).entries()) {
+    const line = diff.read(each)?.line ?? null;
+    if (line !== null) lines.set(at + 1, line);
+  }
+  return lines;
 }

@@ -14,6 +14,10 @@ const LOCK_FILES = new Set([
   ...['stack.yaml.lock', 'conan.lock', 'Gopkg.lock', 'glide.lock', 'shard.lock', 'renv.lock'],
 ]);
 
+export function isLockFile(path: string): boolean {
+  return LOCK_FILES.has(posix.basename(path));
+}
+
 /**
  * Creates the function that says why a file does not have to be seen; null if it has to be.
  * @param subject the judged folder, relative to the repository root; empty for the root itself.
@@ -28,8 +32,7 @@ export function createExemptions(
     const names = file.previous === null ? [file.path] : [file.path, file.previous];
     if (!names.some(isSubject)) return 'outside_working_directory';
     // A link with the name of a lock file is a unit.
-    if (file.kind !== 'unit' && names.every((name) => LOCK_FILES.has(posix.basename(name))))
-      return 'lock_file';
+    if (file.kind !== 'unit' && names.every(isLockFile)) return 'lock_file';
     if (file.isBinary) return 'binary';
     return names.every((name) => marked.has(name)) ? (marked.get(file.path) ?? null) : null;
   };

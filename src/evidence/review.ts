@@ -1,28 +1,19 @@
 /**
- * Decides whether a payload that the schema accepts is taken: whether the model was shown enough of the change, and whether
- * its findings are in the files. A payload that does not meet its gate needs no coverage, and no answer to a rejection
- * makes a red verdict green.
+ * Decides whether a payload that the schema accepts is taken: whether enough of the change was shown, the command that it
+ * names ended well, and its findings are in the files. A payload that does not meet its gate needs neither of the first two,
+ * and no answer to a rejection makes a red verdict green.
  */
-import { DISPLAY } from '../text/limits.ts';
-import { counted } from '../text/messages.ts';
-import type {
-  Coverage,
-  Issue,
-  JsonObject,
-  MinCoverage,
-  RedactedIssue,
-  Repair,
-  UnseenFile,
-} from '../types.ts';
+import { coverageShare } from '../text/coverage.ts';
+import { DISPLAY, LISTED } from '../text/limits.ts';
+import { counted, listNames } from '../text/messages.ts';
+import type { Coverage, Issue, JsonObject, RedactedIssue, Repair } from '../types.ts';
 import type { SeenResult } from './coverage.ts';
-import { coverageShare } from './share.ts';
+
+/** The share of files that must be seen; `auto` follows from the schema and what is known about the change. */
+export type MinCoverage = 'auto' | 'off' | number;
 
 /** How often a payload is sent back because files were not shown. */
-const MAX_ROUNDS = 3;
-/** Files named in a rejection. */
-const MAX_LISTED_FILES = 20;
-/** Findings named in a rejection. */
-const MAX_LISTED_FINDINGS = 20;
+const COVERAGE_ROUNDS = 3;
 
 /** A payload that the schema accepts, and how it was repaired. */
 export interface Submission {
@@ -34,12 +25,8 @@ export interface Submission {
 export type Decision =
   /** The submission given, or an earlier one that must not be replaced by it. */
   | { readonly kind: 'taken'; readonly submission: Submission }
-  | {
-      readonly kind: 'rejected';
-      /** For the model; names files of the repository. */
-      readonly text: string;
-      readonly issues: readonly RedactedIssue[];
-    }
+  /** The text is for the model, and names files of the repository. */
+  | { readonly kind: 'rejected'; readonly text: string; readonly issues: readonly RedactedIssue[] }
   | { readonly kind: 'ended'; readonly text: string };
 
 export type FinalDecision = Exclude<Decision, { kind: 'rejected' }>;
@@ -53,157 +40,154 @@ export interface EvidenceReview {
   giveUp(): Promise<FinalDecision | null>;
 }
 
-export interface ReviewOptions {
+/** What the policy of a run asks of its evidence. */
+export interface ReviewPolicy {
   readonly minCoverage: MinCoverage;
-  /** The share that `auto` stands for where the change is known; null for none. */
+  /** The share that `auto` stands for if there is a change; null for none. */
   readonly autoShare: number | null;
+  readonly isPreset: boolean;
   /** Whether the payload says by `complete: true` that the whole change was read. */
   readonly hasComplete: boolean;
   readonly grounding: 'off' | 'mark' | 'require';
+}
+
+export interface ReviewOptions extends ReviewPolicy {
   /** Whether the payload does not pass. */
   readonly isRed: (payload: JsonObject) => boolean;
   /** Measures what was observed. */
   readonly meter: { observe(result: SeenResult): void; measure(): Coverage };
+  /** Whether the model received any tool result, or the diff. */
+  readonly hasLooked: () => boolean;
+  /** Compares the command that the payload names with what was run; a clause about what is wrong, or null. */
+  readonly judgeCommand: (payload: JsonObject) => Promise<string | null>;
   /** Looks the findings up in the files; returns for the model what is wrong with quotes. */
   readonly ground: (payload: JsonObject) => Promise<readonly Issue[]>;
 }
 
-/** The share that a payload has to reach, and who asks for it. */
-interface Required {
-  readonly share: number;
-  readonly by: 'input' | 'complete';
+/** What a payload that meets its gate lacks. */
+interface Lack {
+  readonly issue: RedactedIssue;
+  /** How often it is sent back. */
+  readonly rounds: number;
+  /** For the model: what is missing, and what to do. */
+  readonly told: string;
+  /** For people: the same as a clause, and what to do. */
+  readonly clause: string;
+  readonly advice: string;
 }
 
 export function createReview(options: ReviewOptions): EvidenceReview {
-  const { isRed, grounding } = options;
-  let coverageRounds = 0;
+  const { meter, isRed, grounding } = options;
+  const rounds = new Map<string, number>();
   /** The payload that was sent back for the quotes of its findings. */
   let held: Submission | null = null;
-  let unsupported: Extract<Decision, { kind: 'ended' }> | null = null;
+  let ended: Extract<Decision, { kind: 'ended' }> | null = null;
 
-  const reviewCoverage = (payload: JsonObject, isLast: boolean): Decision | null => {
-    const coverage = options.meter.measure();
-    const required = requiredShare(payload, coverage, options);
-    if (required === null || isReached(coverage, required)) return null;
-    unsupported = { kind: 'ended', text: unsupportedText(coverage, required) };
-    // What is not known cannot be shown by reading on.
-    const isOver = isLast || coverageRounds >= MAX_ROUNDS;
-    if (coverage.status !== 'measured' || isOver) return unsupported;
-    coverageRounds += 1;
-    const issue = { path: required.by === 'complete' ? '/complete' : '', keyword: 'coverage' };
-    return { kind: 'rejected', text: coverageText(coverage, required), issues: [issue] };
-  };
+  async function findLack(payload: JsonObject): Promise<Lack | null> {
+    if (options.minCoverage === 'off') return null;
+    const lack = coverageLack(payload, meter.measure(), options);
+    if (lack !== null) return lack;
+    if (options.isPreset && !options.hasLooked()) return NOTHING_LOOKED_AT;
+    const clause = await options.judgeCommand(payload);
+    return clause === null ? null : commandLack(clause);
+  }
 
-  /** Also for the report, which marks what is not proven. */
-  const reviewFindings = async (submission: Submission, isLast: boolean): Promise<Decision | null> => {
-    const issues = grounding === 'off' ? [] : await options.ground(submission.payload);
-    if (grounding !== 'require' || isLast || held !== null || issues.length === 0) return null;
-    held = submission;
-    return {
-      kind: 'rejected',
-      text: groundingText(issues),
-      issues: issues.map(({ path, keyword }) => ({ path, keyword })),
-    };
+  const sendBack = ({ issue, told, clause, advice, ...lack }: Lack, isLast: boolean): Decision => {
+    const round = (rounds.get(issue.keyword) ?? 0) + 1;
+    rounds.set(issue.keyword, round);
+    ended = { kind: 'ended', text: `The payload meets its gate, but ${clause} ${advice} ${OFF}` };
+    if (isLast || round > lack.rounds) return ended;
+    return { kind: 'rejected', text: `Not taken yet: ${told} ${AGAIN}`, issues: [issue] };
   };
 
   return {
-    observe: options.meter.observe,
+    observe: meter.observe,
     async review(submission, isLast) {
-      // No answer to a rejection makes a red verdict green.
-      const red = held !== null && isRed(held.payload) ? held : null;
-      if (red !== null && !isRed(submission.payload)) return { kind: 'taken', submission: red };
-      const unseen = isRed(submission.payload) ? null : reviewCoverage(submission.payload, isLast);
-      return unseen ?? (await reviewFindings(submission, isLast)) ?? { kind: 'taken', submission };
+      const { payload } = submission;
+      if (held !== null && isRed(held.payload) && !isRed(payload)) return { kind: 'taken', submission: held };
+      const lack = isRed(payload) ? null : await findLack(payload);
+      if (lack !== null) return sendBack(lack, isLast);
+      // Also for the report, which marks what is not proven.
+      const issues = grounding === 'off' ? [] : await options.ground(payload);
+      if (grounding !== 'require' || isLast || held !== null || issues.length === 0)
+        return { kind: 'taken', submission };
+      held = submission;
+      return { kind: 'rejected', text: groundingText(issues), issues: issues.map(redact) };
     },
-    giveUp: async () => (held === null ? unsupported : { kind: 'taken', submission: held }),
+    giveUp: async () => (held === null ? ended : { kind: 'taken', submission: held }),
   };
 }
 
-/** What the policy of a run asks of the coverage. */
-export type CoveragePolicy = Pick<ReviewOptions, 'minCoverage' | 'autoShare' | 'hasComplete'>;
+const redact = ({ path, keyword }: Issue): RedactedIssue => ({ path, keyword });
 
-/**
- * Returns the share that a payload which meets its gate has to reach; null if any will do. With `auto`, and for
- * `complete`, what is not known is not required.
- */
-function requiredShare(payload: JsonObject, coverage: Coverage, options: CoveragePolicy): Required | null {
-  const { minCoverage, autoShare, hasComplete } = options;
-  if (minCoverage === 'off') return null;
-  const isKnown = coverage.status === 'measured';
-  const claimsAll = hasComplete && Object.hasOwn(payload, 'complete') && payload['complete'] === true;
-  if (minCoverage !== 'auto') {
-    const typed: Required = { share: minCoverage, by: 'input' };
-    if (!isReached(coverage, typed)) return typed;
-  } else if (isKnown && autoShare !== null) return { share: autoShare, by: 'input' };
-  return isKnown && claimsAll ? { share: 1, by: 'complete' } : null;
+const AGAIN =
+  'Then call structured_output again, alone, with the whole result, changed where what you have seen changes it.';
+const OFF = 'min-coverage: off accepts verdicts that rest on less.';
+
+const NOTHING_LOOKED_AT: Lack = {
+  ...{ issue: { path: '', keyword: 'looked' }, rounds: 1 },
+  told: 'nothing was looked at, because no tool was called. Read or run what your task is about.',
+  clause: 'nothing was looked at: the model called no tool.',
+  advice: 'Ask for something that can be read or run, or try another model.',
+};
+
+function commandLack(clause: string): Lack {
+  return {
+    ...{ issue: { path: '/command', keyword: 'command' }, rounds: 1 },
+    told: `${clause} Deliver what was measured, or run the command again, and name it exactly as you run it.`,
+    clause,
+    advice: 'The exit codes of all commands are in the result file.',
+  };
 }
 
-/** A share is not reached if a part of the change is not known. */
-function isReached(coverage: Coverage, { share }: Required): boolean {
-  const reached = coverageShare(coverage);
-  return coverage.status === 'measured' && reached !== null && reached >= share;
-}
-
-function coverageText({ files }: Coverage, { by }: Required): string {
+/** Returns what is missing of the share that is required; null if nothing is, or the change is unknown and `auto` decides. */
+function coverageLack(payload: JsonObject, coverage: Coverage, policy: ReviewPolicy): Lack | null {
+  const { minCoverage, autoShare, hasComplete } = policy;
+  const { status, why, files } = coverage;
+  const automatic = status === 'unknown' ? null : autoShare;
+  const share = minCoverage === 'auto' ? automatic : minCoverage === 'off' ? null : minCoverage;
+  const reached = status === 'measured' ? (coverageShare(coverage) ?? 0) : -1;
+  const claimsAll = hasComplete && payload['complete'] === true && status === 'measured';
+  const isBelow = share !== null && reached < share;
+  if (!isBelow && !(claimsAll && reached < 1)) return null;
+  const words =
+    share === 1 ? 'all changed files' : `${Number(((share ?? 1) * 100).toFixed(2))} % of the changed files`;
+  const setting = isBelow ? `min-coverage requires ${words}` : 'the payload says that it is complete';
+  const issue = { path: isBelow ? '' : '/complete', keyword: 'coverage' };
+  if (status !== 'measured') {
+    const what = status === 'unknown' ? 'what changed is not known' : 'not all of the change is known';
+    const advice = `${why ?? ''} A checkout with the whole history (fetch-depth: 0) lets git tell all of it.`;
+    // What is not known cannot be shown by reading on.
+    return { issue, rounds: 0, told: '', clause: `${what}, and ${setting}.`, advice };
+  }
   const missing = files.required - files.shown;
-  const what = `${missing} of the ${files.required} changed files`;
-  const claim = by === 'complete' ? ', so complete cannot be true yet' : '';
-  const listed = files.unseen.slice(0, MAX_LISTED_FILES);
-  const more = missing - listed.length;
-  return [
-    `Not taken yet: ${what} were in no result of your tools${claim}. The files whose changes you have not seen, or not all of them:`,
-    ...listed.map((file) => `- ${describeUnseen(file)}`),
-    ...(more > 0 ? [`- and ${counted(more, 'more file')}`] : []),
-    'Read their part of the diff (in the context folder if your task names one, where changed-files.txt lists what was only renamed; else with git diff), or read the files ' +
-      'themselves: removed lines are in the diff only. Then call structured_output again, alone, with the whole result, ' +
-      'changed where what you have read changes it.',
-  ].join('\n');
+  const claim = isBelow ? '' : ', so complete cannot be true yet';
+  return {
+    ...{ issue, rounds: COVERAGE_ROUNDS },
+    told: [
+      `${missing} of the ${files.required} changed files were in no result of your tools, or not nine tenths of each part that changed${claim}:`,
+      ...files.unseen.slice(0, LISTED.many).map((path) => `- ${quotePath(path)}`),
+      ...(missing > LISTED.many ? [`- and ${counted(missing - LISTED.many, 'more file')}`] : []),
+      'Read their part of the diff (in the context folder if your task names one, where changed-files.txt lists what was ' +
+        'only renamed; else with git diff), or the files themselves with read_file: removed lines are in the diff only.',
+    ].join('\n'),
+    clause: `only ${files.shown} of ${files.required} changed files were shown to the model, and ${setting}.`,
+    advice: `Not shown: ${listNames(files.unseen, missing)}. Split the change, judge a part of it (working-directory), or give the model more room (max-turns).`,
+  };
 }
 
-function describeUnseen({ path, hunks, shownHunks }: UnseenFile): string {
-  const name = JSON.stringify(path.slice(0, DISPLAY.path));
-  if (hunks === 0) return `${name} (its diff is not known)`;
-  return shownHunks === 0 ? name : `${name} (${shownHunks} of its ${counted(hunks, 'hunk')} seen)`;
+function quotePath(path: string): string {
+  return JSON.stringify(path.slice(0, DISPLAY.path));
 }
 
 function groundingText(issues: readonly Issue[]): string {
-  const listed = issues.slice(0, MAX_LISTED_FINDINGS);
-  const more = issues.length - listed.length;
+  const more = issues.length - LISTED.many;
   return [
     'Not taken yet: these findings could not be found in the files as they are in the change.',
-    ...listed.map(({ path, message }) => `- ${path}: ${message}`),
+    ...issues.slice(0, LISTED.many).map(({ path, message }) => `- ${path}: ${message}`),
     ...(more > 0 ? [`- and ${counted(more, 'more finding')}`] : []),
     'Look again, correct their path, line and quote, and call structured_output again, alone, with the whole result. ' +
       'A quote is one to three whole lines, copied exactly. Take a finding out only if it is wrong; leaving findings out ' +
       'does not make a failed verdict pass.',
   ].join('\n');
 }
-
-function unsupportedText(coverage: Coverage, required: Required): string {
-  const { status, why, files } = coverage;
-  const setting =
-    required.by === 'complete'
-      ? 'the payload says that it is complete'
-      : `min-coverage requires ${shareWords(required)}`;
-  if (status !== 'measured') {
-    const known = status === 'unknown' ? 'what changed is not known' : 'not all of the change is known';
-    return `The payload meets its gate, but ${known}, and ${setting}. ${why ?? ''} A checkout with the whole history (fetch-depth: 0) lets git tell all of it; min-coverage: off takes verdicts that rest on less.`;
-  }
-  const names = files.unseen.slice(0, 5).map(({ path }) => JSON.stringify(path.slice(0, DISPLAY.path)));
-  const rest = files.required - files.shown - names.length;
-  const unseen =
-    names.length === 0 ? '' : ` Not seen: ${names.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}.`;
-  const shown = `${files.shown} of ${files.required} changed files`;
-  const unlisted = files.unseen.some(({ hunks }) => hunks === 0) ? ` ${NO_PATCH}` : '';
-  return `The payload meets its gate, but only ${shown} were shown to the model, and ${setting}.${unseen}${unlisted} ${ADVICE}`;
-}
-
-const NO_PATCH =
-  'For some of them there is no patch, as for binary and large files: a checkout with the whole history (fetch-depth: 0) lets git tell what changed in them.';
-
-function shareWords({ share }: Required): string {
-  return share === 1 ? 'all changed files' : `${Number((share * 100).toFixed(2))} % of the changed files`;
-}
-
-const ADVICE =
-  'Split the change, judge a part of it (working-directory), or give the model more room (max-turns). min-coverage: off accepts verdicts that rest on less.';

@@ -3,8 +3,7 @@
  * nor those of the repository's info folder or of the user count: a change must not take its own files out of a review.
  */
 import { type RunScript, shellWord } from '../sandbox/sandbox.ts';
-import { READ, WAIT } from '../text/limits.ts';
-import { PRELUDE } from './script.ts';
+import { MAX_FILE_LIST, PRELUDE } from './script.ts';
 
 export type FileMark = 'generated' | 'vendored';
 
@@ -33,7 +32,7 @@ prepare
 ${'commit' in base ? readCommit(base.commit) : readText(text.length)}
 tail -c +${text.length + 1} "$INPUT" |
   plain check-attr --cached -z --stdin linguist-generated linguist-vendored`;
-  const limits = { input, maxBytes: READ.fileList, timeoutMs: WAIT.git, signal };
+  const limits = { input, maxBytes: MAX_FILE_LIST, timeoutMs: 60_000, signal };
   const { exitCode, stdout, isCut } = await runScript(script, limits);
   if (exitCode === NO_COMMIT) return 'missing';
   return exitCode === 0 && !isCut ? readMarks(stdout.toString('utf8')) : null;

@@ -1,6 +1,7 @@
 /** The diff of the judged change, made by git in the sandbox, whatever the repository's attributes and drivers are. */
 import { type RunScript, shellWord } from '../sandbox/sandbox.ts';
-import { GITHUB, WAIT } from '../text/limits.ts';
+import { BINARY_SUFFIXES } from '../text/binary-names.ts';
+import { GITHUB } from '../text/limits.ts';
 import { PRELUDE, readParts } from './script.ts';
 
 /** The two sides of a diff: commits, or a branch, tag or commit and the files of the checkout. */
@@ -17,23 +18,27 @@ export type DiffRange =
 
 /** Each text has at most GITHUB.diff bytes. */
 export interface GitDiff {
-  /** `truncated`: usually the end is missing, or a file that git cannot show. */
+  /** `truncated`: the end is missing. */
   readonly status: 'complete' | 'truncated';
   /** The changed files, as `git diff --name-status` lists them. */
   readonly names: Buffer;
+  /** All files as text but those that have both the name of a binary file and a NUL at their start. */
   readonly diff: Buffer;
-  /** The same with what git takes for binary files as text; null if there is no such file. */
-  readonly asText: Buffer | null;
 }
+
+/** Patterns of .gitattributes for the names of binary files: git looks for a NUL in those only. */
+const BINARY_PATTERNS = BINARY_SUFFIXES.map((suffix) => {
+  const letters = suffix.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
+  return `'*.${letters} !diff'`;
+}).join(' ');
 
 /** Exit codes of the scripts. */
 const EXIT = { noRef: 10, noMergeBase: 11 } as const;
 
 /**
- * Returns the diff of a change. Returns `missing` if the base commit is not in the checkout (a shallow clone), the
- * checkout does not contain the change, nothing was changed, or git failed; and `no_ref` or `no_merge_base` if that is
- * what is wrong with a ref. Diff drivers and text conversions of the repository do not run, and its attributes hide
- * nothing.
+ * Returns the diff of a change; `missing` if the base commit is not in the checkout (a shallow clone), the checkout does
+ * not contain the change, nothing was changed, or git failed; `no_ref` or `no_merge_base` if that is what is wrong with
+ * a ref. No diff driver and no text conversion of the repository runs, and its attributes hide nothing.
  */
 export async function readGitDiff(
   runScript: RunScript,
@@ -49,28 +54,22 @@ diff() {
   plain diff --no-color --no-ext-diff --no-textconv --ignore-submodules=none --find-renames "$@" "$from" "$to"
 }
 keep names ${GITHUB.diff} diff --name-status
+# A single byte can make git treat a text file as binary and omit it from the diff.
+printf '%s\\n' '* diff' ${BINARY_PATTERNS} > "$work/plain/info/attributes"
 keep diff ${GITHUB.diff} diff
-# A single byte can make git treat a text file as binary and omit it from the diff; git never shows a file of several
-# gigabytes.
-keep text ${GITHUB.diff} diff --text || cp "$work/diff" "$work/text"
+: > "$work/text"
 emit`;
-  const limits = { maxBytes: 3 * GITHUB.diff + 1_000, timeoutMs: WAIT.git, signal };
+  const limits = { maxBytes: 2 * GITHUB.diff + 1_000, timeoutMs: 60_000, signal };
   const { exitCode, stdout } = await runScript(script, limits);
   if (exitCode === EXIT.noRef) return 'no_ref';
   if (exitCode === EXIT.noMergeBase) return 'no_merge_base';
   const parts = exitCode === 0 ? readParts(stdout) : null;
   if (parts === null) return 'missing';
-  const [names, diff, text] = parts;
+  const [names, diff] = parts;
   // As on pull_request_target, if the checkout is the base.
   if ('base' in range && range.mayBeEmpty !== true && names.length === 0) return 'missing';
-  const isFull = (part: Buffer) => part.length === GITHUB.diff;
-  const isTruncated = parts.some(isFull) || text.includes('\nBinary files ');
-  return {
-    status: isTruncated ? 'truncated' : 'complete',
-    names,
-    diff,
-    asText: isFull(diff) || text.equals(diff) ? null : text,
-  };
+  const isTruncated = [names, diff].some((part) => part.length === GITHUB.diff);
+  return { status: isTruncated ? 'truncated' : 'complete', names, diff };
 }
 
 /** Returns the lines that set `from` and `to` for the commits since the base. */

@@ -6,12 +6,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { isProtectedPath } from '../files/names.ts';
 import { type RunScript, type ScriptOptions, shellWord } from '../sandbox/sandbox.ts';
-import { READ, WAIT } from '../text/limits.ts';
-import { PRELUDE, readParts } from './script.ts';
+import { MAX_FILE_LIST, PRELUDE, readParts } from './script.ts';
 
 export interface AgentChanges {
-  /** Includes files that the patch leaves out; null if git cannot tell. */
-  readonly changedFiles: number | null;
+  /** Relative to the root of the repository; includes files that the patch leaves out. null if git cannot tell. */
+  readonly files: readonly { readonly path: string; readonly isNew: boolean }[] | null;
   /** null if nothing is left, or for the reason in `why`. */
   readonly patch: Buffer | null;
   /** Changed files that `git apply` must not bring in unread, quoted as by git. */
@@ -20,6 +19,8 @@ export interface AgentChanges {
   readonly why: string | null;
 }
 
+/** Bytes of a patch, which is searched for secrets in memory. */
+const MAX_PATCH = 32 * 1024 ** 2;
 /** Characters that are searched at once, and how many of them are searched again with the next ones. */
 const PIECE = 1024 * 1024;
 const OVERLAP = 64 * 1024;
@@ -62,11 +63,11 @@ export async function rememberTree(
 echo "$tree"
 # The folder stays for the comparison.
 own="$work"`;
-  const said = await run(runScript, script, { maxBytes: 1_000, timeoutMs: WAIT.firstSnapshot, signal });
+  const said = await run(runScript, script, { maxBytes: 1_000, timeoutMs: 30_000, signal });
   const [tree] = /^[0-9a-f]{40,64}(?=\n$)/u.exec(said.toString()) ?? [];
   if (tree !== undefined) return tree;
   // Killed, the script may leave gigabytes.
-  await run(runScript, `rm -rf ${FOLDER}`, { maxBytes: 0, timeoutMs: WAIT.helper, signal });
+  await run(runScript, `rm -rf ${FOLDER}`, { maxBytes: 0, timeoutMs: 5_000, signal });
   return null;
 }
 
@@ -87,26 +88,29 @@ export async function comparePatch(
 diff() {
   plain diff-tree -r --no-ext-diff --no-textconv --no-renames --ignore-submodules=all "$@" ${tree} "$tree"
 }
-keep names ${READ.fileList} diff --name-only -z
-keep diff ${READ.patch + 1} diff --binary --full-index -p
+keep names ${MAX_FILE_LIST} diff --name-status -z
+keep diff ${MAX_PATCH + 1} diff --binary --full-index -p
 # Compressed, a binary file cannot be searched for secrets.
-keep text ${READ.patch + 1} diff --text -p
+keep text ${MAX_PATCH + 1} diff --text -p
 emit`;
-  const deadline = AbortSignal.timeout(WAIT.lastSnapshot);
-  const limits = { maxBytes: READ.fileList + 3 * READ.patch, timeoutMs: WAIT.lastSnapshot, signal };
+  // It comes after the time limit of the run.
+  const timeoutMs = 10_000;
+  const deadline = AbortSignal.timeout(timeoutMs);
+  const limits = { maxBytes: MAX_FILE_LIST + 3 * MAX_PATCH, timeoutMs, signal };
   const parts = tree === null ? null : readParts(await run(runScript, script, limits));
-  const none = { changedFiles: null, patch: null, leftOut: [] };
+  const none = { files: null, patch: null, leftOut: [] };
   if (parts === null)
     return { ...none, why: 'git could not tell what the agent changed, so there is no patch.' };
-  const [names, patch, text] = parts;
-  const changedFiles = names.filter((byte) => byte === 0).length;
-  const drop = (why: string) => ({ ...none, changedFiles, why: `There is no patch: ${why}` });
-  if (patch.length > READ.patch || text.length > READ.patch)
+  const [list, patch, text] = parts;
+  const fields = list.toString('utf8').split('\0');
+  const files = fields.flatMap((path, at) => (at % 2 === 0 ? [] : [{ path, isNew: fields[at - 1] === 'A' }]));
+  const drop = (why: string) => ({ ...none, files, why: `There is no patch: ${why}` });
+  if (patch.length > MAX_PATCH || text.length > MAX_PATCH)
     return drop(
-      `it would be larger than ${READ.patch / 1024 / 1024} MiB, or is too large to be searched for secrets.`,
+      `it would be larger than ${MAX_PATCH / 1024 / 1024} MiB, or is too large to be searched for secrets.`,
     );
   // The names as well: escaped as in the patch, they could hide a secret.
-  const searched = `${names}\n${text}`;
+  const searched = `${list}\n${text}`;
   for (let at = 0; at < searched.length; at += PIECE) {
     await setImmediate();
     signal.throwIfAborted();
@@ -116,7 +120,7 @@ emit`;
         'a secret that this run knows is in it. Find out how the agent came by the secret, and replace it.',
       );
   }
-  return { changedFiles, ...leaveOut(patch), why: null };
+  return { files, ...leaveOut(patch), why: null };
 }
 
 /** Returns what a script printed; nothing if it failed. @throws the signal's reason */

@@ -1,5 +1,7 @@
 /** What the scripts that ask git have in common. They are POSIX shell, and run in the sandbox. */
 
+/** Bytes of a list of the workspace's files, enough for about half a million. */
+export const MAX_FILE_LIST = 64 * 1024 ** 2;
 /**
  * Begins each script. Commits count as they were made: replacements and grafts can make a change look like a part of its
  * own base. A folder that the change made to look like a repository would have its own history, and thus another diff.

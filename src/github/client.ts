@@ -1,117 +1,86 @@
-/**
- * A client for GitHub's API, with limits on size, time and retries. Requests are made by @actions/github, which is
- * loaded with the first request; responses are `unknown` until they are parsed.
- */
-import { GitHubError } from '../errors.ts';
+/** GitHub's API, and what its refusals mean. The client is loaded with the first request. */
+import { causeCode, GitHubError, type GitHubFailure, NetworkError } from '../errors.ts';
 import { DISPLAY } from '../text/limits.ts';
-import { race } from '../text/wait.ts';
-import type { GitHub, Method, RequestOptions, RouteParameters } from './api.ts';
-import { interruption, type Operation, toGitHubError, toRefusal, unreadable } from './failures.ts';
-import type { Octokit, OctokitOptions, Reply } from './transport.ts';
+import { singleLine } from '../text/sanitize.ts';
+import type { GitHubOptions, Octokit } from './octokit.ts';
 
-/** Bytes of a response of GitHub. */
-const MAX_RESPONSE = 32 * 1024 ** 2;
-/** The time after which no further page of a list is requested. */
-const LIST_MS = 60_000;
+/**
+ * Makes requests with GitHub's client, whose types of answers are believed, and resolves to what `work` makes of them.
+ * Rejects with a GitHubError if GitHub refuses a request or does not answer, after all retries.
+ * @param needs the workflow permission that the requests need, such as `pull-requests: write`.
+ */
+export type GitHub = <T>(needs: string, work: (octokit: Octokit) => Promise<T>) => Promise<T>;
 
-export interface GitHubOptions extends OctokitOptions {
-  readonly now?: () => number;
-}
-
-const JSON_TYPE = 'application/vnd.github+json';
-const API_VERSION = '2022-11-28';
-
-/** Creates a client for GitHub's API. Nothing is loaded or sent before the first request. */
+/** Creates a client. Nothing is loaded or sent before the first request. */
 export function createGitHub(options: GitHubOptions): GitHub {
-  const { token, signal, now = () => performance.now() } = options;
   let loading: Promise<Octokit> | null = null;
-  const send = async <T>(operation: Operation, work: (octokit: Octokit) => Promise<T>): Promise<T> => {
-    loading ??= import('./transport.ts').then(({ createOctokit }) => createOctokit(options));
-    const reply = loading.then(work);
-    try {
-      // Nothing else ends the plugins' waits for rate limits and between retries.
-      return await (signal === undefined ? reply : race(reply, signal));
-    } catch (error) {
-      throw signal?.aborted === true ? interruption(signal) : toGitHubError(error, operation);
-    }
-  };
-  const ask = (
-    method: Method,
-    route: string,
-    parameters: RouteParameters,
-    accept: string,
-    how: RequestOptions,
-  ): Promise<Reply> => {
-    const operation = { method, route, needs: how.needs ?? null, signedIn: token !== null };
-    requireHarmless(operation, parameters);
-    return send(operation, async (octokit) => {
-      const reply: Reply = await octokit.request(`${method} ${route}`, {
-        ...parameters,
-        headers: { accept, 'x-github-api-version': API_VERSION },
-        request: {
-          repeatable: how.repeatable ?? method !== 'POST',
-          maxBytes: how.maxBytes ?? MAX_RESPONSE,
-          expectsJson: accept === JSON_TYPE,
-        },
-      });
-      // A redirect that is not followed, which the client treats as a success.
-      if (reply.status >= 300) throw toRefusal(reply, operation);
-      return reply;
+  return async (needs, work) => {
+    loading ??= import('./octokit.ts').then(({ createOctokit }) => createOctokit(options));
+    const octokit = await loading;
+    return work(octokit).catch((error: unknown) => {
+      const isRefusal = error instanceof Error && ('request' in error || 'response' in error);
+      throw isRefusal ? toGitHubError(error as Refusal, needs) : error;
     });
   };
-  const request: GitHub['request'] = async (method, route, parameters = {}, how = {}) => {
-    const { status, data, headers } = await ask(method, route, parameters, JSON_TYPE, how);
-    return { status, data: data === '' ? null : data, headers };
-  };
-  return {
-    request,
-    async bytes(route, parameters, accept, how = {}) {
-      const { data } = await ask('GET', route, parameters, accept, how);
-      return data instanceof ArrayBuffer ? new Uint8Array(data) : new Uint8Array();
-    },
-    // The client's own `paginate` is not used: it sends the token to whatever URL the Link header names, treats a 409
-    // response as the end of the list, and has no limit.
-    async paginate(route, parameters, maxPages = 30) {
-      const operation = { method: 'GET', route, needs: null, signedIn: token !== null };
-      const items: unknown[] = [];
-      const until = now() + LIST_MS;
-      for (let page = 1; page <= maxPages; page++) {
-        if (now() > until) throw new GitHubError('unavailable', `GitHub was too slow for GET ${route}.`);
-        const { data, headers } = await request('GET', route, { ...parameters, per_page: 100, page });
-        if (!Array.isArray(data)) throw unreadable(operation, 'a list');
-        items.push(...data);
-        if (!/;\s*rel="?next\b/u.test(String(headers['link'] ?? ''))) return { items, complete: true };
-      }
-      return { items, complete: false };
-    },
-    graphql(query, variables, how = {}) {
-      const operation = {
-        method: 'POST',
-        route: '/graphql',
-        needs: how.needs ?? null,
-        signedIn: token !== null,
-      };
-      return send(operation, (octokit) =>
-        octokit.graphql<unknown>(query, {
-          ...variables,
-          headers: { accept: JSON_TYPE, 'x-github-api-version': API_VERSION },
-          request: { repeatable: true, maxBytes: MAX_RESPONSE, expectsJson: true },
-        }),
-      );
-    },
-  };
 }
 
-/**
- * Rejects values that would change the target of a request: URL parsing removes `..` segments, and an empty value
- * removes a path segment.
- */
-function requireHarmless({ method, route }: Operation, parameters: RouteParameters): void {
-  for (const [, key = ''] of route.matchAll(/\{(\w+)\}/gu)) {
-    const value = String(parameters[key] ?? '');
-    const segments = value.split(/[\\/]/u);
-    if (!segments.some((each) => /^(?:\.|%2e){0,2}$/iu.test(each)) && !/\p{Cc}|\p{Cs}/u.test(value)) continue;
-    const message = `${JSON.stringify(value.toWellFormed().slice(0, DISPLAY.phrase))} cannot stand for {${key}} in ${method} ${route}.`;
-    throw new GitHubError('invalid', message);
+/** What the client throws if a request fails. */
+interface Refusal extends Error {
+  readonly request?: { readonly method?: string; readonly url?: string };
+  /** Absent if there was no answer. */
+  readonly response?: { readonly status?: number; readonly headers?: Readonly<Record<string, unknown>> };
+  /** Those of an answer to a GraphQL query. */
+  readonly errors?: readonly { readonly type?: string }[];
+}
+
+/** What each status means, and what can be done. NEEDS stands for the permission. */
+const FAILURES: Readonly<Record<number, readonly [GitHubFailure, fix: string]>> = {
+  401: ['unauthorized', 'The token is missing, wrong or no longer valid: see the input github-token.'],
+  403: [
+    'forbidden',
+    'Give the job `permissions: NEEDS`; the token of a pull request from a fork can only read, whatever the workflow gives.',
+  ],
+  404: ['not_found', 'It is not there, or the token may not see it: the job needs `permissions: NEEDS`.'],
+  423: ['forbidden', 'Unlock the conversation of the pull request, or set comment: off.'],
+  429: ['rate_limited', "The token's rate limit is used up for now. Run the job again later."],
+};
+const INVALID = ['invalid', ''] as const;
+const UNAVAILABLE = ['unavailable', 'See https://www.githubstatus.com, and run the job again.'] as const;
+
+/** GraphQL's word for a status. */
+const GRAPHQL_STATUSES: Readonly<Record<string, number>> = {
+  NOT_FOUND: 404,
+  FORBIDDEN: 403,
+  INSUFFICIENT_SCOPES: 403,
+  RATE_LIMITED: 429,
+};
+
+function toGitHubError(error: Refusal, needs: string): GitHubError {
+  const { message, cause, request = {} } = error;
+  if (cause instanceof NetworkError) return new GitHubError('unavailable', cause.message, { cause });
+  const { pathname } = new URL(request.url ?? '/graphql', 'https://api.github.com');
+  const operation = `${request.method ?? 'POST'} ${pathname.slice(0, DISPLAY.path)}`;
+  const status = statusOf(error);
+  if (status === null) {
+    // The message is not repeated: it may quote the token.
+    const why = causeCode(cause) ?? (cause instanceof Error ? cause.name : 'no answer');
+    return new GitHubError('unavailable', `GitHub could not be reached for ${operation} (${why}).`, {
+      cause,
+    });
   }
+  const [kind, fix] = FAILURES[status] ?? (status < 500 ? INVALID : UNAVAILABLE);
+  const said = singleLine(message, DISPLAY.sentence);
+  const sentence = `GitHub answered ${status} (${said}) to ${operation}. ${fix.replace('NEEDS', needs)}`;
+  return new GitHubError(kind, sentence.trim(), { status });
+}
+
+/** Returns the status that says what is wrong: GitHub uses 403 for several things, and 200 for all of GraphQL. */
+function statusOf({ message, response, errors }: Refusal): number | null {
+  if (errors !== undefined) return GRAPHQL_STATUSES[errors[0]?.type ?? ''] ?? 422;
+  // So the plugin for rate limits ends a query.
+  if (response?.status === 200) return 429;
+  if (response?.status !== 403) return response?.status ?? null;
+  if (/\bis locked\b/iu.test(message)) return 423;
+  const isLimit = response.headers?.['x-ratelimit-remaining'] === '0' || /\bsecondary rate\b/iu.test(message);
+  return isLimit ? 429 : 403;
 }

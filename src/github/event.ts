@@ -1,13 +1,75 @@
 /** The event that started the job, and the commit that is judged. */
-import { readBounded } from '../files/read-bounded.ts';
-import { parseOrUndefined } from '../text/json.ts';
+import { readFileSync } from 'node:fs';
 import { isPrivilegedTrigger } from '../text/triggers.ts';
 import type { Subject } from '../types.ts';
 
-/** Bytes of the event file; GitHub limits event payloads to 25 MB. */
-const MAX_EVENT = 32 * 1024 ** 2;
-
 type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * A pull request as GitHub describes it, in events and in answers. Title, body, author and branch names are hostile text.
+ */
+export interface PullRequest {
+  readonly number: number;
+  readonly title: string;
+  readonly body: string | null;
+  readonly user: { readonly login: string } | null;
+  readonly base: { readonly ref: string; readonly sha: string };
+  /** `repo` is null if the fork was deleted. */
+  readonly head: {
+    readonly ref: string;
+    readonly sha: string;
+    readonly repo?: { readonly full_name: string } | null;
+  };
+}
+
+/** What is read of the payload of an event. An emulator of the runner may leave out any part. */
+interface EventPayload {
+  readonly pull_request?: Partial<PullRequest>;
+  readonly issue?: { readonly number?: number; readonly pull_request?: object };
+  readonly merge_group?: { readonly head_sha?: string; readonly base_sha?: string };
+  readonly workflow_run?: {
+    /** The event that started that workflow. */
+    readonly event?: string;
+    readonly head_sha?: string;
+    readonly head_branch?: string | null;
+    readonly head_repository?: { readonly owner?: { readonly login?: string } } | null;
+  };
+  /** The other fields are those of a push. */
+  readonly ref?: string;
+  readonly before?: string;
+  readonly after?: string;
+}
+
+/** The event that started the job, from the runner's variables and the event file. */
+export interface EventFacts {
+  /** `owner/name`; empty outside GitHub. */
+  readonly repository: string;
+  readonly name: string;
+  /** GITHUB_SHA: on a pull request the test merge commit, on `workflow_run` the default branch's commit. */
+  readonly sha: string;
+  /** GITHUB_REF. */
+  readonly ref: string;
+  readonly payload: EventPayload;
+}
+
+/** Reads the event; its payload is empty if the file is missing or invalid. */
+export function readEvent(environment: Environment): EventFacts {
+  return {
+    repository: environment['GITHUB_REPOSITORY'] ?? '',
+    name: environment['GITHUB_EVENT_NAME'] ?? '',
+    sha: environment['GITHUB_SHA'] ?? '',
+    ref: environment['GITHUB_REF'] ?? '',
+    payload: readPayload(environment['GITHUB_EVENT_PATH'] ?? ''),
+  };
+}
+
+function readPayload(file: string): EventPayload {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) ?? {};
+  } catch {
+    return {};
+  }
+}
 
 /** Whether the event runs with the repository's rights on untrusted input; `sandbox: off` is refused there. */
 export function isPrivileged(environment: Environment): boolean {
@@ -28,7 +90,6 @@ export function readSubject(
   const { repository, name, ref } = event;
   const sha = (isPrivileged(environment) ? checkedOut : null) ?? event.sha;
   if (repository === '' || sha === '') return null;
-  const attempt = Number(environment['GITHUB_RUN_ATTEMPT'] ?? '1');
   return {
     repository,
     sha,
@@ -36,31 +97,9 @@ export function readSubject(
     event: name,
     pull_request: pullRequestNumber(event),
     run_id: environment['GITHUB_RUN_ID'] ?? '',
-    run_attempt: Number.isSafeInteger(attempt) && attempt > 0 ? attempt : 1,
+    run_attempt: Number(environment['GITHUB_RUN_ATTEMPT'] || '1'),
+    actor: environment['GITHUB_ACTOR'] ?? '',
     checked_out: checkedOut,
-  };
-}
-
-/** The event that started the job, from the runner's variables and the event file. */
-export interface EventFacts {
-  /** `owner/name`; empty outside GitHub. */
-  readonly repository: string;
-  readonly name: string;
-  /** GITHUB_SHA: on a pull request the test merge commit, on `workflow_run` the default branch's commit. */
-  readonly sha: string;
-  /** GITHUB_REF. */
-  readonly ref: string;
-  readonly payload: unknown;
-}
-
-/** Reads the event; its payload is null if the file is missing or invalid. */
-export function readEvent(environment: Environment): EventFacts {
-  return {
-    repository: environment['GITHUB_REPOSITORY'] ?? '',
-    name: environment['GITHUB_EVENT_NAME'] ?? '',
-    sha: environment['GITHUB_SHA'] ?? '',
-    ref: environment['GITHUB_REF'] ?? '',
-    payload: readPayload(environment['GITHUB_EVENT_PATH']),
   };
 }
 
@@ -71,50 +110,24 @@ export function readEvent(environment: Environment): EventFacts {
 export function pullRequestNumber({ name, ref, payload }: EventFacts): number | null {
   const queued = /^refs\/heads\/gh-readonly-queue\/.+\/pr-(\d{1,15})-/u.exec(ref)?.[1];
   if (name === 'merge_group' && queued !== undefined) return Number(queued);
-  const issue = member(payload, 'issue');
-  const number =
-    member(member(payload, 'pull_request'), 'number') ??
-    (member(issue, 'pull_request') === undefined ? undefined : member(issue, 'number'));
-  return typeof number === 'number' && Number.isSafeInteger(number) ? number : null;
-}
-
-/**
- * Reads the event's payload. If the file is missing, invalid or not a regular file, the pull request is unknown and the
- * run continues.
- */
-function readPayload(eventPath: string | undefined): unknown {
-  if (eventPath === undefined || eventPath === '') return null;
-  // A later process of the job may have replaced the file: reading a pipe without a writer would block until the job is
-  // killed.
-  const read = readBounded(eventPath, { maxBytes: MAX_EVENT, links: 'follow' });
-  return read.ok ? (parseOrUndefined(read.bytes.toString('utf8')) ?? null) : null;
+  const { pull_request, issue } = payload;
+  return pull_request?.number ?? (issue?.pull_request === undefined ? null : (issue.number ?? null));
 }
 
 /** Whether the event is about a pull request from a fork. Such runs get no secrets. */
 export function isFromFork({ name, repository, payload }: EventFacts): boolean {
-  const head = textAt(payload, 'pull_request', 'head', 'repo', 'full_name');
-  return (
-    name.startsWith('pull_request') && name !== 'pull_request_target' && head !== '' && head !== repository
-  );
+  const head = payload.pull_request?.head?.repo?.full_name ?? repository;
+  return name.startsWith('pull_request') && name !== 'pull_request_target' && head !== repository;
 }
 
 /** Returns the commit that the event names as its head; empty if it names none. */
 export function headOfEvent({ payload }: EventFacts): string {
-  return (
-    textAt(payload, 'pull_request', 'head', 'sha') ||
-    textAt(payload, 'merge_group', 'head_sha') ||
-    textAt(payload, 'workflow_run', 'head_sha')
-  );
+  const { pull_request, merge_group, workflow_run } = payload;
+  return pull_request?.head?.sha ?? merge_group?.head_sha ?? workflow_run?.head_sha ?? '';
 }
 
-/** Returns an own property of a value; undefined if the value is not an object. */
-export function member(value: unknown, key: string): unknown {
-  if (typeof value !== 'object' || value === null) return undefined;
-  return Object.getOwnPropertyDescriptor(value, key)?.value;
-}
-
-/** Returns the string at a path of own properties; empty if there is none. */
-export function textAt(value: unknown, ...keys: readonly string[]): string {
-  const found = keys.reduce(member, value);
-  return typeof found === 'string' ? found : '';
+/** Returns the repository of the event as parameters of a request. */
+export function repositoryOf({ repository }: EventFacts): { readonly owner: string; readonly repo: string } {
+  const [owner = '', repo = ''] = repository.split('/');
+  return { owner, repo };
 }

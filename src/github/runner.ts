@@ -32,18 +32,9 @@ export function findRunnerFiles(environment: Environment): RunnerFiles {
  * @throws InputError if the variable is not set or does not name a regular file.
  */
 export function requireOutputFile(files: RunnerFiles): void {
-  if (files.output === null) {
-    throw new InputError(
-      null,
-      'GITHUB_OUTPUT is not set, so the outputs have nowhere to go. Run this as a step of a workflow.',
-    );
-  }
-  if (!statSync(files.output, { throwIfNoEntry: false })?.isFile()) {
-    throw new InputError(
-      null,
-      'The file that GITHUB_OUTPUT names is no regular file, so the outputs have nowhere to go.',
-    );
-  }
+  if (files.output !== null && statSync(files.output, { throwIfNoEntry: false })?.isFile()) return;
+  const why = 'GITHUB_OUTPUT does not name a regular file, so the outputs have nowhere to go.';
+  throw new InputError(null, `${why} Run this as a step of a workflow.`);
 }
 
 /** Saves the current content of files; the returned function restores files that have changed. */
@@ -69,30 +60,22 @@ const SECRET_VARIABLES =
 
 /** Returns environment values that must be masked everywhere; those of headers even if the input is invalid. */
 export function findSecrets(environment: Environment): readonly string[] {
-  const values = Object.entries(environment)
-    .filter(([name]) => SECRET_VARIABLES.test(name))
-    .flatMap(([, value = '']) => [value, value.trim()]);
-  const headers = Object.entries(environment)
-    .filter(([name]) => name.toUpperCase() === 'INPUT_HEADERS')
-    .flatMap(([, value = '']) => value.split(/[\r\n]+/u).flatMap(headerSecrets));
-  return [...new Set([...values, ...headers])].filter((value) => value !== '');
+  const values = Object.entries(environment).flatMap(([name, value = '']) => {
+    if (SECRET_VARIABLES.test(name)) return [value, value.trim()];
+    return name.toUpperCase() === 'INPUT_HEADERS' ? value.split(/[\r\n]+/u).flatMap(headerSecrets) : [];
+  });
+  return [...new Set(values)].filter((value) => value !== '');
 }
 
 /**
- * Returns the value of a header line and the credentials after its scheme, as in `Bearer x`; the whole line if it has
- * no name.
+ * Returns the value of a header line, and the credentials after its scheme, as in `Bearer x`. Short words and URLs without
+ * a query are not secrets (`x-provider: openai`, `HTTP-Referer: https://…`): to mask them would damage messages.
  */
 function headerSecrets(line: string): readonly string[] {
-  const value = (/^[^:]+:(.*)$/u.exec(line.trim())?.[1] ?? line).trim();
-  const credentials = /^[A-Za-z][\w-]*\s+(\S.*)$/u.exec(value)?.[1] ?? '';
-  return [value, credentials].filter((text) => !isPlain(text));
-}
-
-/**
- * A short word or a URL without a query (`x-provider: openai`, `HTTP-Referer: https://…`) is not a secret: masking it
- * would damage messages, drop job outputs, and prevent payloads that contain it from being published.
- */
-function isPlain(text: string): boolean {
-  if (/^[a-z]{1,12}$/iu.test(text)) return true;
-  return URL.canParse(text) && /^https?:$/u.test(new URL(text).protocol) && new URL(text).search === '';
+  const value = line
+    .trim()
+    .replace(/^[^:]+:/u, '')
+    .trim();
+  const isPlain = /^(?:[a-z]{1,12}|https?:[^?@\s]*)$/iu;
+  return [value, value.replace(/^\S+\s+/u, '')].filter((text) => !isPlain.test(text));
 }

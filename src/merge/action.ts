@@ -10,7 +10,7 @@ import { type MergeWorld, readMergeSetup, runMerge } from './run.ts';
 async function runMergeAction(step: Step): Promise<number> {
   const { environment } = step;
   const files = findRunnerFiles(environment);
-  const folders = await findFolders(environment);
+  const folders = findFolders(environment);
   const { workspace, temp } = folders;
   const setup = readMergeSetup(files);
   const signingKey = setup.config.signingKey;

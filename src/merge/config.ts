@@ -1,10 +1,10 @@
 /** Configuration of the merge action: every input as a typed value, parsed once. */
 import { INPUTS, type Input, type InputName } from '../config/inputs.ts';
 import { type Reporting, readReporting } from '../config/reporting.ts';
-import { createReader, type Parsed, readSigningKey } from '../config/values.ts';
+import { createReader, MAX_LEG_NAME, type Parsed, readSigningKey } from '../config/values.ts';
 import { InputError } from '../errors.ts';
 import { parseOrUndefined } from '../text/json.ts';
-import { DISPLAY, MERGE } from '../text/limits.ts';
+import { DISPLAY } from '../text/limits.ts';
 import { quote } from '../text/messages.ts';
 
 /** Votes of one leg. GitHub allows 256 jobs in a matrix. */
@@ -127,8 +127,8 @@ export function parseExpectation(text: string): readonly string[] {
     throw refuse(`Name from 1 to ${MAX_LEGS} legs: ["api", "web"], or: api, web`);
   if (names.includes(''))
     throw refuse('One of its names is empty. If an expression gives the name, check that it is set.');
-  if (names.some((name) => name.length > MERGE.name))
-    throw refuse(`A leg's name has at most ${MERGE.name} characters.`);
+  if (names.some((name) => name.length > MAX_LEG_NAME))
+    throw refuse(`A leg's name has at most ${MAX_LEG_NAME} characters.`);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) throw refuse(`It names ${quote(twice, DISPLAY.name)} twice.`);
   return names;

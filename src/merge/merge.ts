@@ -1,13 +1,13 @@
 /** Merges the votes of many legs into one verdict, and writes it as JSON. */
-import { GITHUB, MERGE } from '../text/limits.ts';
+import { GITHUB } from '../text/limits.ts';
 import { shellSafeJson } from '../text/sanitize.ts';
-import { addUsage, NO_USAGE, totalCost } from '../text/usage.ts';
+import { addUsage, NO_USAGE } from '../text/usage.ts';
 import type { JsonObject } from '../types.ts';
 import type { Rule } from './config.ts';
 import { mergeFindings, type RunFindings } from './findings.ts';
 import { byName, groupLegs, type Leg, type LegsOptions } from './legs.ts';
 import type { Merged, MergedFinding, MergedLeg, MergedVote, VoteOutcome } from './types.ts';
-import type { Vote } from './vote.ts';
+import { MAX_FINDINGS, type Vote } from './vote.ts';
 import { tallyWords } from './words.ts';
 
 /**
@@ -30,8 +30,8 @@ export function merge(votes: readonly Vote[], options: LegsOptions): Merged {
     votes: options.votes === null ? null : `${options.votes.rule} of ${options.votes.count}`,
     tally: { pass: count('pass'), fail: count('fail'), abstain: count('abstain'), expected: legs.length },
     legs,
-    findings: findings.slice(0, MERGE.findings),
-    findingsLeftOut: leftOut + Math.max(0, findings.length - MERGE.findings),
+    findings: findings.slice(0, MAX_FINDINGS),
+    findingsLeftOut: leftOut + Math.max(0, findings.length - MAX_FINDINGS),
     runs: counted.length,
     turns: counted.reduce((sum, { turns }) => sum + turns, 0),
     usage: counted.map(({ usage }) => usage).reduce(addUsage, NO_USAGE),
@@ -146,3 +146,13 @@ export function mergedJson(merged: Merged, mask: (text: string) => string): Json
 }
 
 const PASSED: Readonly<Record<VoteOutcome, boolean | null>> = { pass: true, fail: false, abstain: null };
+
+/**
+ * Returns the sum in US dollars; null when a cost is unknown. Added up as integers of 10⁻⁸ dollars: with floating-point
+ * numbers the result would depend on the order.
+ */
+function totalCost(costs: readonly (number | null)[]): number | null {
+  const known = costs.filter((cost) => cost !== null);
+  if (known.length < costs.length) return null;
+  return known.reduce((sum, cost) => sum + Math.round(cost * 1e8), 0) / 1e8;
+}

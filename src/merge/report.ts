@@ -1,15 +1,10 @@
-/** How a merge is reported: the view for reporters, which know nothing about merges. */
+/** How a merge is reported: its view, for reporters that know nothing about merges. */
 import { duration, spent } from '../reporters/format.ts';
+import { lineLink } from '../reporters/links.ts';
 import { RUN_OUTPUTS } from '../reporters/outputs.ts';
-import type {
-  MarkdownSanitizer,
-  PageOptions,
-  Report,
-  ReportView,
-  RunOutput,
-  Section,
-} from '../reporters/report-types.ts';
-import { DISPLAY, LISTED } from '../text/limits.ts';
+import type { Report, ReportView, RunOutput, View, ViewFacts } from '../reporters/report-types.ts';
+import { commonView, maskWith } from '../reporters/view.ts';
+import { LISTED } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
 import type { JsonObject, Reason } from '../types.ts';
 import { mergedJson } from './merge.ts';
@@ -23,10 +18,10 @@ import { legReasons, legWord, listed, mergeWarnings, tallyWords } from './words.
  */
 export function describeMerge(report: Report, merged: Merged | null): Report {
   const outputNames = ['passed'];
-  if (merged === null) return { ...report, outputNames, view: FAILED };
+  if (merged === null) return { ...report, outputNames, view: reportViewOf(null) };
   const { turns, usage, costUsd, models } = merged;
   const took = { turnCount: turns, usage, costUsd, model: models.join(', ') };
-  return { ...report, ...took, outputNames, view: viewOf(merged) };
+  return { ...report, ...took, outputNames, view: reportViewOf(merged) };
 }
 
 const OUTPUTS = [
@@ -45,17 +40,13 @@ export const MERGE_RUN_OUTPUTS: readonly RunOutput[] = RUN_OUTPUTS.filter(({ nam
   OUTPUTS.includes(name),
 );
 
-function viewOf(merged: Merged): ReportView {
+function reportViewOf(merged: Merged | null): ReportView {
+  const outputs = MERGE_RUN_OUTPUTS;
+  const show: ReportView['show'] = (report, options) => showMerge(report, merged, options);
+  if (merged === null) return { show, outputs };
   return {
-    title: ({ verdict: { reason } }) =>
-      COUNTED.includes(reason) ? `${TITLES[merged.outcome]}: ${tallyWords(merged)}` : null,
-    facts: (sanitizer) =>
-      merged.votes === null ? [] : [`votes ${sanitizer.code(merged.votes, DISPLAY.label)}`],
-    sections: (report, page, sanitizer) => mergeSections(report, merged, page, sanitizer),
-    hidesGate: true,
-    logLines: (report) => [usedWords(report, merged)],
-    warnings: mergeWarnings(merged),
-    outputs: MERGE_RUN_OUTPUTS,
+    show,
+    outputs,
     envelope: (mask) => ({ merged: mergedJson(merged, mask) }),
     // The commit that the legs judged, whatever this job has checked out.
     statusCommit: ({ subject }) => (subject?.checked_out === undefined ? subject?.sha : subject.checked_out),
@@ -63,33 +54,49 @@ function viewOf(merged: Merged): ReportView {
   };
 }
 
-const TITLES: Readonly<Record<VoteOutcome, string>> = {
-  pass: '✅ Success',
-  fail: '❌ Failure',
-  abstain: '⚠️ Undecided',
-};
-
 /** Explains a finding that decided nothing, for a reader who sees it beside a passing leg. */
 const OUTVOTED = 'Outvoted: only failing runs have the finding, and their leg passes all the same.';
 
 /** The reasons for which the tally decided, rather than something else that ended the merge. */
 const COUNTED: readonly Reason[] = ['accepted', 'gate_not_met', 'undecided'];
 
-/** Legs in the summary, and in the one that fits a comment whose texts are as long as they can be. */
-const MAX_LEGS = [50, 10];
+const OUTCOMES: Readonly<Record<VoteOutcome, string>> = {
+  pass: 'passed',
+  fail: 'not passed',
+  abstain: 'undecided',
+};
 
-function mergeSections(
-  report: Report,
-  merged: Merged,
-  page: PageOptions,
-  sanitizer: MarkdownSanitizer,
-): readonly Section[] {
-  const costs = [...merged.models.map((model) => sanitizer.inline(model)), usedWords(report, merged)];
-  return [
-    { name: 'the legs', rank: 0, texts: MAX_LEGS.map((max) => legTable(merged, max, sanitizer)) },
-    { name: 'the findings', rank: 1, texts: page.rows.map((rows) => findings(merged, page, rows)) },
-    { name: 'the costs', rank: 2, texts: [`${costs.join(' · ')}\n\n`] },
+function showMerge(report: Report, merged: Merged | null, options: ViewFacts): View {
+  const { verdict } = report;
+  const mask = maskWith(options.secrets);
+  const isCounted = merged !== null && COUNTED.includes(verdict.reason);
+  const facts = [
+    `conclusion ${verdict.conclusion}`,
+    `reason ${verdict.reason}`,
+    ...(merged?.votes == null ? [] : [`votes ${merged.votes}`]),
+    `exit code ${verdict.exitCode}`,
   ];
+  return {
+    ...commonView(report, options),
+    outcome: isCounted
+      ? `${OUTCOMES[merged.outcome]} · ${tallyWords(merged)}`
+      : `no verdict, because ${verdict.reason === 'config' ? 'nothing was merged' : 'the merge failed'}`,
+    warnings: merged === null ? [] : mergeWarnings(merged).map(mask),
+    summary: null,
+    // The outcome and the table of the legs say which leg does not pass.
+    reasons: verdict.error === null || verdict.reason === 'gate_not_met' ? [] : [mask(verdict.error)],
+    notes: isCounted && merged.findings.some(({ outvoted }) => outvoted) ? [OUTVOTED] : [],
+    ...(merged === null ? { tables: {}, rows: new Map() } : tablesOf(report, merged, options)),
+    facts,
+    costs: [...(merged?.models ?? []).map(mask), usedWords(report, merged)],
+    json: null,
+  };
+}
+
+function usedWords({ durationMs }: Report, merged: Merged | null): string {
+  if (merged === null) return duration(durationMs);
+  const used = `${counted(merged.runs, 'run')} · ${counted(merged.turns, 'turn')} · ${spent(merged)}`;
+  return `${used} · merged in ${duration(durationMs)}`;
 }
 
 /** Marks that make outcomes easy to recognize. */
@@ -97,65 +104,49 @@ const MARKS: Readonly<Record<VoteOutcome, string>> = { pass: '✅', fail: '❌',
 
 const GRAVEST_FIRST: readonly VoteOutcome[] = ['fail', 'abstain', 'pass'];
 
-/** Renders the worst legs as a table. */
-function legTable(merged: Merged, max: number, sanitizer: MarkdownSanitizer): string {
+/** The legs, those that do not pass first, and the findings; of an undecided merge those reported so far. */
+function tablesOf(
+  { subject }: Report,
+  merged: Merged,
+  { secrets, serverUrl }: ViewFacts,
+): Pick<View, 'tables' | 'rows'> {
+  const mask = maskWith(secrets);
   const legs = GRAVEST_FIRST.flatMap((each) => merged.legs.filter(({ outcome }) => outcome === each));
-  const rows = legs.slice(0, max).map((leg) => {
+  const rows = legs.map((leg): JsonObject => {
     const attempts = new Set(leg.votes.flatMap(({ attempt }) => attempt ?? []));
-    return [
-      `${MARKS[leg.outcome]}&nbsp;**${sanitizer.inline(leg.leg, DISPLAY.name) || '–'}**`,
-      legWord(leg),
-      ...(merged.votes === null ? [] : [leg.votes.map(({ outcome }) => MARKS[outcome]).join('')]),
-      legReasons(leg)
-        .map((text) => sanitizer.prose(text, DISPLAY.phrase))
-        .join('<br>'),
-      [...attempts].join(', ') || '–',
-    ];
+    return {
+      leg: `${MARKS[leg.outcome]} ${mask(leg.leg)}`,
+      says: legWord(leg),
+      ...(merged.votes === null ? {} : { votes: leg.votes.map(({ outcome }) => MARKS[outcome]).join('') }),
+      why: legReasons(leg).map(mask).join('\n'),
+      attempt: [...attempts].join(', ') || '–',
+    };
   });
-  const names = ['Leg', 'Says', ...(merged.votes === null ? [] : ['Votes']), 'Why', 'Attempt'];
-  const ruler = names.map(() => ':---');
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`;
-  const more = legs.length > max ? `… and ${counted(legs.length - max, 'more leg')}.\n\n` : '';
-  return `${[names, ruler, ...rows].map(line).join('')}\n${more}`;
-}
-
-/** The merged findings; for an undecided merge, those reported so far. */
-function findings(merged: Merged, { tables }: PageOptions, maxRows: number): string {
-  if (merged.findings.length === 0) return '';
   const name = merged.outcome === 'abstain' ? 'findings so far' : 'findings';
-  const rows = merged.findings.map(findingRow);
-  const more = `… and ${counted(merged.findingsLeftOut, 'more finding')}: the envelopes of the legs hold them all.\n\n`;
-  const shown = merged.findings.slice(0, maxRows);
-  return [
-    tables({ [name]: rows }, maxRows),
-    merged.findingsLeftOut === 0 ? '' : more,
-    shown.some(({ outvoted }) => outvoted) ? `${OUTVOTED}\n\n` : '',
-  ].join('');
+  const findings = merged.findings.map((finding) => findingRow(finding, mask));
+  const more = `${counted(merged.findingsLeftOut, 'more finding')}: the envelopes of the legs contain them all`;
+  return {
+    tables: {
+      ...(merged.findingsLeftOut === 0 ? {} : { 'left out': more }),
+      legs: rows,
+      ...(findings.length === 0 ? {} : { [name]: findings }),
+    },
+    rows: new Map(
+      findings.map((row) => [row, { link: lineLink(row, subject, serverUrl), isDoubted: false }]),
+    ),
+  };
 }
 
 /** All rows have the same keys, so that the column order is fixed. */
-function findingRow(finding: MergedFinding): JsonObject {
+function findingRow(finding: MergedFinding, mask: (text: string) => string): JsonObject {
   const { severity, path, line, rule, title, message, legs, votes, outvoted, doubted } = finding;
   const runs = votes > legs.length ? ` · ${counted(votes, 'run')}` : '';
   const marks = `${outvoted ? ' · outvoted' : ''}${doubted ? ' · not proven' : ''}`;
   return {
     severity,
-    path: path === null || line === null ? (path ?? '') : `${path}:${line}`,
-    rule: rule ?? '',
-    message: title === null || message.startsWith(title) ? message : `${title}\n${message}`,
-    'found by': `${listed(legs, LISTED.few)}${runs}${marks}`,
+    path: mask(path === null || line === null ? (path ?? '') : `${path}:${line}`),
+    rule: mask(rule ?? ''),
+    message: mask(title === null || message.startsWith(title) ? message : `${title}\n${message}`),
+    'found by': mask(`${listed(legs, LISTED.few)}${runs}${marks}`),
   };
 }
-
-function usedWords({ durationMs }: Report, merged: Merged): string {
-  const used = `${counted(merged.runs, 'run')} · ${counted(merged.turns, 'turn')} · ${spent(merged)}`;
-  return `${used} · merged in ${duration(durationMs)}`;
-}
-
-/** View of a merge that failed before counting. */
-const FAILED: ReportView = {
-  title: ({ verdict }) => (verdict.reason === 'config' ? '⚠️ Inconclusive: nothing was merged' : null),
-  hidesGate: true,
-  logLines: ({ durationMs }) => [duration(durationMs)],
-  outputs: MERGE_RUN_OUTPUTS,
-};

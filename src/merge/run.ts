@@ -5,17 +5,16 @@ import { readInputs } from '../action/raw-inputs.ts';
 import { readStepSetup, type Setup, type StepConfig } from '../action/setup.ts';
 import { createContract, createGate, type Gate } from '../contract/contract.ts';
 import { type Files, parseGateArgument, pathHere } from '../contract/source.ts';
-import { readEnvelopes } from '../envelope/envelope.ts';
+import { readEnvelopes } from '../envelope/read.ts';
 import { InputError, throwProblems } from '../errors.ts';
-import type { PolicyFile } from '../github/changed-files.ts';
 import type { RunnerFiles } from '../github/runner.ts';
 import type { Report } from '../reporters/report-types.ts';
+import { runToEnd } from '../run/attempt.ts';
 import type { Ending } from '../run/endings.ts';
-import { runToEnd } from '../run/finish.ts';
 import type { EndWorld, RunState } from '../run/world.ts';
 import { LISTED } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
-import type { GateResult, PolicyChange, Subject } from '../types.ts';
+import type { GateResult, PolicyChange, PolicyFile, Subject } from '../types.ts';
 import { MERGE_NAMES, type MergeConfig, parseMergeConfig } from './config.ts';
 import { buildPayload, merge } from './merge.ts';
 import { describeMerge } from './report.ts';
@@ -116,7 +115,7 @@ async function readVotes(
   const refused: string[] = [];
   for await (const read of readEnvelopes(folder, signingKey)) {
     stop.throwIfAborted();
-    if (read.ok) votes.push(readVote(read.envelope, options));
+    if (read.ok) votes.push(readVote(read.file, read.envelope, options));
     else refused.push(`${quoteName(read.file)}: ${read.why}`);
     // Files are read synchronously, so signals are handled here.
     await setImmediate();

@@ -1,6 +1,6 @@
 /** Types of a merge: the verdicts of the legs, and their result. */
 import type { Severity } from '../reporters/findings.ts';
-import type { Weakness } from '../reporters/verdict-text.ts';
+import type { Weakness } from '../reporters/sentences.ts';
 import type { Conclusion, Reason, Usage } from '../types.ts';
 
 /** Outcome of a vote, a leg or a merge: `abstain` if it is missing or undecided. */

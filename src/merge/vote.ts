@@ -1,17 +1,20 @@
 /** Reads the vote of one run from its envelope, which another job wrote. */
+import { MAX_LEG_NAME } from '../config/values.ts';
 import type { Gate } from '../contract/contract.ts';
 import type { Envelope } from '../envelope/envelope.ts';
 import { InputError } from '../errors.ts';
-import { type Finding, isDoubted, readFindings, readGroundedFindings } from '../reporters/findings.ts';
+import { type Finding, isDoubted, readGroundedFindings } from '../reporters/findings.ts';
 import { placeFindings } from '../reporters/grounding.ts';
-import { resolvedPaths } from '../reporters/source-locations.ts';
-import { findWeaknesses } from '../reporters/verdict-text.ts';
+import { findWeaknesses } from '../reporters/sentences.ts';
 import { readFlag, readText } from '../text/json-fields.ts';
-import { DISPLAY, MERGE } from '../text/limits.ts';
+import { DISPLAY } from '../text/limits.ts';
 import { quote, truncate } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { JsonObject, PolicyDigest, Subject } from '../types.ts';
 import type { MergedFinding, MergedVote, VoteOutcome } from './types.ts';
+
+/** Findings of one run, and of a merge: more than a reader would go through. */
+export const MAX_FINDINGS = 200;
 
 /** The part of an envelope that a merge keeps; the payload is dropped. */
 export interface Vote extends MergedVote {
@@ -45,25 +48,29 @@ export interface VoteOptions {
  * Reads a vote from an envelope. Its texts are masked and cut.
  * @throws InputError if the envelope does not name its leg, or nothing states whether its payload passes.
  */
-export function readVote(envelope: Envelope, { gate, secrets }: VoteOptions): Vote {
-  const { file, vote, payload, evidence, conclusion, reason, turns, usage, costUsd, subject } = envelope;
+export function readVote(file: string, envelope: Envelope, { gate, secrets }: VoteOptions): Vote {
+  const { vote, structured_output: payload = null, evidence, conclusion, reason, usage, subject } = envelope;
   // Mask before cutting: half a secret is not recognized. Megabytes are not searched for what is cut anyway.
   const cut: Cut = (text, max) =>
     text === null ? text : truncate(secrets.mask(text.slice(0, max + DISPLAY.sanitized)), max);
-  const leg = requireLeg(envelope);
+  const leg = requireLeg(file, envelope);
   const abstention = explainAbstention(envelope);
   const counts = abstention === null && payload !== null;
-  const [outcome, why] = counts ? evaluate(envelope, leg, payload, gate) : (['abstain', abstention] as const);
+  const [outcome, why] = counts
+    ? evaluate(file, envelope, leg, payload, gate)
+    : (['abstain', abstention] as const);
   const findings = counts ? locateFindings(envelope, payload) : [];
   return {
-    ...{ file, leg, vote, outcome, conclusion, reason, turns, usage, costUsd, subject },
+    ...{ file, leg, vote, outcome, conclusion, reason, usage, subject },
+    turns: envelope.num_turns,
+    costUsd: envelope.total_cost_usd,
     why: cut(why, DISPLAY.reason),
     model: cut(envelope.model, DISPLAY.phrase),
     weaknesses: evidence === null ? [] : findWeaknesses(evidence, counts),
-    policy: envelope.policy,
+    policy: envelope.judge,
     attempt: subject?.run_attempt ?? null,
-    findings: findings.slice(0, MERGE.findings).map((finding) => readFinding(finding, cut)),
-    findingsLeftOut: Math.max(0, findings.length - MERGE.findings),
+    findings: findings.slice(0, MAX_FINDINGS).map((finding) => readFinding(finding, cut)),
+    findingsLeftOut: Math.max(0, findings.length - MAX_FINDINGS),
   };
 }
 
@@ -83,29 +90,30 @@ function readFinding({ place, severity, isKind, evidence, ...texts }: Finding, c
   };
 }
 
-function requireLeg({ file, leg, vote, merged }: Envelope): string {
+function requireLeg(file: string, { leg, vote, merged }: Envelope): string {
   const refuse = (why: string) => new InputError('verdicts', `${quoteName(file)} ${why}`);
-  if (merged)
+  if (merged !== undefined)
     throw refuse('is the envelope of a merge and not of a leg. Download the artifacts of the legs alone.');
   if (leg === null)
     throw refuse(
       'does not say which leg it is of. Give the step that wrote it an input leg, for example leg: ${{ matrix.leg }}.',
     );
-  if (Math.max(leg.length, vote?.length ?? 0) > MERGE.name)
-    throw refuse(`names a leg or a vote with more than ${MERGE.name} characters. Shorten the name.`);
+  if (Math.max(leg.length, vote?.length ?? 0) > MAX_LEG_NAME)
+    throw refuse(`names a leg or a vote with more than ${MAX_LEG_NAME} characters. Shorten the name.`);
   return leg;
 }
 
 /** Returns why an envelope abstains; null if it does not. */
-function explainAbstention({ conclusion, payload, replayed, error }: Envelope): string | null {
-  if (replayed) return 'A recording answered: no model judged it.';
-  if (payload !== null && (conclusion === 'success' || conclusion === 'failure')) return null;
+function explainAbstention({ conclusion, structured_output, replayed, error }: Envelope): string | null {
+  if (replayed === true) return 'A recording answered: no model judged it.';
+  if (structured_output !== undefined && (conclusion === 'success' || conclusion === 'failure')) return null;
   return error ?? 'It was cut off after its payload was accepted.';
 }
 
 /** A run whose own gate was not met never passes, whatever gate is given here. */
 function evaluate(
-  { file, conclusion, gate: own }: Envelope,
+  file: string,
+  { conclusion, gate: own }: Envelope,
   leg: string,
   payload: JsonObject,
   gate: Gate | null,
@@ -129,12 +137,6 @@ function evaluate(
 
 /** Returns the findings at the places that the run itself has proven or resolved, or as written if it did not. */
 function locateFindings({ evidence }: Envelope, payload: JsonObject): readonly Finding[] {
-  const grounded = placeFindings(payload, evidence);
-  if (grounded.byRow.size > 0) return readGroundedFindings(grounded.payload, grounded.byRow);
-  const resolved = resolvedPaths(payload, evidence?.findings ?? []);
-  return readFindings(payload).map((finding) => {
-    const { place } = finding;
-    const path = place === null ? null : (resolved.get(place.path) ?? null);
-    return place === null || path === null ? finding : { ...finding, place: { ...place, path } };
-  });
+  const placed = placeFindings(payload, evidence);
+  return readGroundedFindings(placed.payload, placed.byRow);
 }

@@ -125,13 +125,13 @@ function explain(error: unknown, { host }: URL, proxy: URL | null): unknown {
   const code = causeCode(error);
   if (isCertificateError(error)) {
     const message = `A certificate on the way to ${host} was not accepted (${code}). If an authority of your own signed it, name the authority's PEM file in NODE_EXTRA_CA_CERTS.`;
-    return new NetworkError(message, { code, passing: false, cause: error });
+    return new NetworkError(message, { passing: false, cause: error });
   }
   if (proxy === null) return error;
   // As the pool above says it, and undici itself if a request without TLS lacks a password.
   const status = /\((\d{3})\)/u.exec(error instanceof Error ? String(error.cause) : '')?.[1];
   const message = `The request went through the proxy ${proxy.host} and failed (${status ?? code ?? 'no answer'}). Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.`;
-  return new NetworkError(message, { code, passing: !status?.startsWith('4'), cause: error });
+  return new NetworkError(message, { passing: !status?.startsWith('4'), cause: error });
 }
 
 /** Returns the user names and passwords in the proxy variables, as they are written and as they are sent. */

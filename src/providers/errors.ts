@@ -1,94 +1,64 @@
 /** Describes failures of model APIs as sentences that say what to do. Texts of servers are quoted and cut. */
+import type { APIError } from 'openai';
 import { causeCode, NetworkError, ProviderError, type ProviderFailure } from '../errors.ts';
-import { isObject } from '../text/json.ts';
+import { isObject, objectOf } from '../text/json.ts';
 import { DISPLAY } from '../text/limits.ts';
 import type { AdapterSettings } from './provider.ts';
-import { objectOf } from './tool-calls.ts';
 
-/** The longest `Retry-After` that is waited for, in seconds. */
-export const LONGEST_WAIT = 60;
-
-/** An answer that broke off. The message is a clause that follows the name of the host. */
-export class BrokenAnswer extends Error {
-  override readonly name = 'BrokenAnswer';
-
-  constructor(message = 'broke off its answer') {
-    super(message);
-  }
+/** Returns the seconds of a `Retry-After` above 60, which is not waited for, or 0. A date counts from the response's own. */
+export function longWaitOf(headers: Headers | undefined): number {
+  const text = headers?.get('retry-after') ?? '';
+  const untilDate = (Date.parse(text) - Date.parse(headers?.get('date') ?? '')) / 1_000;
+  const seconds = /^[\d.]+$/.test(text) ? Number(text) : untilDate;
+  return seconds > 60 ? Math.round(seconds) : 0;
 }
 
-/** Why one request has no completion. */
-interface Failure {
-  readonly error: ProviderError;
-  /** A clause that follows the name of the host, if the same request may succeed when it is repeated. */
-  readonly again?: string;
-  /** Whether a filter refused the prompt, which counts as a refusal of the model. */
-  readonly isBlocked?: boolean;
-}
+/** An answer that broke off. The message is a clause that follows the name of the host; empty if it just ended. */
+export class BrokenAnswer extends Error {}
 
 /**
- * What the error classes of both SDKs have. Without a status the error was inside an answer, and without a body, too,
- * there was no answer.
+ * Why one request has no completion: `again` is a clause that follows the name of the host if the same request may succeed
+ * when it is repeated, and `isBlocked` means that a filter refused the prompt, as a model does.
  */
-interface SdkError extends Error {
-  readonly status: number | undefined;
-  readonly headers: Headers | undefined;
-  readonly error: unknown;
-  readonly requestID?: string | null | undefined;
-}
+type Failure = Readonly<{ error: ProviderError; again?: string; isBlocked?: boolean }>;
 
-/** What a status means, and what to do about it; `KEY` stands for where the key came from, `URL` for the endpoint. */
-const MEANINGS: ReadonlyMap<number, readonly [ProviderFailure, string]> = new Map([
-  [401, ['auth', 'Check that the key from KEY is valid, belongs to this provider and may use this model.']],
-  [402, ['error', 'Check the plan and billing of the key from KEY.']],
-  [403, ['auth', 'Check that the key from KEY is valid, belongs to this provider and may use this model.']],
-  [
-    404,
-    [
-      'error',
-      'Model or endpoint not found below URL: check `model` and `base-url`, which often ends in /v1.',
-    ],
-  ],
-  [
-    405,
-    [
-      'error',
-      'Model or endpoint not found below URL: check `model` and `base-url`, which often ends in /v1.',
-    ],
-  ],
-  [408, ['error', 'Every try failed: run again later.']],
-  [409, ['error', 'Every try failed: run again later.']],
-  [410, ['error', 'Model or service retired, for good: check `model` and `base-url`.']],
-  [429, ['rate_limit', 'The rate limit held through every try: run again later, or check plan and billing.']],
-  [503, ['overloaded', 'It is overloaded: run again later.']],
-  [529, ['overloaded', 'It is overloaded: run again later.']],
-]);
+/**
+ * What statuses mean, and what to do about them; the first row that matches applies. `KEY` stands for where the key came
+ * from, `URL` for the endpoint.
+ */
+const MEANINGS: readonly (readonly [status: RegExp, ProviderFailure, advice: string])[] = [
+  [/^0$/, 'error', 'Run again later.'],
+  [/^3/, 'error', 'Redirects are not followed: check `base-url`.'],
+  [/^40[13]$/, 'auth', 'Check that the key from KEY is valid, and may use this model of this provider.'],
+  [/^402$/, 'error', 'Check the plan and billing of the key from KEY.'],
+  [/^40[45]$/, 'error', 'Not found below URL: check `model` and `base-url`, which often ends in /v1.'],
+  [/^410$/, 'error', 'Model or service retired, for good: check `model` and `base-url`.'],
+  [/^413$/, 'context_overflow', 'The conversation is too long: narrow the task, or change the model.'],
+  [/^429$/, 'rate_limit', 'The limit held through every try: run again later, or check plan and billing.'],
+  [/^5(03|29)$/, 'overloaded', 'It is overloaded: run again later.'],
+  [/^(408|409|5..)$/, 'error', 'Every try failed: run again later.'],
+];
 
-/** The statuses for which words inside an answer stand. */
-const STATUS_OF_WORD: ReadonlyMap<string, number> = new Map([
-  ['rate_limit_error', 429],
-  ['rate_limit_exceeded', 429],
-  ['api_error', 500],
-  ['server_error', 500],
-  ['slow_down', 503],
-  ['overloaded_error', 529],
-  ['server_is_overloaded', 529],
-]);
+const BLOCKED = /^(content_filter|content_policy_violation|bio_policy|cyber_policy)$/;
 
-const BLOCKED = new Set(['content_filter', 'content_policy_violation', 'bio_policy', 'cyber_policy']);
-
-const OVERFLOW_WORDS = new Set(['context_length_exceeded', 'exceed_context_size_error', 'prompt_too_long']);
-
-/** Messages about a context that is too long; most servers have no code for it. Each line names who sends it. */
-const OVERFLOW_TEXTS = [
-  /prompt is too long/i, // Anthropic
-  /maximum (context|model|prompt) length/i, // vLLM, OpenRouter, DeepSeek, Mistral, xAI
-  /exceeds? (the )?(available |model'?s? )?(maximum )?context/i, // Anthropic, OpenAI, llama.cpp
-  /input (token count|is too long)/i, // Gemini, Bedrock
-  /(longer|greater) than the (model'?s )?context length/i, // Together, LM Studio
-  /exceeded (max(imum)? context|model token limit)/i, // Ollama, Moonshot
-  /context window exceeds limit/i, // MiniMax
-  /range of input length should be/i, // DashScope
+/**
+ * The statuses for which codes, types and messages stand, if there is none or an unspecific one. Most servers have no code
+ * for a conversation that is too long: each of these lines names who sends its message.
+ */
+const STATUS_OF_TEXT: readonly (readonly [RegExp, number])[] = [
+  [/^(context_length_exceeded|exceed_context_size_error|prompt_too_long)$/, 413],
+  [/prompt is too long/i, 413], // Anthropic
+  [/maximum (context|model|prompt) length/i, 413], // vLLM, OpenRouter, DeepSeek, Mistral, xAI
+  [/exceeds? (the )?(available |model'?s? )?(maximum )?context/i, 413], // Anthropic, OpenAI, llama.cpp
+  [/input (token count|is too long)/i, 413], // Gemini, Bedrock
+  [/(longer|greater) than the (model'?s )?context length/i, 413], // Together, LM Studio
+  [/exceeded (max(imum)? context|model token limit)/i, 413], // Ollama, Moonshot
+  [/context window exceeds limit/i, 413], // MiniMax
+  [/range of input length should be/i, 413], // DashScope
+  [/API key not valid/i, 401], // Google, with 400
+  [/^rate_limit/, 429],
+  [/^(api|server)_error$/, 500],
+  [/^(server_is_)?(overloaded|slow_down)/, 529],
 ];
 
 /**
@@ -98,113 +68,76 @@ const OVERFLOW_TEXTS = [
 export function explainFailure(thrown: unknown, settings: AdapterSettings, forced: boolean): Failure {
   const { host, model } = settings;
   if (thrown instanceof ProviderError) return { error: thrown };
-  if (thrown instanceof NetworkError) return { error: explainLostConnection(thrown, settings) };
+  if (thrown instanceof NetworkError) return explainLostConnection(thrown, host);
   if (!isSdkError(thrown)) {
-    const { message: again } = thrown instanceof BrokenAnswer ? thrown : new BrokenAnswer();
+    const again = (thrown instanceof BrokenAnswer && thrown.message) || 'broke off its answer';
     const sentence = `${host} ${again} for ${model} in every try: run again later.`;
     return { error: new ProviderError('error', sentence, { cause: thrown }), again };
   }
-  if (thrown.status === undefined && thrown.error === undefined)
-    return { error: explainLostConnection(thrown, settings) };
+  const { status = null } = thrown;
+  // Without a status the error was inside an answer, and without a body, too, there was no answer.
+  if (status === null && thrown.error === undefined) return explainLostConnection(thrown, host);
   const said = readServerError(thrown);
-  const [failure, sentence] = explainServerError(said, settings, forced);
-  const { status = null, requestID } = thrown;
-  const requestId = requestID?.slice(0, DISPLAY.value) ?? null;
-  const error = new ProviderError(failure, sentence, { status, requestId, cause: thrown });
+  const [failure, advice] = judge(said, settings, forced);
+  const ended = status === null ? 'ended its answer with an error' : `answered ${status}`;
+  const sentence = `${host} ${ended} for ${model}.${quoteServer(said.message)} ${advice}`;
+  const error = new ProviderError(failure, sentence, { status, cause: thrown });
   // The SDKs repeat a request after a status, but not after an error inside an answer.
-  const isPassing = !said.isResponse && (said.status >= 500 || said.status === 429);
-  const isBlocked = said.words.some((word) => BLOCKED.has(word));
-  return { error, isBlocked, ...(isPassing ? { again: 'ended its answer with an error' } : {}) };
+  const isPassing = status === null && (said.meant >= 500 || said.meant === 429);
+  return { error, isBlocked: said.isBlocked, ...(isPassing ? { again: ended } : {}) };
 }
 
-function isSdkError(thrown: unknown): thrown is SdkError {
+/** The error classes of both SDKs have the same fields, and only one SDK is loaded. */
+function isSdkError(thrown: unknown): thrown is APIError {
   return thrown instanceof Error && 'status' in thrown && 'headers' in thrown && 'error' in thrown;
 }
 
-/** What a server says about a failure. */
-type ServerError = ReturnType<typeof readServerError>;
+function explainLostConnection(thrown: Error, host: string): Failure {
+  const lost = [thrown, thrown.cause].find((each) => each instanceof NetworkError);
+  const code = lost === undefined ? causeCode(thrown) : null;
+  const why = lost?.message ?? 'Check `base-url`, the network, DNS and, behind a proxy, HTTPS_PROXY.';
+  const sentence = `No connection to ${host}${code === null ? '' : ` (${code})`}. ${why}`;
+  return { error: new ProviderError('error', sentence, { cause: thrown }) };
+}
 
-function readServerError({ status, headers, error, message }: SdkError) {
-  const body = unwrap(error);
-  const { code, type, detail } = objectOf(body);
+/** Returns what a server says about a failure, and the status that it means. */
+function readServerError({ status, headers, error, message: text }: APIError) {
+  // Google sends a list, and Anthropic's SDK hands on the whole body.
+  const first: unknown = Array.isArray(error) ? error[0] : error;
+  const body = objectOf(first)['error'] ?? first;
+  const { code, type, message: told, detail } = objectOf(body);
   const words = [code, type].filter((word) => typeof word === 'string');
+  // Without JSON in it, the SDKs put the body after the status. No other part is shown: it may quote the model.
+  const plain = error === undefined ? text.replace(/^\d{3} (status code \(no body\))?/, '') : body;
+  const said = isObject(body) ? (told ?? detail) : plain;
+  const message = typeof said === 'string' ? said : '';
   // Gateways give the status of the server behind them as the code.
-  const meant = typeof code === 'number' ? code : words.map((word) => STATUS_OF_WORD.get(word)).find(Boolean);
+  const given = status ?? (typeof code === 'number' ? code : 0);
+  const [, named = given] =
+    STATUS_OF_TEXT.find(([pattern]) => [...words, message].some((each) => pattern.test(each))) ?? [];
+  // A 400 is not repeated, whatever its type is.
+  const isVague = given === 0 || ((given === 400 || given === 422) && named < 429);
   return {
-    /** 0 if it is not known. */
-    status: status ?? meant ?? 0,
-    isResponse: status !== undefined,
-    words,
-    message: messageOf(isObject(body) ? (body['message'] ?? detail ?? '') : body, message),
-    wait: waitOf(headers ?? new Headers()),
+    message,
+    meant: isVague ? named : given,
+    wait: longWaitOf(headers),
+    isBlocked: words.some((word) => BLOCKED.test(word)),
   };
 }
 
-/** Returns the innermost error of a body: Google sends a list, and Anthropic's SDK the whole body. */
-function unwrap(body: unknown): unknown {
-  const first: unknown = Array.isArray(body) ? body[0] : body;
-  return objectOf(first)['error'] ?? first;
-}
-
-/** Returns the server's own words. No other part of a body is shown: it may quote what the model wrote. */
-function messageOf(said: unknown, fallback: string): string {
-  if (said !== undefined) return typeof said === 'string' ? said : '';
-  // Without JSON in it, the SDKs put the body after the status.
-  const text = fallback.replace(/^\d{3} /, '');
-  return text === 'status code (no body)' ? '' : text;
-}
-
-/** Returns the seconds that a response asks to wait; a date counts from the response's own. NaN if there is neither. */
-export function waitOf(headers: Headers): number {
-  const text = headers.get('retry-after') ?? '';
-  if (/^[\d.]+$/.test(text)) return Number(text);
-  return (Date.parse(text) - Date.parse(headers.get('date') ?? '')) / 1_000;
-}
-
-function explainServerError(
-  said: ServerError,
-  settings: AdapterSettings,
+/** Returns the kind of a failure, and what to do about it. */
+function judge(
+  { message, meant, wait }: ReturnType<typeof readServerError>,
+  { baseUrl, keySource }: AdapterSettings,
   forced: boolean,
 ): readonly [ProviderFailure, string] {
-  const { host, baseUrl, model, provider, isVendor, keySource, hasKey } = settings;
-  const { status, message } = said;
-  const ended = said.isResponse ? `answered ${status} for` : 'ended its answer with an error for';
-  const answered = `${host} ${ended} ${model}.${quoteServer(message)}`;
-  if (forced && status < 500 && /tool[_ ]choice/i.test(message)) return ['tool_choice', answered];
-  if (isOverflow(said)) {
-    const advice = 'Narrow the task, or use a model with a larger context.';
-    return ['context_overflow', `The conversation is too long for ${model}. ${answered} ${advice}`];
-  }
-  // Google responds to a wrong key with 400.
-  const meaning = MEANINGS.get(/API key not valid/i.test(message) ? 401 : status);
-  const [failure, advice] = meaning ?? ['error', adviseOn(status)];
-  if (failure === 'auth' && !hasKey) return [failure, `${answered} No key was given: set \`api-key\`.`];
-  if (said.wait > LONGEST_WAIT)
-    return [failure, `${answered} It asks to wait ${Math.round(said.wait)} s: run again later.`];
-  const lacksResponses = status === 404 && provider === 'openai' && !isVendor;
-  const hint = lacksResponses ? ' If it has chat completions only, set `provider: openai-compatible`.' : '';
-  return [failure, `${answered} ${advice.replace('KEY', keySource).replace('URL', baseUrl)}${hint}`];
-}
-
-function isOverflow({ status, words, message }: ServerError): boolean {
-  if (status === 413 || words.some((word) => OVERFLOW_WORDS.has(word))) return true;
-  const isRefused = status === 0 || status === 400 || status === 422;
-  return isRefused && OVERFLOW_TEXTS.some((pattern) => pattern.test(message));
-}
-
-function adviseOn(status: number): string {
-  if (status >= 500) return 'Every try failed: run again later.';
-  if (status >= 300 && status < 400) return 'Redirects are not followed: check `base-url`.';
-  return status === 0 ? 'Run again later.' : 'Check `model` and `base-url`.';
-}
-
-function explainLostConnection(thrown: Error, { host, isVendor }: AdapterSettings): ProviderError {
-  const lost = [thrown, thrown.cause].find((each) => each instanceof NetworkError);
-  const code = lost === undefined ? causeCode(thrown) : null;
-  const fix = isVendor ? 'the network, DNS and, behind a proxy, HTTPS_PROXY' : '`base-url` and the network';
-  const why = lost?.message ?? `Check ${fix}.`;
-  const sentence = `No connection to ${host}${code === null ? '' : ` (${code})`}. ${why}`;
-  return new ProviderError('error', sentence, { cause: thrown });
+  if (forced && meant < 500 && /tool[_ ]choice/i.test(message))
+    return ['tool_choice', 'It does not let a tool be forced.'];
+  const meaning = MEANINGS.find(([pattern]) => pattern.test(String(meant)));
+  const [, failure, advice] = meaning ?? [meant, 'error', 'Check `model` and `base-url`.'];
+  if (failure === 'auth' && keySource === null) return [failure, 'No key was given: set `api-key`.'];
+  if (wait > 0) return [failure, `It asks to wait ${wait} s: run again later.`];
+  return [failure, advice.replace('KEY', keySource ?? '').replace('URL', baseUrl)];
 }
 
 /** Quotes a server's message as one line; of a web page it only says that it is one. */

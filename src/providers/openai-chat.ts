@@ -5,34 +5,24 @@
 import OpenAI, { APIError } from 'openai';
 import type * as Api from 'openai/resources/chat/completions';
 import type { CompletionUsage } from 'openai/resources/completions';
-import type { Message, StopReason, ToolCall, ToolSpec } from '../types.ts';
-import { clientOptions, createAdapter, notACompletion } from './call.ts';
+import type { ReasoningEffort } from 'openai/resources/shared';
+import { objectOf } from '../text/json.ts';
+import type { Message, ToolSpec, Usage } from '../types.ts';
+import { type Answer, createAdapter, notACompletion } from './call.ts';
 import { BrokenAnswer } from './errors.ts';
-import type { AdapterSettings, Completion, CompletionRequest, Provider } from './provider.ts';
-import { objectOf, replayableArguments, replayableName, toolCalls } from './tool-calls.ts';
+import type { AdapterSettings, CompletionRequest, Provider } from './provider.ts';
+import type { ReplayableCall } from './tool-calls.ts';
 import { describedTool } from './wire-schema.ts';
 
-/** Finish reasons in lower case, of OpenAI and of other servers: for a cut answer, a filter, and a broken answer. */
-const CUT = new Set(['length', 'max_tokens', 'model_length', 'incomplete']);
-const FILTERED = new Set([
-  'content_filter',
-  'safety',
-  'recitation',
-  'blocklist',
-  'prohibited_content',
-  'spii',
-]);
-const BROKEN = new Set(['error', 'abort', 'insufficient_system_resource']);
+/** Finish reasons of OpenAI and of other servers, for a cut answer, a filter, and a broken answer. */
+const CUT = /^(length|max_tokens|model_length|incomplete)/i;
+const FILTERED = /^(content_filter|safety|recitation|blocklist|prohibited_content|spii)/i;
+const BROKEN = /^(error|abort|insufficient_system_resource)/i;
 
 export function createOpenAiChat(settings: AdapterSettings): Provider {
-  return createAdapter(settings, {
-    answer: 'application/json',
-    send: async (request, attempt) => {
-      const { chat } = new OpenAI(clientOptions(settings, attempt));
-      const { signal } = attempt;
-      return checked(await chat.completions.create(bodyOf(settings, request), { signal }), settings.host);
-    },
-    read: completionOf,
+  return createAdapter(settings, 'application/json', async (request, { client, signal }) => {
+    const { completions } = new OpenAI(client).chat;
+    return answerOf(await completions.create(bodyOf(settings, request), { signal }), settings.host);
   });
 }
 
@@ -42,15 +32,15 @@ export function createOpenAiChat(settings: AdapterSettings): Provider {
  * field.
  */
 function bodyOf(
-  { model, maxOutputTokens, maxTokensField, reasoningEffort, dialect }: AdapterSettings,
+  { model, maxOutputTokens, reasoningEffort, dialect }: AdapterSettings,
   { system, tools, messages, toolChoice }: CompletionRequest,
 ): Api.ChatCompletionCreateParamsNonStreaming {
+  // OpenAI's models reject the older name.
+  const limit = dialect === 'openai' ? 'max_completion_tokens' : 'max_tokens';
   return {
     model,
-    ...(maxOutputTokens === null ? {} : { [maxTokensField]: maxOutputTokens }),
-    ...(reasoningEffort === null
-      ? {}
-      : { reasoning_effort: reasoningEffort as Api.ChatCompletionReasoningEffort }),
+    ...(maxOutputTokens === null ? {} : { [limit]: maxOutputTokens }),
+    ...(reasoningEffort === null ? {} : { reasoning_effort: reasoningEffort as ReasoningEffort }),
     ...(tools.length === 0 ? {} : { tools: tools.map((spec) => wireTool(spec, dialect)) }),
     messages: [{ role: 'system', content: system }, ...messages.flatMap(wireMessages)],
     ...(toolChoice === 'auto'
@@ -73,79 +63,40 @@ function wireMessages(message: Message): Api.ChatCompletionMessageParam[] {
   }));
 }
 
-type Called = Api.ChatCompletionMessageFunctionToolCall.Function;
+/** The calls of a message; tools of other kinds are not offered. */
+type Uses = readonly Api.ChatCompletionMessageFunctionToolCall[];
 
-/** The first choice of an answer, and what belongs to all of it. */
-interface Answer {
-  readonly message: Api.ChatCompletionMessage;
-  readonly finishReason: string;
-  readonly usage: CompletionUsage | null;
-  readonly model: string;
-}
-
-/** Refuses what is not a completion: the types are those of OpenAI, and the server may be any. */
-function checked(answer: Api.ChatCompletion, host: string): Answer {
+/** Reads a completion. The types are those of OpenAI, and the server may be any. */
+function answerOf(completion: Api.ChatCompletion, host: string): Answer {
   // Gateways report an error of the server behind them like this, with status 200.
-  const { error } = objectOf(answer);
+  const { error } = objectOf(completion);
   if (error) throw new APIError(undefined, error, undefined, undefined);
-  const choice = answer?.choices?.[0];
+  const choice = completion?.choices?.[0];
   if (!choice?.message) throw notACompletion(host, 'something else');
-  // Gemini's endpoint sends `content_filter: OTHER`, and `function_call_filter: …` for a call that it dropped.
-  const [finishReason = ''] = (choice.finish_reason ?? '').toLowerCase().split(':');
-  if (BROKEN.has(finishReason)) throw new BrokenAnswer();
-  return { message: choice.message, finishReason, usage: answer.usage ?? null, model: answer.model };
-}
-
-function completionOf(answer: Answer, messages: readonly Message[]): Completion {
-  const { message, finishReason } = answer;
-  const uses = message.tool_calls ?? [];
-  const stopReason = stop(finishReason, message, uses.length > 0);
-  const calls = toolCalls(uses.map(givenCall), stopReason, messages);
+  const { message, finish_reason: reason } = choice;
+  const uses = (message.tool_calls ?? []) as Uses;
+  if (BROKEN.test(reason)) throw new BrokenAnswer();
+  const isRefused = FILTERED.test(reason) || Boolean(message.refusal);
   return {
-    message: {
-      role: 'assistant',
-      text: message.refusal || textOf(message.content),
-      toolCalls: calls,
-      native: replayed(message, calls),
-    },
-    stopReason,
-    usage: usageOf(answer.usage),
-    model: answer.model,
+    text: message.refusal || (typeof message.content === 'string' ? message.content : ''),
+    calls: uses.map((use) => ({ ...use.function, id: use.id })),
+    stopReason: isRefused ? 'refusal' : CUT.test(reason) ? 'length' : null,
+    replay: (calls) => replayed(message, uses, calls),
+    usage: usageOf(completion.usage),
+    model: completion.model,
   };
-}
-
-function givenCall(call: Api.ChatCompletionMessageToolCall) {
-  return { ...functionOf(call), id: call.id };
-}
-
-function functionOf(call: Api.ChatCompletionMessageToolCall | undefined): Partial<Called> {
-  return call === undefined || call.type === 'custom' ? {} : (call.function ?? {});
-}
-
-/** Servers use many words for a normal end, and mix up `stop` and `tool_calls`. */
-function stop(finishReason: string, { refusal }: Api.ChatCompletionMessage, hasCalls: boolean): StopReason {
-  if (FILTERED.has(finishReason) || refusal) return 'refusal';
-  if (CUT.has(finishReason)) return 'length';
-  return hasCalls ? 'tool_calls' : 'end';
-}
-
-/** Returns the text of the content; some servers send it in parts. */
-function textOf(content: unknown): string {
-  if (!Array.isArray(content)) return typeof content === 'string' ? content : '';
-  return content.map((part: unknown) => textOf(objectOf(part)['text'])).join('');
 }
 
 /**
  * Returns the message for the history: unknown fields unchanged (thought signatures), and calls with their final ids and
  * parseable arguments. Several servers reject an empty list of calls, and a message without content.
  */
-function replayed(message: Api.ChatCompletionMessage, calls: readonly ToolCall[]): object {
-  const { tool_calls: uses = [], content, ...rest } = message;
+function replayed(message: Api.ChatCompletionMessage, uses: Uses, calls: readonly ReplayableCall[]): object {
+  const { tool_calls: _, content, ...rest } = message;
   if (calls.length === 0) return { ...rest, role: 'assistant', content: content || '(empty)' };
-  const tool_calls = calls.map(({ id, name, rawArguments }, n) => {
-    const use = uses?.[n];
-    const called = { name: replayableName(name), arguments: replayableArguments(rawArguments) };
-    return { ...use, id, type: 'function', function: { ...functionOf(use), ...called } };
+  const tool_calls = calls.map(({ id, name, arguments: text }, n) => {
+    const use = uses[n];
+    return { ...use, id, type: 'function', function: { ...use?.function, name, arguments: text } };
   });
   return { ...rest, role: 'assistant', content: content ?? null, tool_calls };
 }
@@ -154,13 +105,13 @@ function replayed(message: Api.ChatCompletionMessage, calls: readonly ToolCall[]
  * Returns token counts, where cached tokens are part of the input; null if there are none. Gemini and xAI leave reasoning
  * tokens, which they bill, out of the completion tokens: only the total includes them.
  */
-function usageOf(usage: Partial<CompletionUsage> | null): Completion['usage'] {
+function usageOf(usage: Partial<CompletionUsage> | null | undefined): Usage | null {
   if (usage?.prompt_tokens === undefined) return null;
   const { prompt_tokens: inputTokens, completion_tokens = 0, total_tokens = 0 } = usage;
   return {
     inputTokens,
     outputTokens: Math.max(completion_tokens, total_tokens - inputTokens),
-    cachedInputTokens: Math.min(usage.prompt_tokens_details?.cached_tokens ?? 0, inputTokens),
+    cachedInputTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
     cacheWriteTokens: usage.prompt_tokens_details?.cache_write_tokens ?? 0,
   };
 }

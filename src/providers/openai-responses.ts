@@ -2,25 +2,20 @@
 import OpenAI, { APIError } from 'openai';
 import type * as Api from 'openai/resources/responses/responses';
 import type { ReasoningEffort } from 'openai/resources/shared';
-import type { Message, StopReason, ToolCall, ToolSpec } from '../types.ts';
-import { clientOptions, createAdapter } from './call.ts';
+import type { Message, ToolSpec, Usage } from '../types.ts';
+import { type Answer, createAdapter } from './call.ts';
 import { BrokenAnswer } from './errors.ts';
-import type { AdapterSettings, Completion, CompletionRequest, Provider } from './provider.ts';
-import { replayableArguments, replayableName, toolCalls } from './tool-calls.ts';
+import type { AdapterSettings, CompletionRequest, Provider } from './provider.ts';
+import type { ReplayableCall } from './tool-calls.ts';
 import { describedTool } from './wire-schema.ts';
 
 /** Models without reasoning, with or without the prefix of a gateway or of fine-tuning; they reject requests for it. */
 const WITHOUT_REASONING = /(^|[/:])(gpt-(3|4)|chatgpt-|gpt-5(\.\d+)?-chat)/;
 
 export function createOpenAiResponses(settings: AdapterSettings): Provider {
-  return createAdapter(settings, {
-    answer: 'text/event-stream',
-    send: async (request, attempt) => {
-      const { responses } = new OpenAI(clientOptions(settings, attempt));
-      const { signal } = attempt;
-      return lastResponse(await responses.create(bodyOf(settings, request), { signal }));
-    },
-    read: completionOf,
+  return createAdapter(settings, 'text/event-stream', async (request, { client, signal }) => {
+    const events = await new OpenAI(client).responses.create(bodyOf(settings, request), { signal });
+    return answerOf(await lastResponse(events));
   });
 }
 
@@ -71,58 +66,34 @@ async function lastResponse(events: AsyncIterable<Api.ResponseStreamEvent>): Pro
   throw new BrokenAnswer();
 }
 
-function completionOf(response: Api.Response, messages: readonly Message[]): Completion {
-  const { output = [] } = response;
+function answerOf(response: Api.Response): Answer {
+  const { output = [], status, incomplete_details: details } = response;
   const parts = output.flatMap((item) => (item.type === 'message' ? item.content : []));
   const refusal = parts.map((part) => (part.type === 'refusal' ? part.refusal : '')).join('');
+  const isRefused = refusal !== '' || details?.reason === 'content_filter';
   const uses = output.filter((item) => item.type === 'function_call');
-  const stopReason = stop(response, refusal, uses);
-  const calls = toolCalls(
-    uses.map((use) => ({ ...use, id: use.call_id })),
-    stopReason,
-    messages,
-  );
   return {
-    message: {
-      role: 'assistant',
-      text: refusal || parts.map((part) => (part.type === 'output_text' ? part.text : '')).join(''),
-      toolCalls: calls,
-      native: replayed(output, new Map(uses.map((use, n) => [use, calls[n]]))),
-    },
-    stopReason,
+    text: refusal || parts.map((part) => (part.type === 'output_text' ? part.text : '')).join(''),
+    calls: uses.map((use) => ({ ...use, id: use.call_id })),
+    stopReason: isRefused ? 'refusal' : status === 'incomplete' ? 'length' : null,
+    replay: (calls) => replayed(output, calls),
     usage: usageOf(response.usage),
     model: response.model,
   };
-}
-
-function stop(
-  { status, incomplete_details: details }: Api.Response,
-  refusal: string,
-  uses: readonly Api.ResponseFunctionToolCall[],
-): StopReason {
-  if (refusal !== '' || details?.reason === 'content_filter') return 'refusal';
-  if (status === 'incomplete' || uses.some((use) => use.status === 'incomplete')) return 'length';
-  return uses.length > 0 ? 'tool_calls' : 'end';
 }
 
 /**
  * Returns the items of a turn for the history: unchanged, except that calls get their final ids and parseable arguments.
  * The API rejects an empty turn, and reasoning without its content or without an item that it led to.
  */
-function replayed(
-  output: readonly Api.ResponseOutputItem[],
-  calls: ReadonlyMap<Api.ResponseOutputItem, ToolCall | undefined>,
-): readonly object[] {
+function replayed(output: readonly Api.ResponseOutputItem[], calls: readonly ReplayableCall[]) {
   const end = output.findLastIndex((item) => item.type !== 'reasoning') + 1;
   const kept = output.slice(0, end).filter((item) => item.type !== 'reasoning' || item.encrypted_content);
   if (kept.length === 0) return [{ role: 'assistant', content: '(empty)' }];
+  const next = calls.values();
   return kept.map((item) => {
-    const call = calls.get(item);
-    const called = call && {
-      call_id: call.id,
-      name: replayableName(call.name),
-      arguments: replayableArguments(call.rawArguments),
-    };
+    const call = item.type === 'function_call' ? next.next().value : undefined;
+    const called = call && { call_id: call.id, name: call.name, arguments: call.arguments };
     // An id stands for an item together with the reasoning before it, and is rejected without that reasoning.
     const isAlone = kept.length < output.length && item.type !== 'reasoning';
     return { ...item, ...called, ...(isAlone ? { id: undefined } : {}) };
@@ -130,8 +101,8 @@ function replayed(
 }
 
 /** Returns token counts, where cached tokens are part of the input; null if there are none. */
-function usageOf(usage: Api.ResponseUsage | null | undefined): Completion['usage'] {
-  if (usage === null || usage === undefined) return null;
+function usageOf(usage: Api.ResponseUsage | null | undefined): Usage | null {
+  if (!usage) return null;
   const details: Partial<Api.ResponseUsage.InputTokensDetails> = usage.input_tokens_details ?? {};
   return {
     inputTokens: usage.input_tokens,

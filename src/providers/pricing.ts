@@ -1,17 +1,12 @@
 /** Calculates the cost of a completion from bundled price data; nothing is fetched. */
-
 import { InputError } from '../errors.ts';
 import { quote } from '../text/messages.ts';
 import type { Usage } from '../types.ts';
-import { type ProviderSettings, registry } from './registry.ts';
+import type { ProviderSettings } from './provider.ts';
+import { registry } from './registry.ts';
 
-/** The price of one completion. */
-interface Price {
-  /** US dollars. */
-  readonly usd: number;
-  /** The name in the price list; null if it is the model's own. */
-  readonly pricedAs: string | null;
-}
+/** The price of one completion in US dollars; `pricedAs` is the name in the price list, or null if it is the model's own. */
+type Price = Readonly<{ usd: number; pricedAs: string | null }>;
 
 /**
  * Returns a function that calculates the price of one completion; null, never 0, if it is unknown. The data is large and

@@ -5,9 +5,7 @@ import type { Dialect } from './wire-schema.ts';
 export interface CompletionRequest {
   readonly system: string;
   readonly tools: readonly ToolSpec[];
-  /**
-   * Append-only, except for results that were dropped after a context overflow; a request starts with the previous one.
-   */
+  /** A request starts with the previous one, except for results that were dropped after a context overflow. */
   readonly messages: readonly Message[];
   /** `auto`, or the name of the one tool that must be called. */
   readonly toolChoice: 'auto' | { readonly tool: string };
@@ -41,25 +39,38 @@ export interface Provider {
   readonly accepted?: () => void;
 }
 
-/** The settings of an adapter, with all defaults resolved. */
-export interface AdapterSettings {
-  readonly provider: string;
+export type ProviderName = 'openai' | 'anthropic' | 'gemini' | 'azure-openai' | 'openai-compatible';
+
+/** The settings of a provider; they alone determine where a request is sent, never the environment. */
+export interface ProviderSettings {
+  readonly provider: ProviderName;
   readonly model: string;
+  readonly apiKey: string | null;
+  /** Where the key came from, such as `the input api-key`; mentioned if the key is rejected. */
+  readonly keySource: string;
+  /** As `parseBaseUrl` returns it; null for the vendor's own endpoint. */
+  readonly baseUrl: string | null;
+  /** Sent with every request in addition to our own, which they replace; names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly userAgent: string;
+  /** null for the provider's default. */
+  readonly maxOutputTokens: number | null;
+  /** Passed unchanged in the provider's own field; null for the provider's default. */
+  readonly reasoningEffort: string | null;
+  /** Maximum silence in a stream, in milliseconds. */
+  readonly idleTimeoutMs: number;
+  /** The pause before a request whose response broke off is repeated, in milliseconds; doubled for the next retry. */
+  readonly retryPauseMs: number;
+  /** Sends requests, with support for proxies and certificates. */
+  readonly fetch: typeof fetch;
+}
+
+/** The same for an adapter, with all defaults resolved, and with the key and the user agent in the headers. */
+export interface AdapterSettings extends Omit<ProviderSettings, 'apiKey' | 'keySource' | 'userAgent'> {
   readonly baseUrl: string;
   /** Host and port of the endpoint. */
   readonly host: string;
-  /** Whether that is the vendor's own endpoint, which needs no `base-url`. */
-  readonly isVendor: boolean;
-  /** Where the key came from; never the key itself. */
-  readonly keySource: string;
-  readonly hasKey: boolean;
+  /** null without a key. */
+  readonly keySource: string | null;
   readonly dialect: Dialect;
-  readonly maxTokensField: 'max_tokens' | 'max_completion_tokens';
-  readonly maxOutputTokens: number | null;
-  readonly reasoningEffort: string | null;
-  readonly idleTimeoutMs: number;
-  readonly retryPauseMs: number;
-  /** The user agent, the key and the user's own; names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly fetch: typeof fetch;
 }

@@ -67,7 +67,7 @@ type Mask = (text: string) => string;
 function header(
   { name, model }: Provider,
   tools: CompletionRequest['tools'],
-  { policy, sandbox }: RunState,
+  { policy, workingDirectory }: RunState,
   mask: Mask,
 ): object {
   return {
@@ -78,7 +78,7 @@ function header(
     schema_sha256: policy.schema_sha256,
     prompt_sha256: policy.prompt_sha256,
     tools: tools.map((tool) => tool.name),
-    working_directory: mask(sandbox?.workingDirectory ?? ''),
+    working_directory: mask(workingDirectory),
     created: new Date().toISOString(),
     version: policy.version,
   };

@@ -30,7 +30,7 @@ export async function openReplay(text: string, state: RunState): Promise<Provide
   state.replay = recording.header;
   return createReplay(recording, () => ({
     policy: state.policy,
-    workingDirectory: state.sandbox?.workingDirectory ?? '',
+    workingDirectory: state.workingDirectory,
   }));
 }
 

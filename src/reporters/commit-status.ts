@@ -1,16 +1,15 @@
 /** The verdict as a commit status, which branch protection can require. */
 
 import { GitHubError, ReportError } from '../errors.ts';
-import { DISPLAY, GITHUB } from '../text/limits.ts';
+import { DISPLAY } from '../text/limits.ts';
 import { truncate } from '../text/messages.ts';
-import { sanitize, singleLine } from '../text/sanitize.ts';
-import type { Secrets } from '../text/secrets.ts';
+import { singleLine } from '../text/sanitize.ts';
 import type { Conclusion } from '../types.ts';
+import { capitalize } from './page.ts';
 import type { Report, Reporter, StatusText } from './report-types.ts';
-import { REPLAY_MARK, verdictTitle } from './verdict-text.ts';
+import { type ViewOptions, viewOf } from './view.ts';
 
-export interface CommitStatusOptions {
-  readonly secrets: Secrets;
+export interface CommitStatusOptions extends ViewOptions {
   /**
    * Sets the status on the judged commit: `judged` if given (null if it is unknown), otherwise the commit that is
    * checked out. Resolves to false if there is no commit. Rejects with a GitHubError, or with a ReportError that
@@ -32,12 +31,11 @@ const STATES: Readonly<Record<Conclusion, StatusText['state']>> = {
  * blocks as well. A skipped run judged nothing: it only replaces a status that an earlier run set.
  * `report` rejects with a ReportError if GitHub refuses the request.
  */
-export function createCommitStatus({ secrets, set }: CommitStatusOptions): Reporter {
+export function createCommitStatus({ set, ...options }: CommitStatusOptions): Reporter {
   let pending: Promise<unknown> = Promise.resolve();
   return {
     name: 'commit-status',
     network: true,
-    repeatable: true,
     event(event) {
       if (event.type !== 'run_started') return;
       // Whatever makes this request fail makes the final one fail too, and that failure is reported.
@@ -48,7 +46,7 @@ export function createCommitStatus({ secrets, set }: CommitStatusOptions): Repor
       await pending;
       try {
         const judged = report.view?.statusCommit?.(report);
-        if (await set(statusOf(report, secrets), judged)) return;
+        if (await set(statusOf(report, options), judged)) return;
       } catch (cause) {
         if (!(cause instanceof GitHubError)) throw cause;
         throw new ReportError(`The commit status could not be set. ${cause.message}`, { cause });
@@ -58,22 +56,18 @@ export function createCommitStatus({ secrets, set }: CommitStatusOptions): Repor
   };
 }
 
-/** A replayed run never sets `success`: a required status must not pass on it. */
-function statusOf(report: Report, secrets: Secrets): StatusText {
-  const { conclusion } = report.verdict;
-  const state = report.replayed === true && conclusion === 'success' ? 'error' : STATES[conclusion];
-  const status = { state, description: description(report, secrets) };
-  return conclusion === 'skipped' ? { ...status, ifPresent: true } : status;
-}
+/** Characters that GitHub accepts. */
+const MAX_DESCRIPTION = 140;
 
-/** GitHub rejects 4-byte UTF-8 characters in a description, including the emoji at the start of the title. */
-function description(report: Report, secrets: Secrets): string {
-  const { error } = report.verdict;
-  const title = verdictTitle(report).replace(/^\S+ /, '');
-  const replay = report.replayed === true ? REPLAY_MARK : '';
-  const text = error === null ? title : `${replay}${error}`;
-  return truncate(
-    singleLine(sanitize(text, secrets), DISPLAY.line).replace(/[^\0-\uffff]/gu, '�'),
-    GITHUB.statusDescription,
-  );
+/** A replayed run never sets `success`: a required status must not pass on it. */
+function statusOf(report: Report, options: ViewOptions): StatusText {
+  const { conclusion } = report.verdict;
+  const { outcome, reasons } = viewOf(report, options);
+  const text = singleLine([`${capitalize(outcome)}.`, ...reasons].join(' '), DISPLAY.line);
+  const status = {
+    state: report.replayed === true && conclusion === 'success' ? 'error' : STATES[conclusion],
+    // GitHub rejects 4-byte UTF-8 characters in a description.
+    description: truncate(text.replace(/[^\0-\uffff]/gu, '�'), MAX_DESCRIPTION),
+  };
+  return conclusion === 'skipped' ? { ...status, ifPresent: true } : status;
 }

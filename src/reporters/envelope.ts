@@ -4,10 +4,11 @@ import { InputError, messageOf } from '../errors.ts';
 import { writePrivateFile } from '../files/private-file.ts';
 import { coverageJson } from '../text/coverage.ts';
 import { isArray } from '../text/json.ts';
+import { truncate } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
-import type { GateResult, Issue, Json, JsonObject, Repair, Usage } from '../types.ts';
+import type { CommandRecord, GateResult, Issue, Json, JsonObject, Repair, Usage } from '../types.ts';
 import { RESULT_FILES } from './outputs.ts';
-import type { Evidence, FindingEvidence, Report } from './report-types.ts';
+import type { Evidence, FindingEvidence, Report, RunSettings } from './report-types.ts';
 
 /**
  * Builds the envelope of a report, with fields and order as documented under *Envelope*. `structured_result` and
@@ -45,6 +46,7 @@ function facts(report: Report, error: JsonObject, mask: (text: string) => string
     total_output_tokens: report.usage.outputTokens,
     total_cost_usd: report.costUsd,
     ...(report.pricedAs == null ? {} : { priced_as: report.pricedAs }),
+    started_at: report.startedAt,
     duration_ms: report.durationMs,
     model: mask(report.model),
     provider: report.provider,
@@ -56,10 +58,27 @@ function facts(report: Report, error: JsonObject, mask: (text: string) => string
     ...(report.lastAssistantText === null ? {} : { last_assistant_text: mask(report.lastAssistantText) }),
     subject: report.subject === null ? null : { ...report.subject },
     judge: { ...report.policy },
+    ...(report.action === null ? {} : { action: { ...report.action } }),
+    ...(report.settings === null ? {} : { settings: settingsJson(report.settings) }),
     leg: report.leg ?? null,
     vote: report.vote ?? null,
     ...(evidence === null ? {} : { evidence: evidenceJson(evidence, mask) }),
     ...view?.envelope?.(mask),
+  };
+}
+
+function settingsJson(settings: RunSettings): JsonObject {
+  return {
+    gate: settings.gate,
+    min_coverage: settings.minCoverage,
+    grounding: settings.grounding,
+    tools: settings.tools,
+    sandbox: settings.sandbox,
+    shell_network: settings.shellNetwork,
+    max_turns: settings.maxTurns,
+    timeout_minutes: settings.timeoutMinutes,
+    max_total_tokens: settings.maxTotalTokens,
+    max_cost_usd: settings.maxCostUsd,
   };
 }
 
@@ -95,7 +114,7 @@ function repairJson(repair: Repair | null, mask: (text: string) => string): Json
  * were not checked only the path is written.
  */
 function evidenceJson(
-  { context, toolCalls, coverage, grounding, findings }: Evidence,
+  { context, toolCalls, coverage, commands, grounding, findings }: Evidence,
   mask: (text: string) => string,
 ): JsonObject {
   const isChecked = (grounding ?? null) !== null;
@@ -103,9 +122,17 @@ function evidenceJson(
     context,
     tool_calls: toolCalls,
     ...(coverage === undefined ? {} : { coverage: coverage && coverageJson(coverage, mask) }),
+    ...(commands === undefined ? {} : { commands: commands.map((each) => commandJson(each, mask)) }),
     ...(grounding === undefined ? {} : { grounding: grounding && { ...grounding } }),
     findings: findings.map((finding) => findingJson(finding, isChecked, mask)),
   };
+}
+
+/** UTF-16 code units of a command, as in the schema. */
+const MAX_COMMAND = 2_000;
+
+function commandJson({ command, exitCode, seconds }: CommandRecord, mask: (text: string) => string): Json {
+  return { command: truncate(mask(command), MAX_COMMAND), exit_code: exitCode, seconds };
 }
 
 function findingJson(

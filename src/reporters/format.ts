@@ -2,7 +2,7 @@
 
 import { counted } from '../text/messages.ts';
 import type { Usage } from '../types.ts';
-import type { Report } from './report-types.ts';
+import type { Report, RunEvent } from './report-types.ts';
 
 /** Formats a duration in milliseconds as `40 ms`, `1.2 s`, `42 s` or `3 min 05 s`. */
 export function duration(ms: number): string {
@@ -50,5 +50,18 @@ export function spent({ usage, costUsd, pricedAs }: Pick<Report, 'usage' | 'cost
  */
 export function changedFilesText({ changedFiles }: Pick<Report, 'changedFiles'>): string | null {
   if (changedFiles === null || changedFiles === 0) return null;
-  return `the agent changed ${counted(changedFiles, 'file')} in its scratch layer; your checkout is as it was`;
+  return `${counted(changedFiles, 'file')} changed in the agent's scratch layer`;
+}
+
+/** Matches how a command ended: the last line of the shell tool's result, which the tool itself writes. */
+const COMMAND_ENDING = /^\[(exit code \d+|killed by \w+|timed out after \d+ s)(?!\w)[^\]\n]*\]$/;
+
+/** Returns how a command ended, such as `exit code 1`; null for any other call. A call that ran may still have failed. */
+export function commandEnding({
+  call,
+  decision,
+  result,
+}: Extract<RunEvent, { type: 'tool_finished' }>): string | null {
+  if (call.name !== 'shell' || decision !== 'ok') return null;
+  return COMMAND_ENDING.exec(result.content.slice(result.content.lastIndexOf('\n') + 1))?.[1] ?? null;
 }

@@ -1,51 +1,53 @@
-/** Findings as they were proven, at the place where their quote stands. */
+/** Findings at the places where the run's evidence has found them. */
 import { isObject } from '../text/json.ts';
-import { counted, grouped } from '../text/messages.ts';
+import { counted } from '../text/messages.ts';
 import type { JsonObject } from '../types.ts';
-import { type EvidenceByRow, findingRows, isProven, locationOfRow } from './findings.ts';
-import type { Evidence, FindingEvidence } from './report-types.ts';
+import {
+  type EvidenceByRow,
+  type Finding,
+  findingRows,
+  locationOfRow,
+  readGroundedFindings,
+} from './findings.ts';
+import type { Evidence, FindingEvidence, Report } from './report-types.ts';
 
-/**
- * Returns one line about how many findings are proven; null if findings were not checked, or there are none.
- */
+/** Returns one line about how many findings are proven; null if findings were not checked, or there are none. */
 export function groundingSentence(evidence: Evidence | null | undefined): string | null {
-  const counts = evidence?.grounding ?? null;
-  if (counts === null) return null;
-  const proven = counts.exact + counts.moved;
-  const checked = proven + counts.unproven;
-  // Those about no file are in no count.
-  const exempt = Math.max(0, (evidence?.findings.length ?? 0) - checked);
-  if (checked + exempt === 0) return null;
+  if (evidence?.grounding == null) return null;
+  const { exact, moved, unproven } = evidence.grounding;
+  const checked = exact + moved + unproven;
+  const total = Math.max(checked, evidence.findings.length);
   const parts = [
-    `${grouped(proven)} proven${counts.moved === 0 ? '' : ` (${grouped(counts.moved)} in another file)`}`,
-    ...(counts.unproven === 0 ? [] : [`${grouped(counts.unproven)} not proven`]),
-    ...(exempt === 0 ? [] : [`${grouped(exempt)} about no file`]),
-  ];
-  return `${counted(checked + exempt, 'finding')}: ${parts.join(', ')}.`;
+    { count: exact + moved, what: 'proven' },
+    { count: unproven, what: 'not proven' },
+    { count: total - checked, what: 'about no file' },
+  ].filter(({ count }) => count > 0);
+  if (total === 0) return null;
+  return `${counted(total, 'finding')}: ${parts.map(({ count, what }) => `${count} ${what}`).join(', ')}.`;
 }
 
 interface Grounded {
-  /** The payload with proven rows at their proven places. */
+  /** The payload with its rows at the places that were found. */
   readonly payload: JsonObject;
-  /** The evidence of each checked row of that payload; empty if findings were not checked. */
+  /** The evidence of each row of that payload; empty if there is none. */
   readonly byRow: EvidenceByRow;
 }
 
 /**
- * Puts the rows of a payload at the places in their evidence. Returns the payload itself if findings were not checked,
- * or there is not exactly one entry for each row, for example in an envelope forged by another job.
+ * Puts the rows of a payload at the places in their evidence. Returns the payload itself if there is not exactly one
+ * entry for each row, for example in an envelope forged by another job.
  */
 export function placeFindings(payload: JsonObject, evidence: Evidence | null | undefined): Grounded {
   const rows = findingRows(payload);
   const findings = evidence?.findings ?? [];
-  if (evidence?.grounding == null || rows.length !== findings.length) return { payload, byRow: new Map() };
   const byRow = new Map<JsonObject, FindingEvidence>();
+  if (rows.length !== findings.length) return { payload, byRow };
   const placed = rows.map((row, at) => {
     const found = findings[at];
     if (!isObject(row) || found === undefined) return row;
-    const own = placeRow(row, found);
-    byRow.set(own, found);
-    return own;
+    const moved = placeRow(row, found);
+    byRow.set(moved, found);
+    return moved;
   });
   const lists = Object.entries(payload).map(
     ([name, value]) => [name, value === rows ? placed : value] as const,
@@ -54,14 +56,35 @@ export function placeFindings(payload: JsonObject, evidence: Evidence | null | u
 }
 
 /** Always a new object: one row may be listed twice in the payload. */
-function placeRow(row: JsonObject, evidence: FindingEvidence): JsonObject {
-  const named = locationOfRow(row);
-  const { path, line = null } = evidence;
-  // A nested location is left to the locator.
-  const at =
-    named === null || path === null || typeof row[named.key] !== 'string' ? {} : { [named.key]: path };
-  if (line === null || !isProven(evidence)) return { ...row, ...at };
-  const { line: from = null, endLine = null } = named?.place ?? {};
-  const end = endLine === null || from === null ? {} : { end_line: line + endLine - from };
-  return { ...row, ...at, line, ...end };
+function placeRow(row: JsonObject, { path, line: found = null }: FindingEvidence): JsonObject {
+  const written = locationOfRow(row);
+  if (written === null || path === null) return { ...row };
+  const line = found ?? written.place.line;
+  const { line: from, endLine } = written.place;
+  return {
+    ...row,
+    [written.key]: path,
+    ...(line === null ? {} : { line }),
+    ...(line === null || from === null || endLine === null ? {} : { end_line: line + endLine - from }),
+  };
+}
+
+/**
+ * Returns the findings of a published payload at their places, most severe first. Those that did not decide the verdict
+ * come last, as notes with a remark: an error beside a green verdict would contradict it.
+ */
+export function weighFindings(report: Pick<Report, 'payload' | 'evidence' | 'view'>): readonly Finding[] {
+  const { payload, byRow } = placeFindings(report.payload ?? {}, report.evidence);
+  const findings = readGroundedFindings(payload, byRow);
+  const minor = report.view?.minor;
+  if (minor === undefined) return findings;
+  const deciding = findings.filter(({ row }) => !minor.isMinor(row));
+  const others = findings.filter(({ row }) => minor.isMinor(row));
+  const toNote = (finding: Finding): Finding => ({
+    ...finding,
+    severity: 'note',
+    securityScore: null,
+    message: `${minor.remark}\n${finding.message}`,
+  });
+  return [...deciding, ...others.map(toNote)];
 }

@@ -2,12 +2,11 @@
 
 import { DISPLAY } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
-import type { Repair } from '../types.ts';
-import { changedFilesText, duration, spent, tokensOf } from './format.ts';
-import { groundingSentence } from './grounding.ts';
+import type { Conclusion } from '../types.ts';
+import { commandEnding, duration, spent } from './format.ts';
 import type { Log } from './log.ts';
-import type { CallDecision, CallRef, Report, Reporter, RunEvent, Totals } from './report-types.ts';
-import { coverageSentence, evidenceWarnings, policyChangeSentence } from './verdict-text.ts';
+import type { CallDecision, CallRef, Report, Reporter, RunEvent, Totals, View } from './report-types.ts';
+import { type ViewOptions, viewOf } from './view.ts';
 
 const MARKS: Readonly<Record<CallDecision, string>> = {
   ok: '✓',
@@ -17,12 +16,9 @@ const MARKS: Readonly<Record<CallDecision, string>> = {
   rejected: '✗',
 };
 const RULE = '─'.repeat(60);
-/** Matches how a command ended: the last line of the shell tool's result, which the tool itself writes. */
-const COMMAND_ENDING = /^\[(exit code \d+|killed by \w+|timed out after \d+ s)(?!\w)[^\]\n]*\]$/;
-
 export type RunLog = Pick<Log, 'excerpt' | 'info' | 'warning' | 'error' | 'group'>;
 
-export interface LiveLogOptions {
+export interface LiveLogOptions extends ViewOptions {
   readonly log: RunLog;
   /** Level of detail: `full` adds the model's prose, prompts and tool output, in folded groups. */
   readonly level: 'summary' | 'full';
@@ -39,7 +35,7 @@ interface OpenTurn {
  * Writes a run to the log as it progresses. The model's prose and tool output appear only at level `full`, folded. The
  * payload never appears: it belongs in the outputs, the summary and the envelope.
  */
-export function createLiveLog({ log, level }: LiveLogOptions): Reporter {
+export function createLiveLog({ log, level, ...options }: LiveLogOptions): Reporter {
   let open: OpenTurn | null = null;
 
   const listen = (event: RunEvent): void => {
@@ -88,10 +84,10 @@ export function createLiveLog({ log, level }: LiveLogOptions): Reporter {
     // Shorter than at the start of the call, which was logged in full.
     const name = named(call, DISPLAY.label, log);
     const took = ran ? `${duration(event.durationMs)} · ${spent(totals)}` : decision;
-    const ended = ending(event);
+    const ended = commandEnding(event);
     // A failing command is not a failed tool call, but it should not get a check mark either.
-    const mark = ended.some((words) => words !== 'exit code 0') ? '•' : MARKS[decision];
-    log.info([`${mark} ${name}`, ...ended, took, ...why(event)].join(' · '), 1);
+    const mark = ended === null || ended === 'exit code 0' ? MARKS[decision] : '•';
+    log.info([`${mark} ${name}`, ...(ended === null ? [] : [ended]), took, ...why(event)].join(' · '), 1);
     // A one-line error is already part of the line above.
     const isShown = decision === 'error' && !result.content.trim().includes('\n');
     if (ran && level === 'full' && !isShown)
@@ -109,100 +105,46 @@ export function createLiveLog({ log, level }: LiveLogOptions): Reporter {
     return [log.excerpt(first.replace(/^Rejected: /, ''), DISPLAY.phrase)];
   };
 
-  return { name: 'log', event: listen, report: async (report) => writeVerdict(report, log) };
+  return {
+    name: 'log',
+    event: listen,
+    report: async (report) => writeVerdict(report, viewOf(report, options), log),
+  };
 }
 
-function writeVerdict(report: Report, log: RunLog): void {
-  const { verdict, view } = report;
-  const hidesGate = view?.hidesGate === true;
-  const parts: string[] = [verdict.conclusion.toUpperCase(), verdict.reason];
-  if (report.gate !== null && verdict.reason !== 'gate_not_met' && !hidesGate)
-    parts.push(gateWords[report.gate.status]);
-  if (report.replayed === true) parts.push('replayed: no model judged this');
-  if (view?.logClause !== undefined) parts.push(log.excerpt(view.logClause, DISPLAY.phrase));
-  for (const change of report.policyChanges) {
-    const text = `This pull request changes what judges it: ${policyChangeSentence(change, change.path)}`;
-    log.warning(text, { title: 'structured-agent' });
-  }
+/** The error sentence is an annotation, which also prints it to the log. */
+function writeVerdict(report: Report, view: View, log: RunLog): void {
+  const { verdict } = report;
+  const name = view.name === null ? '' : `${view.name}: `;
   log.info(RULE);
-  log.info(`${verdictMark(report)} ${parts.join(' · ')} · exit code ${verdict.exitCode}`);
-  // The annotation also prints the sentence to the log, so do not print it twice.
+  log.info(`${VERDICT_MARKS[view.conclusion]} ${name}${view.outcome}`);
   const title = `structured-agent: ${verdict.reason}`;
-  if (verdict.error !== null) {
-    if (verdict.conclusion === 'skipped') log.warning(verdict.error, { title });
-    else log.error(verdict.error, { title });
-  }
-  // If the run ended because the gate was not met, the sentence above already says why.
-  if (verdict.reason !== 'gate_not_met')
-    for (const { message } of hidesGate ? [] : (report.gate?.issues ?? []))
-      log.info(`gate: ${log.excerpt(message, DISPLAY.reason)}`, 1);
-  if (report.repaired !== null)
-    log.info(`the payload was repaired before it was accepted: ${repairWords(report.repaired)}`, 1);
-  const shown = coverageSentence(report.evidence?.coverage, {
-    path: (path) => JSON.stringify(log.excerpt(path, DISPLAY.path)),
-    sentence: (text) => log.excerpt(text, DISPLAY.reason),
-  });
-  if (shown !== null) log.info(shown, 1);
-  const found = groundingSentence(report.evidence);
-  if (found !== null) log.info(found, 1);
-  for (const text of evidenceWarnings(report))
+  if (verdict.error !== null && verdict.conclusion === 'skipped') log.warning(verdict.error, { title });
+  else if (verdict.error !== null) log.error(verdict.error, { title });
+  if (view.help !== null) log.info(`what to do: ${view.help}`, 1);
+  // The annotation has these already.
+  const known =
+    verdict.reason === 'gate_not_met' ? [] : view.reasons.filter((text) => text !== verdict.error);
+  for (const text of [...known, ...view.notes]) log.info(log.excerpt(text, DISPLAY.reason), 1);
+  for (const text of view.warnings)
     log.info(`weaker than it could be: ${log.excerpt(text, DISPLAY.reason)}`, 1);
-  for (const line of view?.logLines?.(report, log.excerpt) ?? [costLine(report)]) log.info(line, 1);
-  const changed = changedFilesText(report);
-  if (changed !== null) log.info(changed, 1);
+  log.info(view.facts.join(' · '), 1);
+  log.info(view.costs.join(' · '), 1);
   if (report.results !== null) log.info(`results: ${report.results}`, 1);
   if (report.patchFile !== null) log.info(`patch: ${report.patchFile}`, 1);
 }
 
-/** Names no place: the keys of a payload are text of the model. */
-function repairWords(repair: Repair): string {
-  return repair.kind === 'unwrapped'
-    ? `taken out of a wrapper named ${repair.key}`
-    : `${counted(repair.paths.length, 'JSON string')} inside it parsed`;
-}
-
-/** Formats what a run used: `claude-x · 3 turns · 6,420 tokens · $0.0123 · 12 s · sandbox bwrap`. */
-function costLine(report: Report): string {
-  if (report.view?.isWithoutModel === true) return duration(report.durationMs);
-  const parts = [
-    ...(report.model === '' ? [] : [report.model]),
-    counted(report.turnCount, 'turn'),
-    ...(tokensOf(report.usage) === 0 ? [] : [spent(report)]),
-    duration(report.durationMs),
-    ...(report.turnCount === 0
-      ? []
-      : [report.isolation === 'none' ? 'no sandbox' : `sandbox ${report.isolation}`]),
-  ];
-  return parts.join(' · ');
-}
-
-const gateWords = { met: 'gate met', not_met: 'gate not met', none: 'no gate' } as const;
-
-function verdictMark(report: Report): string {
-  switch (report.verdict.conclusion) {
-    case 'success':
-      return '✓';
-    case 'failure':
-      return '✗';
-    case 'inconclusive':
-      return '?';
-    case 'skipped':
-      return '–';
-  }
-}
+const VERDICT_MARKS: Readonly<Record<Conclusion, string>> = {
+  success: '✓',
+  failure: '✗',
+  inconclusive: '?',
+  skipped: '–',
+};
 
 function named(call: CallRef, max: number, log: RunLog): string {
   const target = log.excerpt(call.target, max);
   const name = log.excerpt(call.name, DISPLAY.label);
   return target === '' ? name : `${name} ${target}`;
-}
-
-/** Returns how a command ended, for a shell call: a call that ran may still have failed. */
-function ending({ call, decision, result }: Extract<RunEvent, { type: 'tool_finished' }>): readonly string[] {
-  if (call.name !== 'shell' || decision !== 'ok') return [];
-  const { content } = result;
-  const words = COMMAND_ENDING.exec(content.slice(content.lastIndexOf('\n') + 1))?.[1];
-  return words === undefined ? [] : [words];
 }
 
 /** Describes an unusual stop reason; empty for a normal one. */

@@ -4,10 +4,10 @@
  * written inside a `stop-commands` region. Each of the two measures is sufficient alone.
  */
 
-import { DISPLAY, SECRET } from '../text/limits.ts';
+import { DISPLAY } from '../text/limits.ts';
 import { truncate } from '../text/messages.ts';
 import { breakCommands, sanitize, singleLine } from '../text/sanitize.ts';
-import type { Secrets } from '../text/secrets.ts';
+import { MIN_MASKED, type Secrets } from '../text/secrets.ts';
 
 /**
  * The part of @actions/core that the log needs, passed in by the action so that the command line and the library never
@@ -18,7 +18,6 @@ export interface Commands {
   error(message: string, properties?: CommandProperties): void;
   warning(message: string, properties?: CommandProperties): void;
   notice(message: string, properties?: CommandProperties): void;
-  setSecret(value: string): void;
   startGroup(title: string): void;
   endGroup(): void;
 }
@@ -62,8 +61,6 @@ export interface Log {
   notice(message: string, properties?: AnnotationProperties): void;
   /** Returns how many annotations of a level this log has written: the runner shows the first ten of each. */
   annotated(level: AnnotationLevel): number;
-  /** Asks the runner to mask a value in every log of the job; a multi-line value is masked line by line. */
-  mask(value: string): void;
   /** Writes a folded block of untrusted text under a title. */
   group(title: string, body: string): void;
   /** Writes a block of untrusted text with a prefix before each line. */
@@ -109,10 +106,6 @@ export function createLog(options: LogOptions): Log {
     warning: (message, properties) => annotate('warning', message, properties),
     notice: (message, properties) => annotate('notice', message, properties),
     annotated: (level) => annotated[level],
-    mask(value) {
-      const parts = new Set([value.trim(), ...value.split(/[\r\n]+/).map((each) => each.trim())]);
-      for (const part of parts) if (part.length >= SECRET.masked) core.setSecret(part);
-    },
     group(title, body) {
       core.startGroup(toLine(title, DISPLAY.phrase));
       try {
@@ -123,6 +116,18 @@ export function createLog(options: LogOptions): Log {
     },
     untrusted: region,
   };
+}
+
+/**
+ * Returns the commands that ask the runner to mask a value in every log of the job: the whole and, because the log is
+ * searched by lines, each line of it. They are written before the log is open.
+ */
+export function maskCommands(value: string): string {
+  const escaped = (text: string) =>
+    text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  const parts = new Set([value.trim(), ...value.split(/[\r\n]+/).map((each) => each.trim())]);
+  const long = [...parts].filter((part) => part.length >= MIN_MASKED);
+  return long.map((part) => `::add-mask::${escaped(part)}\n`).join('');
 }
 
 /** Returns a token that does not occur in the text; the runner compares tokens case-insensitively. */

@@ -1,9 +1,7 @@
-/** Escapes untrusted text so that GitHub Markdown renders it literally, and fits sections into a size limit. */
+/** Escapes untrusted text so that GitHub Markdown renders it literally. Secrets have been masked before. */
 import { DISPLAY, LISTED } from '../text/limits.ts';
 import { truncate } from '../text/messages.ts';
-import { cleanText, sanitize } from '../text/sanitize.ts';
-import type { Secrets } from '../text/secrets.ts';
-import type { MarkdownSanitizer, Section } from './report-types.ts';
+import { cleanText } from '../text/sanitize.ts';
 
 /**
  * Characters with a meaning in Markdown, HTML, tables or math. As character references they have none: CommonMark
@@ -18,40 +16,6 @@ const GAP = '\u200b';
 
 /** A code span delimited by single backticks; three backticks are an attempted fence. */
 const CODE_SPAN = /(?<!`)`(?!\s*`)([^`]+)`(?!`)/;
-
-/** Creates a sanitizer that masks secrets before escaping, which would hide them. */
-export function createMarkdownSanitizer(secrets: Secrets): MarkdownSanitizer {
-  const masked = (text: string) => sanitize(text, secrets);
-  return {
-    inline: (text, max) => inline(masked(text), max),
-    prose: (text, max) => prose(masked(text), max),
-    code: (text, max) => code(masked(text), max),
-    cell: (text, max) => cell(masked(text), max),
-    holdsSecret: (text) => secrets.mask(text) !== text,
-  };
-}
-
-/**
- * Joins the sections in order, each in the first of its texts that fits, and returns the names of those that do not fit
- * at all.
- */
-export function fitSections(
-  sections: readonly Section[],
-  maxBytes: number,
-): { readonly text: string; readonly lost: readonly string[] } {
-  let left = maxBytes;
-  const kept = new Map<Section, string>();
-  for (const section of sections.toSorted((one, other) => one.rank - other.rank)) {
-    const text = section.texts.find((each) => Buffer.byteLength(each, 'utf8') <= left);
-    if (text === undefined) continue;
-    left -= Buffer.byteLength(text, 'utf8');
-    kept.set(section, text);
-  }
-  return {
-    text: sections.map((section) => kept.get(section) ?? '').join(''),
-    lost: sections.filter((section) => !kept.has(section)).map(({ name }) => name),
-  };
-}
 
 /**
  * Escapes untrusted text for use within a paragraph: one line, in which nothing links, mentions, formats or triggers a
@@ -104,14 +68,12 @@ export function fence(text: string, lang: string): string {
   return `${ticks}${lang}\n${body}\n${ticks}`;
 }
 
-/** Breaks up text that GitHub would turn into a link, a mention, a reference or an emoji. */
+/** Breaks up text that GitHub would turn into a link, a mention or a reference. */
 function unlinked(line: string): string {
   return line
     .replace(/[@#]/g, `$&${GAP}`)
-    .replace(/:(?=\/\/|[a-z0-9_+-]+:)/gi, `:${GAP}`)
-    .replace(/www(?=\.)/gi, `$&${GAP}`)
-    .replace(/\b(?:GH|GHSA|CVE)-/gi, `$&${GAP}`)
-    .replace(/\b[0-9a-f]{7,}\b/gi, (hash) => hash.replace(/.{6}(?=.)/g, `$&${GAP}`));
+    .replace(/:(?=\/\/)/g, `:${GAP}`)
+    .replace(/www(?=\.)/gi, `$&${GAP}`);
 }
 
 /** Escapes list markers at the start of a line, and slash commands, which some bots accept anywhere. */

@@ -1,10 +1,12 @@
 /**
- * A run as messages in the format of Anthropic's Messages API: the part of `json` and `stream-json` output before the
- * envelope.
+ * A run as messages in the format of Anthropic's Messages API: the lines of the transcript, and of `json` and
+ * `stream-json` output before the envelope.
  */
+import { messageOf, ReportError } from '../errors.ts';
+import { openPrivateLog } from '../files/private-file.ts';
 import { isObject, parseStrictJson } from '../text/json.ts';
 import type { AssistantMessage, Json, JsonObject, StopReason, ToolCall, Usage } from '../types.ts';
-import type { RunEvent } from './report-types.ts';
+import type { Reporter, RunEvent } from './report-types.ts';
 
 export interface MessagesOptions {
   readonly version: string;
@@ -37,11 +39,15 @@ export function createMessages({ version, cwd, mask }: MessagesOptions): (event:
       }
       case 'turn_completed': {
         const id = `msg_${session}_${event.turn}`;
-        return [{ type: 'assistant', message: assistant(event, id, model), session_id: session }];
+        const message = assistant(event, id, model);
+        return [{ type: 'assistant', message, session_id: session, duration_ms: event.durationMs }];
       }
       case 'tool_finished': {
         const { callId, content, isError } = event.result;
-        return [user([{ type: 'tool_result', tool_use_id: callId, content, is_error: isError }])];
+        const line = user([{ type: 'tool_result', tool_use_id: callId, content, is_error: isError }]);
+        // An error result is a call that ran: `is_error` says what became of it.
+        const decision = event.decision === 'error' ? 'ok' : event.decision;
+        return [{ ...line, duration_ms: event.durationMs, decision }];
       }
       case 'user_message':
         return [user([{ type: 'text', text: event.text }])];
@@ -52,6 +58,36 @@ export function createMessages({ version, cwd, mask }: MessagesOptions): (event:
     }
   };
   return (event) => messages(event).map((message) => maskObject(message, mask));
+}
+
+export interface TranscriptOptions extends MessagesOptions {
+  /** Absolute path; the file is created, or truncated, at the first event. */
+  readonly file: string;
+}
+
+/**
+ * Writes each message as a line when it occurs. After a failed write it writes nothing more, so that the run continues,
+ * and `report` rejects with a ReportError.
+ */
+export function createTranscript({ file, ...options }: TranscriptOptions): Reporter {
+  const messages = createMessages(options);
+  let append: ((line: string) => void) | null = null;
+  let failure: ReportError | null = null;
+  return {
+    name: 'transcript',
+    event(event) {
+      if (failure !== null) return;
+      try {
+        append ??= openPrivateLog(file);
+        for (const message of messages(event)) append(JSON.stringify(message));
+      } catch (cause) {
+        failure = new ReportError(`The transcript is not complete: ${messageOf(cause)}`, { cause });
+      }
+    },
+    async report() {
+      if (failure !== null) throw failure;
+    },
+  };
 }
 
 function assistant(

@@ -1,12 +1,10 @@
 /** Step outputs, which later steps of the workflow read. */
 import { randomUUID } from 'node:crypto';
-import { closeSync, readSync } from 'node:fs';
 import { EOL } from 'node:os';
 import path from 'node:path';
 import { InputError, messageOf } from '../errors.ts';
-import { coverageShare } from '../evidence/share.ts';
 import { appendWithoutWaiting } from '../files/private-file.ts';
-import { openRegular } from '../files/read-bounded.ts';
+import { coverageShare } from '../text/coverage.ts';
 import { DISPLAY, GITHUB } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
 import { shellSafeJson, singleLine } from '../text/sanitize.ts';
@@ -143,14 +141,10 @@ function addPayload(
 ): void {
   const add = (name: string, value: string, limit: number) => {
     const bytes = Buffer.byteLength(value, 'utf8');
-    const problem =
-      bytes > limit
-        ? `it has ${counted(bytes, 'byte')}, and ${counted(limit, 'byte')} are the most`
-        : faultOf(value);
-    if (problem === null) outputs.set(name, value);
+    if (bytes <= limit) outputs.set(name, value);
     else
       warnings.push(
-        `The output ${singleLine(name, DISPLAY.value)} is left out: ${problem}. Read it from the file that run-result-file names.`,
+        `The output ${singleLine(name, DISPLAY.value)} is left out: it has ${counted(bytes, 'byte')}, and ${counted(limit, 'byte')} are the most. Read it from the file that run-result-file names.`,
       );
   };
   add('structured_output', shellSafeJson(payload), GITHUB.output);
@@ -163,11 +157,6 @@ function addPayload(
   }
 }
 
-function faultOf(value: string): string | null {
-  if (value.includes('\0')) return 'it holds a NUL character, which no variable can';
-  return value.isWellFormed() ? null : 'it holds half of a surrogate pair';
-}
-
 /**
  * Appends outputs to the file named by GITHUB_OUTPUT. `setOutput` of @actions/core is not used: it appends each output
  * separately, so that a kill in between leaves only some of a verdict's outputs, and it blocks forever if the file was
@@ -176,7 +165,7 @@ function faultOf(value: string): string | null {
  */
 export function writeOutputs(file: string, outputs: ReadonlyMap<string, string>): void {
   try {
-    appendWithoutWaiting(file, (endsMidLine(file) ? EOL : '') + formatOutputs(outputs, randomUUID, EOL));
+    appendWithoutWaiting(file, formatOutputs(outputs, randomUUID, EOL));
   } catch (cause) {
     const why = messageOf(cause);
     throw new InputError(null, `The outputs could not be written to GITHUB_OUTPUT: ${why}.`, { cause });
@@ -199,17 +188,4 @@ export function formatOutputs(
     block += `${name}<<${delimiter}${eol}${value}${eol}${delimiter}${eol}`;
   }
   return block;
-}
-
-/** Whether the file ends without a newline, so that the first output name would be appended to an unfinished line. */
-function endsMidLine(file: string): boolean {
-  const opened = openRegular(file, 'follow');
-  // Missing or unreadable: the append that follows reports which.
-  if (!opened.ok) return false;
-  try {
-    const last = Buffer.alloc(1);
-    return opened.size > 0 && readSync(opened.handle, last, 0, 1, opened.size - 1) === 1 && last[0] !== 0x0a;
-  } finally {
-    closeSync(opened.handle);
-  }
 }

@@ -1,6 +1,9 @@
-/** Types of reporting: the events of a run, its report, and its reporters. */
+/** Types of reporting: the events of a run, its report, the view of it, and its reporters. */
+import type { Secrets } from '../text/secrets.ts';
 import type {
   AssistantMessage,
+  CommandRecord,
+  Conclusion,
   ContextStatus,
   Coverage,
   GateResult,
@@ -18,28 +21,11 @@ import type {
   Verdict,
 } from '../types.ts';
 
-/** One tool call in the timeline of a run, without its arguments. */
-export interface CallRecord {
-  readonly name: string;
-  /** The subject of the call: a path, or the first line of a command; hostile text. */
-  readonly target: string;
-  readonly decision: CallDecision;
-  readonly durationMs: number;
-}
-
 /**
  * The outcome of a call: executed (`ok`, or `error` for an error result), skipped because of a terminal call beside it,
  * or, for `structured_output`, accepted or rejected.
  */
 export type CallDecision = 'ok' | 'error' | 'skipped' | 'accepted' | 'rejected';
-
-export interface TurnRecord {
-  readonly turn: number;
-  readonly forced: boolean;
-  readonly durationMs: number;
-  readonly usage: Usage | null;
-  readonly calls: readonly CallRecord[];
-}
 
 export interface FindingEvidence {
   /** The file, relative to the repository root, with `/`; null if the finding names no file that was found. */
@@ -59,6 +45,8 @@ export interface Evidence {
   readonly toolCalls: number;
   /** null or absent if the run ended before it was known, and in envelopes of versions without it. */
   readonly coverage?: Coverage | null;
+  /** The last commands that the agent ran; absent in envelopes of versions without them. */
+  readonly commands?: readonly CommandRecord[];
   /** null or absent if findings were not checked. */
   readonly grounding?: GroundingCounts | null;
   /** One entry for each row of the payload's findings, in their order. */
@@ -72,7 +60,6 @@ export interface Report {
   readonly payload: JsonObject | null;
   /** null if no payload was accepted. */
   readonly gate: GateResult | null;
-  readonly turns: readonly TurnRecord[];
   /** Number of model calls that returned a completion. */
   readonly turnCount: number;
   readonly rejections: number;
@@ -82,6 +69,8 @@ export interface Report {
   readonly costUsd: number | null;
   /** The name by which the price list knows the model; null or absent if that is the model's own. */
   readonly pricedAs?: string | null;
+  /** When the run began, as ISO 8601 in UTC. */
+  readonly startedAt: string;
   readonly durationMs: number;
   readonly model: string;
   readonly provider: string;
@@ -95,6 +84,10 @@ export interface Report {
   readonly evidence?: Evidence | null;
   /** How to show a report that is not simply an agent run; null for an agent run. */
   readonly view?: ReportView | null;
+  /** The action that ran: its ref in the workflow, and the commit if that ref is one; null outside GitHub. */
+  readonly action: { readonly ref: string; readonly commit: string | null } | null;
+  /** What the run was told to keep to; null if an input was invalid, or if no agent ran. */
+  readonly settings: RunSettings | null;
   readonly isolation: Isolation;
   /** What the agent worked in instead of the checkout; null or absent if in the checkout itself, or if not known. */
   readonly scratch?: 'overlay' | 'copy' | null;
@@ -115,39 +108,6 @@ export interface Report {
   readonly weaknesses: readonly string[];
 }
 
-export interface Section {
-  /** The name used in the note that lists omitted sections. */
-  readonly name: string;
-  /** If space is short, sections with the highest rank are omitted first. */
-  readonly rank: number;
-  /** The full text, followed by shorter versions; an empty text always fits. */
-  readonly texts: readonly string[];
-}
-
-/**
- * Escapes text from the model, the repository or an error for Markdown, with secrets masked. `max` counts characters.
- */
-export interface MarkdownSanitizer {
-  inline(text: string, max?: number): string;
-  /** One line; text between backticks becomes code. */
-  prose(text: string, max?: number): string;
-  /** One line, all of it code. */
-  code(text: string, max?: number): string;
-  cell(text: string, max?: number): string;
-  /**
-   * Whether a text contains a secret; values that cannot be masked usefully, such as URLs, are omitted in that case.
-   */
-  holdsSecret(text: string): boolean;
-}
-
-/** Options of the page that sections are rendered for. */
-export interface PageOptions {
-  /** Maximum rows per list, with smaller fallbacks if they do not fit. */
-  readonly rows: readonly number[];
-  /** Renders lists of objects as Markdown tables, with links to files and lines of the judged commit. */
-  readonly tables: (lists: JsonObject, maxRows: number) => string;
-}
-
 /** A step output that describes the run. */
 export interface RunOutput {
   readonly name: string;
@@ -157,33 +117,79 @@ export interface RunOutput {
   readonly value: (report: Report) => string;
 }
 
-/**
- * How a feature built on the core shows its own kind of report: reporters use this view without knowing the feature.
- * Anything absent is shown as for an agent run. Texts for Markdown are sanitized; texts for the log need not be.
- */
+/** The settings of a run that an audit asks for, under the names of the inputs. */
+export interface RunSettings {
+  /** As it was typed; `inline` for a JSON Schema in the input itself. */
+  readonly gate: string;
+  readonly minCoverage: string | number;
+  readonly grounding: string;
+  /** The tools that the model was offered. */
+  readonly tools: readonly string[];
+  readonly sandbox: string;
+  readonly shellNetwork: boolean;
+  readonly maxTurns: number | null;
+  readonly timeoutMinutes: number;
+  readonly maxTotalTokens: number | null;
+  readonly maxCostUsd: number | null;
+}
+
+/** What a finished run says, as plain data. Its texts may be hostile, and contain no secret. */
+export interface View {
+  readonly conclusion: Conclusion;
+  /** An emoji that makes the outcome easy to recognize. */
+  readonly mark: string;
+  /** The name of the check; null if it has none, as on the command line. */
+  readonly name: string | null;
+  /** The answer in words, with the counts of the findings: `not passed · 1 error, 2 warnings`. */
+  readonly outcome: string;
+  /** What made the run weaker than it could be, one sentence each. */
+  readonly warnings: readonly string[];
+  /** The payload's own summary; null if it has none. */
+  readonly summary: string | null;
+  /** Why there is no success, one sentence each; empty if the outcome and the summary say so. */
+  readonly reasons: readonly string[];
+  /** The page that says what to do about this ending; null on success. */
+  readonly help: string | null;
+  /** What else a reader wants to know, one sentence each. */
+  readonly notes: readonly string[];
+  /** The values and lists to show as tables. */
+  readonly tables: JsonObject;
+  /** What is known about rows of these lists. */
+  readonly rows: ReadonlyMap<JsonObject, RowFacts>;
+  /** Conclusion, reason, gate, exit code and sandbox, for those who audit the run; trusted texts. */
+  readonly facts: readonly string[];
+  /** What the run used; the first one is the model. */
+  readonly costs: readonly string[];
+  /** The payload as indented JSON; null if there is none, or if it is too long to read. */
+  readonly json: string | null;
+  /** The page of the run and that of the judged commit. */
+  readonly pages: { readonly run: string | null; readonly commit: string | null };
+  /** The envelope; null if the run wrote none. */
+  readonly resultFile: string | null;
+}
+
+export interface RowFacts {
+  /** The page that shows the line of a finding; null if it names none that exists. */
+  readonly link: string | null;
+  /** Whether the finding was looked up and could not be proven. */
+  readonly isDoubted: boolean;
+}
+
+/** What a view needs beside the report. */
+export interface ViewFacts {
+  readonly secrets: Secrets;
+  /** The name of the check. */
+  readonly name: string | null;
+  /** Base URL of the repository's server, such as `https://github.com`; null for a view without links. */
+  readonly serverUrl: string | null;
+  /** The page that explains the endings. */
+  readonly help: string;
+}
+
+/** How a report that is not of an agent run is shown. */
 export interface ReportView {
-  /** The title with its mark; null to use the verdict's own title. */
-  readonly title?: (report: Report) => string | null;
-  /** Shown in parentheses after the conclusion in the verdict's own title. */
-  readonly remark?: string;
-  /** Facts that decided the verdict, beyond conclusion and reason. */
-  readonly facts?: (sanitizer: MarkdownSanitizer) => readonly string[];
-  /** A paragraph before the verdict's sentence. */
-  readonly paragraph?: (report: Report, serverUrl: string | null, sanitizer: MarkdownSanitizer) => string;
-  /** Replaces the payload and cost sections. */
-  readonly sections?: (report: Report, page: PageOptions, sanitizer: MarkdownSanitizer) => readonly Section[];
-  /** Whether no model was called, so that there are no turns, tokens or costs to report. */
-  readonly isWithoutModel?: boolean;
-  /** Whether the gate is internal to the feature, so that its status and requirements are not shown. */
-  readonly hidesGate?: boolean;
-  /** An additional clause of the verdict line in the log. */
-  readonly logClause?: string;
-  /** Log lines after the verdict; replaces the line about what the run used. */
-  readonly logLines?: (report: Report, excerpt: (text: string, max: number) => string) => readonly string[];
-  /** Weaknesses of the verdict; replaces those derived from the run's evidence. */
-  readonly warnings?: readonly string[];
-  /** Replaces the outputs of a run. */
-  readonly outputs?: readonly RunOutput[];
+  readonly show: (report: Report, facts: ViewFacts) => View;
+  readonly outputs: readonly RunOutput[];
   /** Additional fields of the envelope; `mask` is applied to text written by other jobs. */
   readonly envelope?: (mask: (text: string) => string) => JsonObject;
   /** The commit that gets the status, null if unknown; if absent, the commit that is checked out. */
@@ -263,9 +269,7 @@ export interface CommentText {
  * The result of writing a comment: `superseded` if a newer run has already written it, `none` if no comment existed and
  * none was to be created.
  */
-export type WrittenComment =
-  | { readonly outcome: 'created' | 'updated' | 'unchanged' | 'superseded'; readonly url: string }
-  | { readonly outcome: 'none' | 'no_pull_request'; readonly url: null };
+export type WrittenComment = 'created' | 'updated' | 'unchanged' | 'superseded' | 'none' | 'no_pull_request';
 
 /** The content of a commit status. */
 export interface StatusText {
@@ -283,8 +287,6 @@ export interface Reporter {
   event?(event: RunEvent): void;
   /** Called once, after every child process has exited. A rejection becomes a warning and never changes the verdict. */
   report?(report: Report, signal: AbortSignal): Promise<void>;
-  /** Whether `report` is called again if the verdict had to be changed because outputs could not be written. */
-  readonly repeatable?: boolean;
   /** Whether `report` uses the network: such reporters are skipped if a signal ended the run. */
   readonly network?: boolean;
 }

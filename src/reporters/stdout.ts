@@ -1,65 +1,67 @@
 /** The stdout of the command line: the payload, the envelope, or the whole run as messages. */
-
+import type { Writable } from 'node:stream';
+import { InputError, messageOf } from '../errors.ts';
 import { jsonLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import { envelope } from './envelope.ts';
 import { createMessages } from './messages.ts';
-import type { Report, Reporter, RunEvent } from './report-types.ts';
-import type { Sink } from './sink.ts';
+import type { Report, Reporter } from './report-types.ts';
 
 export type OutputFormat = 'text' | 'json' | 'stream-json' | 'object';
 
 export interface StdoutOptions {
-  readonly sink: Sink;
+  readonly stream: Writable;
   readonly format: OutputFormat;
   readonly secrets: Secrets;
   readonly version: string;
   readonly cwd: string;
 }
 
-export interface Stdout {
-  /** Receives events during the run: `stream-json` is written line by line, `json` is kept until the end. */
-  readonly reporter: Reporter;
-  /**
-   * Writes the verdict in the chosen format, and resolves when the system has accepted all of it. Only the first call
-   * writes: a second call happens only after the first one failed, and a truncated document cannot be repaired by
-   * appending another one.
-   * @throws InputError if stdout lost output, unless that loss is what ended the run.
-   */
-  writeOutputs(report: Report): Promise<void>;
+/** Returns the error for output that did not arrive: such a result is not a success. */
+export function lossOf(cause: Error): InputError {
+  const why = `stdout did not take everything: ${messageOf(cause)}. Read it to the end, or send it to a file.`;
+  return new InputError(null, why, { cause });
 }
 
-export function createStdout({ sink, format, secrets, version, cwd }: StdoutOptions): Stdout {
+/** Creates the reporter that receives events during the run, and the function that writes its end. */
+export function createStdout({ stream, format, secrets, version, cwd }: StdoutOptions) {
   const messages = createMessages({ version, cwd, mask: secrets.mask });
   const kept: string[] = [];
-  let done = false;
-
-  const listen = (event: RunEvent) => {
-    for (const message of messages(event)) {
-      const line = jsonLine(message);
-      if (format === 'json') kept.push(line);
-      else sink.write(`${line}\n`);
-    }
-  };
-  const render = (report: Report): string => {
-    if (format === 'text') return report.payload === null ? '' : `${jsonLine(report.payload)}\n`;
-    const end = jsonLine(envelope(report, secrets.mask));
-    return format === 'json' ? `[${[...kept, end].join(',')}]\n` : `${end}\n`;
-  };
-
-  return {
-    reporter: { name: 'stdout', ...(format === 'json' || format === 'stream-json' ? { event: listen } : {}) },
-    async writeOutputs(report) {
-      if (done) return;
-      done = true;
-      const lost = await sink.flush().then(
-        () => false,
-        () => true,
-      );
-      // The loss itself ended the run and is what the report describes, so no additional warning is needed.
-      if (lost && !report.verdict.published && report.verdict.exitCode !== 0) return;
-      sink.write(render(report));
-      await sink.flush();
+  let isLost = false;
+  stream.on('error', () => {
+    isLost = true;
+  });
+  const reporter: Reporter = {
+    name: 'stdout',
+    event(event) {
+      if (format !== 'json' && format !== 'stream-json') return;
+      for (const line of messages(event).map(jsonLine)) {
+        if (format === 'json') kept.push(line);
+        else stream.write(`${line}\n`);
+      }
     },
   };
+  const render = (report: Report): string | null => {
+    if (format === 'text') return report.payload === null ? null : jsonLine(report.payload);
+    const end = jsonLine(envelope(report, secrets.mask));
+    return format === 'json' ? `[${[...kept, end].join(',')}]` : end;
+  };
+  let isWritten = false;
+  /**
+   * Writes the verdict, and resolves when the system has taken all of it. It is called again only after it failed: no
+   * second document is appended to a part of the first. @throws InputError if output is lost that the report does not
+   * say is lost
+   */
+  const writeOutputs = async (report: Report): Promise<void> => {
+    const isKnown = isLost && !report.verdict.published && report.verdict.exitCode !== 0;
+    const text = isWritten || isKnown ? null : render(report);
+    isWritten = true;
+    if (text === null) return;
+    stream.write(text);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    // A stream to a file takes a write that a full disk cut short for a whole one; the next write fails.
+    stream.write('\n', (error) => (error ? reject(lossOf(error)) : resolve()));
+    await promise;
+  };
+  return { reporter, writeOutputs };
 }

@@ -1,6 +1,6 @@
 /** The change that a run is about: that of its event, or everything since a base. */
 import type { Config } from '../config/parse-config.ts';
-import { type ChangeContext, createGitContext } from '../github/change-context.ts';
+import { type ChangeContext, createGitContext } from '../github/context.ts';
 import { DISPLAY } from '../text/limits.ts';
 import type { World } from './world.ts';
 
@@ -34,7 +34,8 @@ export function explainNoChange(
   found: Exclude<Found, ChangeContext>,
   { entry }: Pick<World, 'entry'>,
 ): string {
-  if (found === 'unknown') return 'It could not be determined whether the run is about a pull request.';
+  if (found === 'unknown')
+    return 'It could not be determined whether the run is about a pull request. A github-token with pull-requests: read tells it.';
   return entry === 'action'
     ? 'The event names no change: it is not a pull request, a merge group or a push to a branch that existed before.'
     : 'The run is not about a change. Give it one with base.';

@@ -12,7 +12,7 @@ import {
 } from '../errors.ts';
 import { listIssues, truncate } from '../text/messages.ts';
 import type { Entry } from '../text/naming.ts';
-import type { GateResult, Limit, Outcome, Reason, Subtype, Verdict } from '../types.ts';
+import type { GateResult, Limit, Outcome, Reason, Verdict } from '../types.ts';
 
 /** Characters of `last_assistant_text`, in the schema of the envelope. */
 const MAX_LAST_TEXT = 200;
@@ -21,8 +21,6 @@ const MAX_LAST_TEXT = 200;
 export type Ending =
   | Outcome
   | { readonly kind: 'failed'; readonly error: unknown }
-  | { readonly kind: 'unchecked' }
-  | { readonly kind: 'unread'; readonly signal: string }
   | { readonly kind: 'secret'; readonly where: string }
   | { readonly kind: 'tampered'; readonly file: string }
   | { readonly kind: 'undecided'; readonly text: string }
@@ -68,7 +66,10 @@ const ENDINGS = {
   max_cost: ['inconclusive', 'error_budget', 55],
   cancelled: ['inconclusive', 'error_cancelled', 130],
   missing_key: ['skipped', 'skipped', 0],
-} as const satisfies Readonly<Record<Reason, readonly [Verdict['conclusion'], Subtype, Verdict['exitCode']]>>;
+} as const satisfies Readonly<Record<Reason, readonly [Verdict['conclusion'], string, Verdict['exitCode']]>>;
+
+/** The words of `subtype` in the envelope. */
+export type Subtype = (typeof ENDINGS)[Reason][1];
 
 function endingOf(reason: Reason): Pick<Verdict, 'conclusion' | 'reason' | 'subtype' | 'exitCode'> {
   const [conclusion, subtype, exitCode] = ENDINGS[reason];
@@ -89,7 +90,7 @@ export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
         error: `Cancelled by ${ending.signal}, after the payload was accepted.`,
       };
     case 'cancelled':
-      return failed('cancelled', `Cancelled by ${ending.signal}, before a payload was accepted.`);
+      return failed('cancelled', `Cancelled by ${ending.signal}, before a payload was accepted and checked.`);
     case 'plain_text':
       return failed('plain_text', plainText(ending, facts));
     case 'refused':
@@ -100,16 +101,6 @@ export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
       );
     case 'exhausted':
       return exhausted(ending, facts);
-    case 'unchecked':
-      return failed(
-        'cancelled',
-        'Cancelled by a signal that left no time for the last checks, so nothing was published.',
-      );
-    case 'unread':
-      return failed(
-        'cancelled',
-        `Cancelled by ${ending.signal} while nobody read the result: what was written of it may be cut off.`,
-      );
     case 'secret':
       return failed(
         'secret_in_payload',

@@ -2,14 +2,15 @@
 import type { Config } from '../config/parse-config.ts';
 import { type DeclaredFindings, declaredFindings } from '../contract/declared-findings.ts';
 import type { Preset } from '../contract/presets.ts';
-import type { ReviewOptions } from '../evidence/review.ts';
-import { isObject } from '../text/json.ts';
+import { requiredProperties } from '../contract/root.ts';
+import type { ReviewPolicy } from '../evidence/review.ts';
 import type { JsonObject } from '../types.ts';
 
-export type EvidencePolicy = Pick<
-  ReviewOptions,
-  'minCoverage' | 'autoShare' | 'hasComplete' | 'grounding'
-> & { readonly findings: DeclaredFindings | null };
+export interface EvidencePolicy extends ReviewPolicy {
+  /** Whether the payload names the command that it judged, as that of `test-report` does. */
+  readonly namesCommand: boolean;
+  readonly findings: DeclaredFindings | null;
+}
 
 /** Determines what `auto` stands for. */
 export function readEvidencePolicy(
@@ -21,17 +22,19 @@ export function readEvidencePolicy(
   // Without a quote nothing can be proven, and every finding would be marked.
   const canQuote = findings?.properties.includes('quote') === true && findings.properties.includes('path');
   const automatic = !canQuote ? 'off' : preset === null ? 'mark' : 'require';
-  const grounding = config.grounding === 'auto' ? automatic : config.grounding;
+  const required = preset === null ? [] : requiredProperties(schema);
   return {
     minCoverage: config.minCoverage,
     autoShare: preset?.minCoverage ?? null,
-    hasComplete: preset !== null && isObject(schema['properties']) && 'complete' in schema['properties'],
-    grounding,
+    isPreset: preset !== null,
+    hasComplete: required.includes('complete'),
+    namesCommand: required.includes('command'),
+    grounding: config.grounding === 'auto' ? automatic : config.grounding,
     findings,
   };
 }
 
-/** Whether a share of the change has to be shown, where it is known. */
+/** Whether a share of the change has to be shown, if it is known. */
 export function requiresCoverage({ minCoverage, autoShare }: EvidencePolicy): boolean {
   return minCoverage === 'auto' ? autoShare !== null : minCoverage !== 'off';
 }

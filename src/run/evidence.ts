@@ -1,10 +1,9 @@
 import path from 'node:path';
 import type { Config } from '../config/parse-config.ts';
-import { type CoverageMeter, createCoverageMeter } from '../evidence/coverage.ts';
-import { type Claim, countGrounding, groundFindings, readClaim } from '../evidence/grounding.ts';
-import { createReview } from '../evidence/review.ts';
-import { unknownCoverage } from '../evidence/share.ts';
-import type { SourceTexts } from '../evidence/texts.ts';
+import { createCoverageMeter } from '../evidence/coverage.ts';
+import { type Claim, countGrounding, groundFindings, type ReadSource } from '../evidence/grounding.ts';
+import { isLockFile } from '../evidence/not-required.ts';
+import { createReview, type ReviewOptions } from '../evidence/review.ts';
 import { isClosedPath } from '../files/names.ts';
 import { readBounded } from '../files/read-bounded.ts';
 import { isBelow, realOrNull } from '../reporters/checkouts.ts';
@@ -12,22 +11,26 @@ import { findingRows, locationOfRow } from '../reporters/findings.ts';
 import type { Locate } from '../reporters/source-locations.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
 import { isObject } from '../text/json.ts';
-import { EVIDENCE } from '../text/limits.ts';
-import type { Issue, JsonObject } from '../types.ts';
+import { readText } from '../text/json-fields.ts';
+import { DISPLAY } from '../text/limits.ts';
+import { listNames } from '../text/messages.ts';
+import type { Coverage, Issue, JsonObject } from '../types.ts';
 import type { EvidencePolicy } from './evidence-policy.ts';
 import type { LookedUp, RunEvidence, RunState, World } from './world.ts';
 
 interface EvidenceOptions {
   readonly policy: EvidencePolicy;
   readonly sandbox: OpenedSandbox;
-  /** The root of the repository. */
+  /** The root of the repository, and the judged folder, relative to it. */
   readonly root: string;
+  readonly subject: string;
   readonly config: Config;
   readonly state: RunState;
   readonly world: World;
 }
 
-type Meter = Pick<CoverageMeter, 'observe' | 'measure'>;
+/** Bytes of a file in which quotes are looked up. */
+const MAX_SOURCE_FILE = 1024 ** 2;
 
 interface Looked extends LookedUp {
   readonly issues: readonly Issue[];
@@ -42,13 +45,12 @@ export function openEvidence(options: EvidenceOptions): RunEvidence {
     const known = opened.get(payload);
     if (known !== undefined) return known;
     const claims = readClaims(payload, world.locate);
-    const files = openSources(claims, options);
-    const grounded = await groundFindings(claims, files, state.change);
+    const findings = await groundFindings(claims, openSources(claims, options), state.change);
     const list = policy.findings?.list ?? 'findings';
-    const issues = grounded.flatMap(({ issue }, at) =>
+    const issues = findings.flatMap(({ issue }, at) =>
       issue === null ? [] : [{ path: `/${list}/${at}/quote`, keyword: 'quote', message: issue }],
     );
-    const looked = { findings: grounded, counts: countGrounding(grounded), issues };
+    const looked = { findings, counts: countGrounding(findings), issues };
     opened.set(payload, looked);
     return looked;
   };
@@ -56,6 +58,8 @@ export function openEvidence(options: EvidenceOptions): RunEvidence {
     ...policy,
     isRed: (payload) => isRed(payload, state),
     meter,
+    hasLooked: () => state.record.toolCalls > 0 || receivedDiff(state) !== null,
+    judgeCommand: async (payload) => (policy.namesCommand ? judgeCommand(payload, state) : null),
     ground: async (payload) => (await look(payload)).issues,
   });
   return {
@@ -73,43 +77,75 @@ function isRed(payload: JsonObject, { gate }: RunState): boolean {
     : status === 'not_met';
 }
 
-function createMeter({ root, sandbox, config, state, world }: EvidenceOptions): Meter {
-  if (state.change === null) {
-    const coverage = unknownCoverage(state.changeUnknown);
+/** The coverage of a run of which nothing is known about the change. @param why one sentence for people. */
+function noCoverage(status: 'partial' | 'unknown', why: string): Coverage {
+  return { status, why, files: { changed: 0, required: 0, shown: 0, unseen: [], notRequired: [] } };
+}
+
+function createMeter({ root, subject, sandbox, state }: EvidenceOptions): ReviewOptions['meter'] {
+  const { change, diffs, noChange } = state;
+  if (change === null) {
+    const coverage = noCoverage(noChange.status, noChange.why);
     return { observe: () => undefined, measure: () => coverage };
   }
-  return createCoverageMeter(state.change, {
-    root,
-    workingDirectory: sandbox.workingDirectory,
-    subject: path.relative(root, path.resolve(world.workspace, config.workingDirectory)),
-  });
+  const { workingDirectory } = sandbox;
+  const meter = createCoverageMeter(change, { root, workingDirectory, subject, diffs });
+  return {
+    observe: meter.observe,
+    measure() {
+      meter.observe({ tool: 'message', target: '', text: receivedDiff(state) ?? '' });
+      return meter.measure();
+    },
+  };
+}
+
+/** The diff of the first message; null if there was none, or the usage says that the provider cut it. */
+function receivedDiff({ inlined, firstUsage }: RunState): string | null {
+  const isCut = inlined !== null && firstUsage !== null && firstUsage.inputTokens * 10 < inlined.length;
+  return isCut ? null : inlined;
+}
+
+/** Compares the command of a payload with what was run; a clause about what is wrong with it, or null. */
+async function judgeCommand(payload: JsonObject, state: RunState): Promise<string | null> {
+  const line = (readText(payload, 'command') ?? '').trim();
+  const name = JSON.stringify(line.slice(0, DISPLAY.path));
+  const run = state.commands.findLast(({ command }) => command.trim() === line);
+  if (run === undefined) return `no command was run whose whole line is ${name}.`;
+  if (run.exitCode === null) return `the last run of ${name} did not end by itself.`;
+  if (run.exitCode !== 0) return `the last run of ${name} ended with exit code ${run.exitCode}.`;
+  const { files } = (await state.changes?.(state.stop.signal)) ?? { files: [] };
+  if (files === null) return 'it is not known which files the agent changed.';
+  state.judgedWith = files.map((each) => each.path);
+  const edited = files.filter((each) => !each.isNew && !isLockFile(each.path));
+  if (edited.length === 0) return null;
+  return `files of the checkout were changed before ${name} was judged: ${listNames(edited.map((each) => each.path))}.`;
 }
 
 function readClaims(payload: JsonObject, locate: Locate | null): readonly Claim[] {
-  return findingRows(payload).map((row) => {
-    if (!isObject(row)) return readClaim({}, null);
+  return findingRows(payload).map((each) => {
+    const row = isObject(each) ? each : {};
     const written = locationOfRow(row)?.place ?? null;
-    const place = written && {
-      path: locate?.(written)?.path ?? null,
-      ...{ line: written.line, endLine: written.endLine },
+    const quote = readText(row, 'quote') ?? '';
+    return {
+      path: (written && locate?.(written)?.path) ?? null,
+      namesFile: written !== null,
+      ...{ line: written?.line ?? null, endLine: written?.endLine ?? null },
+      quote: quote.trim() === '' ? null : quote,
     };
-    return readClaim(row, place);
   });
 }
 
 /** Opens the files as they were before the agent: in the checkout, without what it wrote there. */
-function openSources(claims: readonly Claim[], { root, state }: EvidenceOptions): SourceTexts {
+function openSources(claims: readonly Claim[], { root, state }: EvidenceOptions): ReadSource {
   const known = new Set(claims.map((claim) => claim.path));
   for (const file of state.change?.files ?? []) known.add(file.path);
   const home = realOrNull(root) ?? root;
-  return {
-    text(name) {
-      const file = path.resolve(home, name);
-      if (!known.has(name)) return null;
-      const read = readBounded(file, { maxBytes: EVIDENCE.sourceFile, links: 'refuse' });
-      // A verdict must not tell of what the tools do not read: a model may name any path.
-      if (!read.ok || !isBelow(read.realPath, home)) return null;
-      return isClosedPath(path.relative(home, read.realPath)) ? null : read.bytes.toString('utf8');
-    },
+  return (name) => {
+    const file = path.resolve(home, name);
+    if (!known.has(name)) return null;
+    const read = readBounded(file, { maxBytes: MAX_SOURCE_FILE, links: 'refuse' });
+    // A verdict must not tell of what the tools do not read: a model may name any path.
+    if (!read.ok || !isBelow(read.realPath, home)) return null;
+    return isClosedPath(path.relative(home, read.realPath)) ? null : read.bytes.toString('utf8');
   };
 }

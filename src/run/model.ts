@@ -1,4 +1,5 @@
 /** The model of a run: live, replayed or recorded, and its price. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Price } from '../agent/budget.ts';
 import type { Config } from '../config/parse-config.ts';
 import { InputError } from '../errors.ts';
@@ -20,7 +21,7 @@ const RETRY_DELAY_MS = 2_000;
  */
 export async function connect(config: Config, state: RunState, world: World): Promise<Provider> {
   if (config.replay !== null) {
-    state.asked.resolve();
+    state.asked.resolve(true);
     return replay(config.replay, state, world);
   }
   const provider = await createProvider({
@@ -29,14 +30,30 @@ export async function connect(config: Config, state: RunState, world: World): Pr
     idleTimeoutMs: STREAM_PAUSE_MS,
     retryPauseMs: RETRY_DELAY_MS,
     fetch: (...request) => {
+      const written = nextRequestWritten();
       const answer = world.fetch(...request);
-      state.asked.resolve();
+      const asked = () => state.asked.resolve(true);
+      void Promise.race([written, answer]).then(asked, asked);
       return answer;
     },
   });
   const { recording = null } = world;
   if (recording === null) return provider;
   return world.features.record(provider, recording.append, state, world);
+}
+
+/** Where undici, Node's and ours, tells that a request has been written to its connection. */
+const BODY_SENT = 'undici:request:bodySent';
+
+/** Resolves once this process has written a request. What takes the thread before that delays the request. */
+function nextRequestWritten(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const tell = () => {
+    unsubscribe(BODY_SENT, tell);
+    resolve();
+  };
+  subscribe(BODY_SENT, tell);
+  return promise;
 }
 
 async function replay(file: string, state: RunState, world: World): Promise<Provider> {

@@ -11,7 +11,7 @@ import {
   readNamed,
 } from '../contract/source.ts';
 import { InputError } from '../errors.ts';
-import type { PolicyFile } from '../github/changed-files.ts';
+import type { PolicyFile } from '../types.ts';
 import { type EvidencePolicy, readEvidencePolicy } from './evidence-policy.ts';
 import type { RunState, World } from './world.ts';
 
@@ -35,7 +35,8 @@ export async function loadPolicy(
   // On the command line and in the library a schema often asks for no verdict.
   if (isOpen && (world.entry === 'action' || suggestGate(contract.schema) !== null)) {
     const { message, fix } = ungated(contract.schema);
-    warnings.push(`${message} ${fix}`);
+    state.openGate = [`${message} ${fix}`];
+    warnings.push(...state.openGate);
   }
   state.outputNames = contract.outputNames;
   const evidence = readEvidencePolicy(config, contract.schema, schema.preset);

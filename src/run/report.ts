@@ -1,8 +1,10 @@
 /** Builds the report that all reporters show from the state of a run. */
 
-import type { Evidence, FindingEvidence, Report } from '../reporters/report-types.ts';
+import type { Config } from '../config/parse-config.ts';
+import type { Evidence, FindingEvidence, Report, RunSettings } from '../reporters/report-types.ts';
 import { resolveFindings } from '../reporters/source-locations.ts';
 
+import { listNames } from '../text/messages.ts';
 import { STRUCTURED_OUTPUT_NAME } from '../tools/structured-output.ts';
 import type { GateResult, JsonObject } from '../types.ts';
 import { type Ending, preview, verdictOf } from './endings.ts';
@@ -36,19 +38,21 @@ export function buildReport(
     verdict,
     payload,
     gate: payload === null ? null : gate,
-    turns: record.turns,
     turnCount: record.totals.turns,
     rejections: record.rejections,
     repaired: 'repaired' in ending ? ending.repaired : null,
     usage: record.totals.usage,
     costUsd: (config?.replay ?? null) === null ? record.totals.costUsd : 0,
     pricedAs: state.pricedAs,
+    startedAt: state.beganAt.toISOString(),
     durationMs: Math.round(world.now() - state.startedAt),
     ...answeredBy(state),
     sessionId: state.sessionId,
     leg: state.identity.leg,
     vote: state.identity.vote,
     evidence: evidenceOf(payload, state, world),
+    action: actionOf(world),
+    settings: config === null ? null : settingsOf(config),
     isolation: state.sandbox?.isolation() ?? 'none',
     scratch: state.sandbox?.layer() ?? null,
     lastAssistantText: ending.kind === 'plain_text' ? preview(ending.text) : null,
@@ -59,7 +63,12 @@ export function buildReport(
     changedFiles: changes?.changedFiles ?? null,
     patchFile: changes?.patchFile ?? null,
     results: world.results,
-    weaknesses: [...replayed, ...(state.sandbox?.weaknesses() ?? [])],
+    weaknesses: [
+      ...replayed,
+      ...state.openGate,
+      ...(state.sandbox?.weaknesses() ?? []),
+      ...judgedSentence(state),
+    ],
   };
   return state.describe?.(report) ?? report;
 }
@@ -67,6 +76,36 @@ export function buildReport(
 function evidenceOf(payload: JsonObject | null, state: RunState, { locate }: EndWorld): Evidence | null {
   if (locate === null) return null;
   return describeEvidence(payload, state, payload === null ? [] : resolveFindings(payload, locate));
+}
+
+/** Names the files that may have made the command succeed that the payload is about. */
+function judgedSentence({ judgedWith }: RunState): readonly string[] {
+  if (judgedWith.length === 0) return [];
+  return [
+    `Before the command of this report was judged, the agent changed or made ${listNames(judgedWith)}.`,
+  ];
+}
+
+function actionOf({ entry, environment }: EndWorld): Report['action'] {
+  const ref = environment['GITHUB_ACTION_REF'] ?? '';
+  if (entry !== 'action' || ref === '') return null;
+  return { ref, commit: /^[0-9a-f]{40}$/u.test(ref) ? ref : null };
+}
+
+function settingsOf(config: Config): RunSettings {
+  const { tools, excludeTools, gate } = config;
+  return {
+    gate: gate.trimStart().startsWith('{') ? 'inline' : gate,
+    minCoverage: config.minCoverage,
+    grounding: config.grounding,
+    tools: tools.filter((tool) => !excludeTools.includes(tool)),
+    sandbox: config.sandbox,
+    shellNetwork: config.shellNetwork,
+    maxTurns: config.maxTurns,
+    timeoutMinutes: config.timeoutMs / 60_000,
+    maxTotalTokens: config.maxTotalTokens,
+    maxCostUsd: config.maxCostUsd,
+  };
 }
 
 function limitWords({ config }: RunState) {
@@ -81,7 +120,7 @@ function limitWords({ config }: RunState) {
 
 function describeEvidence(
   payload: JsonObject | null,
-  { context, record, evidence }: RunState,
+  { context, record, commands, evidence }: RunState,
   findings: readonly FindingEvidence[],
 ): Evidence | null {
   if (context === null) return null;
@@ -90,6 +129,7 @@ function describeEvidence(
     context,
     toolCalls: record.toolCalls,
     coverage: evidence?.coverage() ?? null,
+    commands,
     grounding: looked?.counts ?? null,
     findings:
       looked === null

@@ -1,26 +1,29 @@
+import path from 'node:path';
+import type { Price } from '../agent/budget.ts';
 import { type RunStop, runAgent } from '../agent/loop.ts';
 import { contextNote, systemPrompt } from '../agent/prompt.ts';
 import type { Config } from '../config/parse-config.ts';
 import { requireReadableFolders, resolveWorkingDirectory } from '../config/paths.ts';
 import type { Contract } from '../contract/contract.ts';
-import { InputError, MissingKeyError, messageOf, throwProblems } from '../errors.ts';
-import { comparePatch, rememberTree } from '../git/patch.ts';
-import type { ChangeContext } from '../github/change-context.ts';
+import { InputError, MissingKeyError, throwProblems } from '../errors.ts';
+import type { ChangeContext } from '../github/context.ts';
+import type { Provider } from '../providers/provider.ts';
 import { isBelow, repositoryAround } from '../reporters/checkouts.ts';
-import type { Report, RunEvent } from '../reporters/report-types.ts';
-import { type Detected, detectBackend } from '../sandbox/detect.ts';
-import { openSandbox } from '../sandbox/open.ts';
-import type { OpenedSandbox } from '../sandbox/sandbox.ts';
-import { createTamperCheck } from '../sandbox/tamper.ts';
+import type { Report } from '../reporters/report-types.ts';
+import type { Detected } from '../sandbox/detect.ts';
+import { findProgram } from '../sandbox/host-program.ts';
+import { contextFolderOf, type Sandbox } from '../sandbox/sandbox.ts';
 import { race } from '../text/wait.ts';
 import { structuredOutputSpec } from '../tools/structured-output.ts';
-import { createToolbox, STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
+import { createToolbox, STRUCTURED_OUTPUT_NAME } from '../tools/toolbox.ts';
+import type { Outcome } from '../types.ts';
+import { runToEnd } from './attempt.ts';
 import { explainNoChange, findContext } from './change.ts';
 import type { Ending } from './endings.ts';
 import { requiresCoverage } from './evidence-policy.ts';
-import { runToEnd } from './finish.ts';
 import { connect, lazyPrice, modelWarning, requirePlaces, requirePrice } from './model.ts';
 import { loadPolicy } from './policy.ts';
+import type { OpenedWorkspace, WorkspacePlan } from './workspace.ts';
 import type { RunState, World } from './world.ts';
 
 /** Runs to the end and reports it; never rejects. */
@@ -34,7 +37,36 @@ export interface RunInputs {
   readonly problems: readonly Error[];
 }
 
-async function work({ config, problems }: RunInputs, state: RunState, world: World): Promise<Ending> {
+async function work(inputs: RunInputs, state: RunState, world: World): Promise<Ending> {
+  const prepared = await prepare(inputs, state, world);
+  const opening = openOnceAsked(prepared, state, world);
+  // Nothing can be accepted without a working sandbox: the model request is aborted at once.
+  opening.catch((error: unknown) => state.stop.abort(error));
+  state.opening = opening;
+  const outcome = await ask(prepared, opening, state, world);
+  if (outcome.kind === 'submitted') prepared.provider.accepted?.();
+  // A broken sandbox explains more than whatever the model did meanwhile.
+  const timeIsUp = outcome.kind === 'cancelled' || (outcome.kind === 'exhausted' && outcome.limit === 'time');
+  if (!timeIsUp && state.record.totals.turns > 0)
+    await race(
+      opening.then(({ ready }) => ready),
+      state.interrupt.signal,
+    );
+  return outcome;
+}
+
+/** What is known before the model is asked. */
+interface Prepared extends WorkspacePlan {
+  readonly contract: Contract;
+  readonly prompt: string;
+  readonly provider: Provider;
+  readonly price: Price;
+}
+
+/** Finds all that can end a run before the model is asked. @throws InputError, MissingKeyError, SandboxError */
+async function prepare({ config, problems }: RunInputs, state: RunState, world: World): Promise<Prepared> {
+  const notice = (level: 'info' | 'warning', text: string) =>
+    state.audience.tell({ type: 'notice', level, text });
   state.identity = { leg: config.leg, vote: config.vote, model: config.model.model };
   state.stop.signal.throwIfAborted();
   if (problems.length === 0) {
@@ -43,81 +75,130 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
     requireKey(config);
   }
   const folder = await checkInputs({ config, problems }, world);
-  // No request is sent, or paid for, if no sandbox can start.
-  const { programFolders } = world;
-  const detecting = detectBackend({
-    mode: config.sandbox,
-    shellNetwork: config.shellNetwork,
-    ...(programFolders === undefined ? {} : { programFolders }),
-  });
-  const emit = (event: RunEvent) => notify(event, world);
-  const provider = connect(config, state, world);
-  provider.catch(() => undefined);
+  state.workingDirectory = folder;
+  const detected = await detectIfItMatters(config, state, world);
   const { provider: name, providerReason } = config.model;
-  if (config.replay === null)
-    emit({ type: 'notice', level: 'info', text: `provider ${name}, chosen by ${providerReason}` });
-  const finding = findContext(config, world);
-  const { contract, prompt, evidence, warnings } = await loadPolicy(config, state, world);
-  const found = await race(finding, state.stop.signal);
+  if (config.replay === null) notice('info', `provider ${name}, chosen by ${providerReason}`);
+  const policy = loadPolicy(config, state, world);
+  const { contract, prompt, evidence, warnings } = await race(policy, state.stop.signal);
+  const found = await race(findContext(config, world), state.stop.signal);
   // Until the diff has been written it counts as missing.
   state.context = found === null ? 'none' : 'missing';
   const context = found === 'unknown' ? null : found;
-  if (found === null || found === 'unknown') state.changeUnknown = explainNoChange(found, world);
-  if (config.replay !== null) await race(provider, state.stop.signal);
+  if (found === null || found === 'unknown')
+    state.noChange = {
+      status: found === null ? 'unknown' : 'partial',
+      why: explainNoChange(found, world),
+    };
+  const root = repositoryAround(folder, world.workspace);
+  const subject = path.relative(
+    root ?? world.workspace,
+    path.resolve(world.workspace, config.workingDirectory),
+  );
+  const inlined = requiresCoverage(evidence) ? inlineListed(context, subject) : null;
+  const provider = await race(connect(config, state, world), state.stop.signal);
   const warning = modelWarning(state, world);
-  if (warning !== null) emit({ type: 'notice', level: 'warning', text: warning });
-  for (const text of [...warnings, ...exclusionWarnings(config)])
-    emit({ type: 'notice', level: 'warning', text });
-  const detected = await race(detecting, state.stop.signal);
-  const { sandbox, tools, ready } = startSandbox(config, folder, context, detected, state, world);
-  const toolbox = openToolbox(config, contract, tools);
+  for (const text of [...(warning === null ? [] : [warning]), ...warnings, ...exclusionWarnings(config)])
+    notice('warning', text);
   const price = lazyPrice(config, state);
   await requirePrice(config, price);
-  const root = repositoryAround(folder, world.workspace) ?? world.workspace;
-  const openReview = once(async () => {
-    // Loaded beside the first request.
-    const { openEvidence } = await import('./evidence.ts');
-    state.evidence = openEvidence({ policy: evidence, sandbox, root, config, state, world });
-    return state.evidence.review;
+  state.inlined = await race(Promise.resolve(inlined), state.stop.signal);
+  return { config, folder, root, subject, detected, context, contract, prompt, evidence, provider, price };
+}
+
+/** Returns the diff of the first message, if GitHub lists all of the change; git has to wait for the sandbox. */
+async function inlineListed(context: ChangeContext | null, subject: string): Promise<string | null> {
+  const { listed, prefersGit } = (await context?.load()) ?? { listed: null, prefersGit: false };
+  if (listed === null || prefersGit) return null;
+  const { inlineDiff } = await import('./inline-diff.ts');
+  return inlineDiff(listed, subject);
+}
+
+/**
+ * Finds out how commands can be isolated if that decides what the model is offered, or if it is known to be impossible.
+ * Otherwise it is left for later, and null: programs have to be started for it, which a request does not wait for.
+ */
+async function detectIfItMatters(config: Config, state: RunState, world: World): Promise<Detected | null> {
+  const { sandbox: mode } = config;
+  if (mode === 'off' || (mode === 'required' && hasIsolationPrograms(world.programFolders))) return null;
+  const { detect } = await import('./workspace.ts');
+  const detected = await detect(config, state, world);
+  if (mode === 'required' && detected.kind === 'none') throw detected.error;
+  return detected;
+}
+
+/** Whether this machine has programs that may isolate commands. None is started, so this takes no time. */
+function hasIsolationPrograms(folders?: readonly string[]): boolean {
+  const has = (name: string) => findProgram(name, folders) !== null;
+  return process.platform === 'linux' && (has('bwrap') || ['unshare', 'nsenter', 'setpriv'].every(has));
+}
+
+/** Opens the workspace and the reporters once the first request is on its way; never, if none is sent. */
+async function openOnceAsked(plan: WorkspacePlan, state: RunState, world: World): Promise<OpenedWorkspace> {
+  if (!(await state.asked.promise)) throw new Error('The model was not asked.');
+  const { openWorkspace } = await import('./workspace.ts');
+  const [opened] = await Promise.all([openWorkspace(plan, state, world), state.audience.open()]);
+  return opened;
+}
+
+/** Asks the model until the run ends; `opening` is awaited before anything of the workspace is used. */
+function ask(
+  { config, folder, root, detected, context, contract, prompt, evidence, provider, price }: Prepared,
+  opening: Promise<OpenedWorkspace>,
+  state: RunState,
+  world: World,
+): Promise<Outcome> {
+  const isIsolated = config.sandbox !== 'off' && detected?.kind !== 'none';
+  const ready = async () => (await opening).ready;
+  const sandbox: Sandbox = {
+    workingDirectory: folder,
+    ready,
+    read: async (...given) => (await opening).tools.read(...given),
+    write: async (...given) => (await opening).tools.write(...given),
+    exec: async (...given) => (await opening).tools.exec(...given),
+  };
+  const toolbox = createToolbox({
+    sandbox,
+    shellOffered: isIsolated || config.sandbox === 'off',
+    tools: config.tools,
+    exclude: config.excludeTools,
+    structuredOutput: structuredOutputSpec(contract.schema),
   });
-  ready()
-    .then(openReview)
-    .catch(() => undefined);
-  const connected = await provider;
-  const outcome = await runAgent(
+  const contextFolder = contextFolderOf(isIsolated, world.runFolder);
+  const note =
+    context === null
+      ? ''
+      : `\n\n${contextNote(context.subject, contextFolder, requiresCoverage(evidence), state.inlined)}`;
+  return runAgent(
     {
       sessionId: state.sessionId,
-      provider: connected,
+      provider,
       toolbox,
       contract,
-      evidence: openReview,
+      evidence: async () => (await opening).review,
       limits: config,
       price,
       system: systemPrompt({
-        ...{ root, workingDirectory: folder },
+        root: root ?? world.workspace,
+        workingDirectory: folder,
         structured: toolbox.has(STRUCTURED_OUTPUT_NAME),
-        isIsolated: sandbox.isolation() !== 'none',
-        offline: toolbox.has('shell') && sandbox.isolation() !== 'none' && !config.shellNetwork,
+        isIsolated,
+        offline: toolbox.has('shell') && isIsolated && !config.shellNetwork,
         quotes: evidence.grounding !== 'off',
       }),
-      prompt:
-        context === null
-          ? prompt
-          : `${prompt}\n\n${contextNote(context.subject, sandbox.contextFolder, requiresCoverage(evidence))}`,
+      prompt: `${prompt}${note}`,
       forceOutput: config.forceOutput,
       ready,
       signal: state.stop.signal,
       interrupt: state.interrupt.signal,
       now: world.now,
-      emit,
+      emit(event) {
+        if (event.type === 'turn_completed' && event.turn === 1) state.firstUsage = event.usage;
+        state.audience.tell(event);
+      },
     },
     state.record,
   );
-  if (outcome.kind === 'submitted') connected.accepted?.();
-  // A broken sandbox explains more than whatever the model did meanwhile.
-  const timeIsUp = outcome.kind === 'cancelled' || (outcome.kind === 'exhausted' && outcome.limit === 'time');
-  if (!timeIsUp && state.record.totals.turns > 0) await race(ready(), state.interrupt.signal);
-  return outcome;
 }
 
 /** Excluding `structured_output` is allowed, but the run cannot succeed. */
@@ -186,120 +267,7 @@ function requireKey({ model }: Config): void {
   );
 }
 
-function openToolbox(config: Config, contract: Contract, sandbox: OpenedSandbox): Toolbox {
-  return createToolbox({
-    sandbox,
-    shellOffered: sandbox.shellOffered,
-    tools: config.tools,
-    exclude: config.excludeTools,
-    structuredOutput: structuredOutputSpec(contract.schema),
-  });
-}
-
-/** Opens the sandbox. It is built and tested while the first model request is under way. */
-function startSandbox(
-  config: Config,
-  workingDirectory: string,
-  context: ChangeContext | null,
-  detected: Detected,
-  state: RunState,
-  world: World,
-) {
-  const { secrets } = world;
-  // A line of a registry configuration, a URL or a base64 pair exposes a secret as much as the secret alone.
-  const isSecret = (value: string) => secrets.has(value) || secrets.find(value) !== null;
-  for (const name of config.passEnv) {
-    if (isSecret(world.environment[name] ?? ''))
-      world.warn(
-        `pass-env: ${name} is not passed to the agent's commands, because its value holds a secret of this run. Take it out, or give it a value without the secret.`,
-      );
-  }
-  const sandbox = openSandbox(
-    {
-      workspace: world.workspace,
-      workingDirectory,
-      mode: config.sandbox,
-      shellNetwork: config.shellNetwork,
-      readable: config.sandboxRead,
-      passEnv: config.passEnv,
-      environment: world.environment,
-      home: world.home,
-      runnerTemp: world.temp,
-      isSecret,
-      runFolder: world.runFolder,
-    },
-    detected,
-  );
-  state.sandbox = sandbox;
-  const tamper = config.sandbox === 'off' ? createTamperCheck(world.workspace, world.guarded) : null;
-  const { runScript } = sandbox;
-  state.tamper = tamper;
-  const root = repositoryAround(workingDirectory, world.workspace);
-  // With sandbox: off the changes are in the checkout already.
-  const isTracked = config.sandbox !== 'off' && sandbox.shellOffered && root !== null;
-  if (isTracked) state.changes = async () => ({ changedFiles: 0, patch: null, leftOut: [], why: null });
-  // Before the first call that can change a file, and not at all in a run that only reads.
-  const remember = once(async () => {
-    const { find, mask } = world.secrets;
-    const holdsSecret = (text: string) => find(text) !== null || mask(text) !== text;
-    if (!isTracked) return;
-    const tree = await rememberTree(runScript, root, state.stop.signal);
-    state.changes = (signal) => comparePatch(runScript, root, tree, holdsSecret, signal);
-  });
-  const place = async () => {
-    if (context === null) return;
-    const warn = (text: string) => notify({ type: 'notice', level: 'warning', text }, world);
-    const { placeContext } = await import('./place-change.ts');
-    const placed = await placeContext(context, sandbox, state.stop.signal, warn, root ?? world.workspace);
-    state.context = placed.status;
-    state.change = placed.change;
-    state.changeUnknown = placed.unknown;
-    state.placed.resolve();
-  };
-  const snapshots = Promise.all([sandbox.ready(), tamper?.snapshot(), place()]).then(() => {
-    for (const text of sandbox.weaknesses()) notify({ type: 'notice', level: 'warning', text }, world);
-    const layer = sandbox.layer();
-    if (layer === null) return;
-    const text = `The agent works in ${layer === 'overlay' ? 'an overlay over' : 'a copy of'} the checkout.`;
-    notify({ type: 'notice', level: 'info', text }, world);
-  });
-  // Abort the model request at once: nothing can be accepted without a working sandbox.
-  snapshots.catch((error: unknown) => state.stop.abort(error));
-  const changing =
-    <A extends readonly unknown[], R>(change: (...args: A) => Promise<R>) =>
-    async (...args: A) => {
-      await remember();
-      return change(...args);
-    };
-  const tools = {
-    ...sandbox,
-    ready: () => snapshots,
-    exec: changing(sandbox.exec),
-    write: changing(sandbox.write),
-  };
-  return { sandbox, tools, ready: () => snapshots };
-}
-
 function startClock(timeoutMs: number, state: RunState): void {
   const reason: RunStop = { stop: 'timeout' };
   state.timer = setTimeout(() => state.stop.abort(reason), timeoutMs);
-}
-
-/** A reporter that throws on an event has a bug, but must not end the run. */
-function notify(event: RunEvent, world: World): void {
-  for (const reporter of world.reporters) {
-    try {
-      reporter.event?.(event);
-    } catch (error) {
-      world.warn(`${reporter.name}: ${messageOf(error)}`);
-    }
-  }
-}
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | null = null;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }

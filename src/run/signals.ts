@@ -1,10 +1,8 @@
 /** Handles signals and uncaught errors, and limits how long a shutdown may take. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 /** The time to finish after a signal: the runner kills the process after 7.5 s. */
 const SHUTDOWN_MS = 1_500;
-/** The time for slow readers of the outputs after that. */
-const LAST_OUTPUTS_MS = 100;
 
 /** A listener for signals and uncaught errors. */
 export interface EndListener {
@@ -48,11 +46,6 @@ export interface ShutdownDeadline {
   running(): boolean;
   /** Resolves to the value of the promise, or to undefined once the time is up. */
   bound<T>(promise: Promise<T>): Promise<T | undefined>;
-  /**
-   * Waits for outputs. Resolves to the name of the signal that left no time to write them, or to null when they were
-   * written.
-   */
-  unread(outputs: void | Promise<void>): Promise<string | null>;
   end(): void;
 }
 
@@ -67,12 +60,8 @@ export function createShutdownDeadline(signal: AbortSignal): ShutdownDeadline {
   else signal.addEventListener('abort', start, { once: true });
   return {
     running: () => signal.aborted,
-    bound: (promise) => Promise.race([promise, over]),
-    async unread(outputs) {
-      if (outputs === undefined) return null;
-      const late = over.then(() => new Promise<void>((later) => setTimeout(later, LAST_OUTPUTS_MS)));
-      return Promise.race([outputs.then(() => null), late.then(() => String(signal.reason))]);
-    },
+    // What is done already is seen, also after the time is up.
+    bound: (promise) => Promise.race([promise, over.then(() => nextTurn(undefined))]),
     end: () => clearTimeout(timer),
   };
 }
@@ -90,4 +79,13 @@ export async function within(milliseconds: number, promise: Promise<void>): Prom
     over.abort();
     await Promise.allSettled([patience]);
   }
+}
+
+/** Returns a function that calls `make` at its first call, and returns the same promise at each. */
+export function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }

@@ -8,8 +8,7 @@ import type { Change } from '../evidence/change.ts';
 import type { Grounded } from '../evidence/grounding.ts';
 import type { EvidenceReview } from '../evidence/review.ts';
 import type { AgentChanges } from '../git/patch.ts';
-import type { ChangeContext } from '../github/change-context.ts';
-import type { PolicyFile } from '../github/changed-files.ts';
+import type { ChangeContext } from '../github/context.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Report, Reporter } from '../reporters/report-types.ts';
 import type { Locate } from '../reporters/source-locations.ts';
@@ -18,14 +17,18 @@ import type { TamperCheck } from '../sandbox/tamper.ts';
 import type { Entry } from '../text/naming.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type {
+  CommandRecord,
   ContextStatus,
   Coverage,
   GroundingCounts,
   JsonObject,
   PolicyChange,
   PolicyDigest,
+  PolicyFile,
   Subject,
+  Usage,
 } from '../types.ts';
+import { type Audience, createAudience } from './audience.ts';
 import type { EndListener } from './signals.ts';
 
 /** What finishing needs, for any kind of work. */
@@ -52,10 +55,10 @@ export interface EndWorld {
   readonly now: () => number;
   /** Registers the listener for signals and uncaught errors, for the lifetime of the process. */
   readonly listen: (listener: EndListener) => void;
-  /** Notified in this order, during the run and at its end. */
-  readonly reporters: readonly Reporter[];
+  /** Opens the reporters, once the model has been asked. They are notified in this order, during the run and at its end. */
+  readonly openReporters: () => Promise<readonly Reporter[]>;
   /** Writes the envelope to the results folder. @throws InputError when it cannot be written */
-  readonly writeEnvelope: (report: Report) => void;
+  readonly writeEnvelope: (report: Report) => void | Promise<void>;
   /** Writes the outputs, as the last step. @throws InputError when they cannot be written */
   readonly writeOutputs: (report: Report) => void | Promise<void>;
   /** Reports a message that is not an event: a warning about a reporter, the stack of a bug. */
@@ -128,6 +131,7 @@ export interface LookedUp {
 export interface RunState {
   readonly sessionId: string;
   readonly startedAt: number;
+  readonly beganAt: Date;
   readonly record: AgentRecord;
   /** Aborted with a `RunStop`, or with the error that makes it pointless to continue. */
   readonly stop: AbortController;
@@ -139,26 +143,43 @@ export interface RunState {
   identity: Pick<Config, 'leg' | 'vote'> & { readonly model: string };
   /** null when an input is invalid. */
   config: Config | null;
+  /** The working directory of the agent, absolute; empty until the inputs have been checked. */
+  workingDirectory: string;
   /** The header of the recording; null for a live run, and until the recording has been read. */
   replay: { readonly model: string; readonly provider: string; readonly created: string } | null;
   /** The name by which the price list knows the model; null if that is the model's own, or if nothing is priced. */
   pricedAs: string | null;
   outputNames: readonly string[];
   gate: Gate | null;
+  /** The warning that a schema of the user's own has no gate; empty if there is nothing to warn of. */
+  openGate: readonly string[];
   policy: PolicyDigest;
   policyChanges: readonly PolicyChange[];
-  /** Resolved once the first request has been sent, or none will be. */
-  readonly asked: PromiseWithResolvers<void>;
+  /** Resolved once the first request is on its way; with false if none will be sent. */
+  readonly asked: PromiseWithResolvers<boolean>;
+  /** Settles once `sandbox` begins to open, or will not be opened. */
+  opening: Promise<unknown>;
+  readonly audience: Audience;
   /** Resolved once `change` is known, or will not be. */
   readonly placed: PromiseWithResolvers<void>;
   /** Resolves once `policyChanges` is known. */
   judging: Promise<void>;
   /** How much of the change the model was given; null until known. */
   context: ContextStatus | null;
-  /** The change as files and hunks; null while it is not known, for the reason in `changeUnknown`. */
+  /** The change as files and hunks; null while it is not known, for the reason in `noChange`. */
   change: Change | null;
-  /** One sentence for people; empty if the change is known. */
-  changeUnknown: string;
+  /** What is said of the coverage if `change` is null: it is partial if there is a change that was not given. */
+  noChange: { readonly status: 'partial' | 'unknown'; readonly why: string };
+  /** The diffs in the context folder, by their path. */
+  diffs: ReadonlyMap<string, string>;
+  /** The diff in the first message; null if there is none. */
+  inlined: string | null;
+  /** The usage of the first turn; null until then, and if the provider does not report it. */
+  firstUsage: Usage | null;
+  /** The last commands that the agent ran. */
+  readonly commands: CommandRecord[];
+  /** The files that the agent had changed or made when the command of its payload was judged. */
+  judgedWith: readonly string[];
   /** Measures what the verdict rests on; null until the sandbox is ready. */
   evidence: RunEvidence | null;
   /** Lets a feature on top of the core change the report; null for a plain agent run. */
@@ -173,24 +194,34 @@ export function createState(world: EndWorld): RunState {
   return {
     sessionId: randomUUID(),
     startedAt: world.now(),
+    beganAt: new Date(),
     record: createRecord(),
     stop: new AbortController(),
     interrupt: new AbortController(),
     timer: undefined,
     identity: { leg: null, vote: null, model: '' },
     config: null,
+    workingDirectory: '',
     replay: null,
     pricedAs: null,
     outputNames: [],
     gate: null,
+    openGate: [],
     policy: { schema_sha256: null, gate_sha256: null, prompt_sha256: null, version: world.version },
     policyChanges: [],
     asked: Promise.withResolvers(),
+    opening: Promise.resolve(),
+    audience: createAudience(world.openReporters, world.warn),
     placed: Promise.withResolvers(),
     judging: Promise.resolve(),
     context: null,
     change: null,
-    changeUnknown: 'The run ended before the change was known.',
+    noChange: { status: 'unknown', why: 'The run ended before the change was known.' },
+    diffs: new Map(),
+    inlined: null,
+    firstUsage: null,
+    commands: [],
+    judgedWith: [],
     evidence: null,
     describe: null,
     sandbox: null,

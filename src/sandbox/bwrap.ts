@@ -11,14 +11,13 @@ const KERNEL = ['--dev', '/dev', '--proc', '/proc'];
 
 function namespaceArguments(shellNetwork: boolean): readonly string[] {
   const spaces = '--unshare-user --disable-userns --unshare-pid --unshare-ipc --unshare-uts';
-  const rights = '--cap-drop ALL --die-with-parent --new-session';
-  return `${spaces}${shellNetwork ? '' : ' --unshare-net'} ${rights}`.split(' ');
+  const net = shellNetwork ? '' : ' --unshare-net';
+  return `${spaces}${net} --die-with-parent --new-session --as-pid-1`.split(' ');
 }
 
 /** Returns why bubblewrap cannot be used here, or null. */
 export async function probeBwrap(bwrap: string, shellNetwork: boolean): Promise<string | null> {
-  const root = ['--ro-bind', '/', '/', ...KERNEL];
-  const words = [bwrap, ...namespaceArguments(shellNetwork), ...root, '/bin/sh', '-c', ':'];
+  const words = [bwrap, ...namespaceArguments(shellNetwork), '--ro-bind', '/', '/', ...KERNEL, '/bin/true'];
   return tryWords(words, 'bwrap did not end');
 }
 
@@ -27,20 +26,20 @@ export async function createBwrapBackend(bwrap: string, plan: RootPlan): Promise
   const writable = { tmp: join(run, 'tmp'), home: join(run, 'home'), layer: join(run, 'layer', 'copy') };
   const mounts = listMounts(plan, writable);
   for (const { kind, from } of mounts)
-    if (kind === 'pin') await mkdir(from, { recursive: true, mode: 0o700 });
+    if (kind === 'open') await mkdir(from, { recursive: true, mode: 0o700 });
   const words = [
     ...[bwrap, ...namespaceArguments(shellNetwork), ...KERNEL],
     // Lists the keys of this machine, which no namespace isolates.
     ...(existsSync('/proc/keys') ? ['--ro-bind', '/dev/null', '/proc/keys'] : []),
     ...mounts.flatMap(({ kind, from, at }) => [MOUNT[kind], from, at]),
-    ...['--remount-ro', '/', '--'],
+    // bwrap does not wait for a first process of its own, with which all others die.
+    ...['--remount-ro', '/', '/bin/sh', '-c', '"$@"; exit $?', 'sh'],
   ];
   return {
     name: 'bwrap',
     layer: 'copy',
     words,
     endsWithGroup: true,
-    // All of it dies with the first process inside.
     killInside: async () => undefined,
     findFailure: () => tryWords([...words, '/bin/sh', '-c', ':'], 'bwrap did not end'),
     close: async () => undefined,
@@ -52,5 +51,4 @@ const MOUNT: Readonly<Record<Mount['kind'], string>> = {
   // What another program removed meanwhile has nothing to show.
   show: '--ro-bind-try',
   open: '--bind',
-  pin: '--bind',
 };

@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { SandboxError } from '../errors.ts';
-import { WAIT } from '../text/limits.ts';
 import type { Isolation } from '../types.ts';
 import { SYSTEM_ENVIRONMENT } from './host-program.ts';
 import type { ExecResult } from './sandbox.ts';
@@ -92,7 +91,7 @@ export async function runInside(
   const end = () => {
     kill();
     // What is just being started may not have been there.
-    killing ??= setInterval(kill, WAIT.killAgain);
+    killing ??= setInterval(kill, 100);
   };
   const timer = setTimeout(() => {
     isOver = true;

@@ -8,7 +8,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { SandboxError } from '../errors.ts';
 import { CREDENTIAL_FILE } from '../files/names.ts';
 import { readBoundedText } from '../files/read-bounded.ts';
-import { READ, WAIT } from '../text/limits.ts';
+import { READ } from '../text/limits.ts';
 import { runOnHost } from './host-program.ts';
 import { shellWord } from './sandbox.ts';
 import { isWithin, realOrSame } from './system-root.ts';
@@ -113,7 +113,7 @@ export async function planGit(run: string, workspace: string, signal: AbortSigna
   lines.push(...folders.map((folder) => `clean ${shellWord(`./${folder}`)}`));
   await writeFile(join(run, CLEAN), lines.join('\n'));
   const search = ['-c', FIND_CREDENTIALS, 'sh', ...found, ...objects.map(dirname)];
-  const options = { withinMs: WAIT.gitFolders, signal };
+  const options = { withinMs: 30_000, signal };
   const hasLogin = found.size > 0 && (await runOnHost('/bin/sh', search, options))?.exitCode !== 1;
   return { folders, objects, hasCredentials: removed.length > 0 || hasLogin };
 }
@@ -121,7 +121,7 @@ export async function planGit(run: string, workspace: string, signal: AbortSigna
 /** Returns the paths of everything named `.git` below a folder. */
 async function listGitPaths(workspace: string, signal: AbortSignal): Promise<readonly string[]> {
   const words = ['find', workspace, '-mindepth', '1', '-name', '.git', '-prune', '-print0'];
-  const found = await runOnHost('/usr/bin/env', words, { withinMs: WAIT.gitFolders, signal });
+  const found = await runOnHost('/usr/bin/env', words, { withinMs: 30_000, signal });
   // A path that is not UTF-8 cannot be cleaned.
   if (found === null || found.exitCode > 1 || found.stdout.includes('\uFFFD'))
     throw new SandboxError('The git folders of the checkout could not be listed.');

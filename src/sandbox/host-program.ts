@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExecOutput } from '@actions/exec';
-import { WAIT } from '../text/limits.ts';
 import { race } from '../text/wait.ts';
 
 /** PATH is not used, because an earlier step may have put any folder on it. */
@@ -26,7 +25,7 @@ export function findProgram(name: string, folders: readonly string[] = SYSTEM_FO
 export async function runOnHost(
   file: string,
   args: readonly string[],
-  { withinMs = WAIT.helper, signal }: { readonly withinMs?: number; readonly signal?: AbortSignal } = {},
+  { withinMs = 5_000, signal }: { readonly withinMs?: number; readonly signal?: AbortSignal } = {},
 ): Promise<ExecOutput | null> {
   // Loaded on first use, so that it does not delay the start of a run.
   const { getExecOutput } = await import('@actions/exec');

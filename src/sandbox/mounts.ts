@@ -1,8 +1,8 @@
 /** The mounts of a sandbox, in their order, for both backends. */
 import { dirname, join, relative } from 'node:path';
-import type { Isolation } from '../types.ts';
 import type { GitPlan } from './git-config.ts';
-import { isWithin, type Mount } from './system-root.ts';
+import { CONTEXT_FOLDER } from './sandbox.ts';
+import type { Mount } from './system-root.ts';
 
 /** What both backends build the root file system from. */
 export interface RootPlan {
@@ -13,13 +13,6 @@ export interface RootPlan {
   readonly entries: readonly Mount[];
   readonly git: GitPlan;
   readonly shellNetwork: boolean;
-}
-
-const CONTEXT = '/tmp/context';
-
-/** Where commands see the context folder. */
-export function contextFolderOf(isolation: Isolation, run: string): string {
-  return isolation === 'none' ? join(run, 'context') : CONTEXT;
 }
 
 /**
@@ -38,7 +31,7 @@ export function listMounts(
     open(tmp, '/tmp'),
     open(tmp, '/var/tmp'),
     open(home, plan.home),
-    show(join(run, 'context'), CONTEXT),
+    show(join(run, 'context'), CONTEXT_FOLDER),
     open(layer, workspace),
     ...git.folders.map((path) => show(join(layer, path), join(workspace, path))),
     ...plan.entries,
@@ -54,16 +47,14 @@ export function listMounts(
 function pinMounts(mounts: readonly Mount[]): readonly Mount[] {
   const pinned = new Map<string, Mount>();
   for (const mount of mounts) {
-    const outer = findWritable(mount, [...pinned.values()]);
+    const outer = [...pinned.values()].findLast(
+      ({ kind, at }) => kind === 'open' && mount.at.startsWith(`${at}/`),
+    );
     const above: Mount[] = [];
-    for (let at = dirname(mount.at); outer !== null && at !== outer.at && !pinned.has(at); at = dirname(at))
-      above.unshift({ kind: 'pin', from: join(outer.from, relative(outer.at, at)), at });
+    for (let at = dirname(mount.at); outer && at !== outer.at && !pinned.has(at); at = dirname(at))
+      above.unshift({ kind: 'open', from: join(outer.from, relative(outer.at, at)), at });
     for (const pin of above) pinned.set(pin.at, pin);
     pinned.set(mount.at, mount);
   }
   return [...pinned.values()];
-}
-
-function findWritable({ at }: Mount, mounts: readonly Mount[]) {
-  return mounts.findLast((one) => one.kind === 'open' && isWithin(at, one.at) && one.at !== at) ?? null;
 }

@@ -1,12 +1,10 @@
 /** Gives the tools of a run their access to the sandbox. */
 import { isAbsolute, resolve } from 'node:path';
-import { WAIT } from '../text/limits.ts';
 import { readConfined } from './confined-read.ts';
 import type { Detected } from './detect.ts';
 import { parseRead, readScript, requireExit, writeScript } from './file-scripts.ts';
-import { contextFolderOf } from './mounts.ts';
 import { replaceContext } from './runner.ts';
-import { DeniedError, type OpenedSandbox, type SandboxOptions } from './sandbox.ts';
+import { contextFolderOf, DeniedError, type OpenedSandbox, type SandboxOptions } from './sandbox.ts';
 import { type StartedSandbox, startSandbox } from './start.ts';
 import { realOrSame } from './system-root.ts';
 
@@ -19,7 +17,7 @@ export function openSandbox(options: SandboxOptions, detected: Detected): Opened
   const { mode } = options;
   if (detected.kind === 'none' && mode === 'required') throw detected.error;
   const run = realOrSame(options.runFolder);
-  const contextFolder = contextFolderOf(detected.kind, run);
+  const contextFolder = contextFolderOf(detected.kind !== 'none', run);
   const closing = new AbortController();
   const opened = startSandbox({ ...options, runFolder: run }, detected, closing.signal);
   let started: StartedSandbox | null = null;
@@ -35,7 +33,7 @@ export function openSandbox(options: SandboxOptions, detected: Detected): Opened
     if (runner === null) throw new DeniedError('Without a sandbox, no commands can run.');
     return runner;
   };
-  const limits = { timeoutMs: WAIT.fileTool, signal: closing.signal };
+  const limits = { timeoutMs: 30_000, signal: closing.signal };
 
   return {
     workingDirectory: options.workingDirectory,

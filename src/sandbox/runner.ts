@@ -2,11 +2,9 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, SandboxError } from '../errors.ts';
-import { TOOL } from '../text/limits.ts';
 import { type Backend, type CommandOptions, createOutput, runInside } from './command.ts';
 import { buildEnvironment, scriptEnvironment } from './environment.ts';
-import { contextFolderOf } from './mounts.ts';
-import { type RunScript, type Sandbox, type SandboxOptions, shellWord } from './sandbox.ts';
+import { contextFolderOf, type RunScript, type Sandbox, type SandboxOptions, shellWord } from './sandbox.ts';
 import { realOrSame } from './system-root.ts';
 
 export interface Runner {
@@ -30,8 +28,8 @@ export async function createRunner(
   closing: AbortSignal,
 ): Promise<Runner> {
   const { runFolder: run } = options;
-  const contextFolder = contextFolderOf(backend.name, run);
   const isOff = backend.name === 'none';
+  const contextFolder = contextFolderOf(!isOff, run);
   const tmp = isOff ? join(run, 'tmp') : '/tmp';
   const home = isOff ? join(run, 'home') : realOrSame(options.home);
   const put = (name: string, bytes: Buffer | string) => replaceContext(run, name, bytes);
@@ -81,7 +79,7 @@ export async function createRunner(
         await put('.command', command);
         outputs += 1;
         const name = `output-${outputs}.txt`;
-        const output = createOutput(maxOutputBytes, join(options.runFolder, 'context', name), TOOL.spill);
+        const output = createOutput(maxOutputBytes, join(options.runFolder, 'context', name), 64 * 1024 ** 2);
         const ran = start(shell, '.start', { timeoutMs, signal, onOutput: output.add });
         await ran.catch(() => undefined);
         const { isCut, ...kept } = await output.finish();

@@ -1,4 +1,5 @@
 /** The only access of the model to this machine; `open.ts` creates the sandbox. */
+import { join } from 'node:path';
 import type { Isolation } from '../types.ts';
 
 /** A request of the model that the sandbox denies. Tools turn it into an error result; it never leaves the toolbox. */
@@ -120,6 +121,14 @@ export interface SandboxOptions {
   readonly isSecret: (value: string) => boolean;
   /** A new folder of this run (mode 0700), created by the caller under RUNNER_TEMP and removed by it. */
   readonly runFolder: string;
+}
+
+/** Where isolated commands see the context folder. */
+export const CONTEXT_FOLDER = '/tmp/context';
+
+/** Returns where tools see the context folder of a run. */
+export function contextFolderOf(isIsolated: boolean, runFolder: string): string {
+  return isIsolated ? CONTEXT_FOLDER : join(runFolder, 'context');
 }
 
 /** Quotes a string as one word of a shell script. */

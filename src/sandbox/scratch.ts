@@ -2,7 +2,6 @@
 import { mkdir, rm, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SandboxError } from '../errors.ts';
-import { WAIT } from '../text/limits.ts';
 import { CLEAN } from './git-config.ts';
 import { findProgram, runOnHost } from './host-program.ts';
 
@@ -30,13 +29,16 @@ export async function makeRunFolders(run: string, workspace: string): Promise<vo
   await symlink(workspace, join(run, 'lower'));
 }
 
+/** How long a copy of the checkout may take, in milliseconds. */
+export const COPY_WITHIN = 300_000;
+
 /** Copies the checkout, and cleans the copy. @throws SandboxError with the words of `cp`, as about a full disk */
 export async function copyWorkspace(run: string, workspace: string, signal: AbortSignal): Promise<void> {
   const script = 'set -e; cp -a -- "$2" "$3"; cd "$3"; . "$1"';
   const args = ['-c', script, 'sh', join(run, CLEAN), workspace, join(run, 'layer', 'copy')];
-  const copied = await runOnHost('/bin/sh', args, { withinMs: WAIT.copy, signal });
+  const copied = await runOnHost('/bin/sh', args, { withinMs: COPY_WITHIN, signal });
   if (copied?.exitCode === 0) return;
-  const why = copied === null ? `not within ${WAIT.copy / 1000} s` : (copied.stderr.split('\n')[0] ?? '');
+  const why = copied === null ? `not within ${COPY_WITHIN / 1000} s` : (copied.stderr.split('\n')[0] ?? '');
   throw new SandboxError(`The checkout could not be copied to RUNNER_TEMP: ${why.trim()}.`);
 }
 

@@ -9,7 +9,6 @@ import { readlink, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { SandboxError } from '../errors.ts';
-import { WAIT } from '../text/limits.ts';
 import type { RootPlan } from './mounts.ts';
 import { type RunScript, shellWord } from './sandbox.ts';
 
@@ -21,7 +20,7 @@ export async function runSelfTest(plan: RootPlan, runScript: RunScript, signal: 
   const bystander = await startBystander(sentinel);
   const listener = await startListener();
   try {
-    const limits = { maxBytes: 1_000, timeoutMs: WAIT.selfTest, signal };
+    const limits = { maxBytes: 1_000, timeoutMs: 15_000, signal };
     const { stdout } = await runScript(await makeProbes(plan, sentinel, file, listener.port), limits);
     const said = stdout.toString('utf8').trim() || 'the probes did not finish';
     if (said !== 'all probes passed') throw new SandboxError(`The sandbox failed its self-test: ${said}.`);

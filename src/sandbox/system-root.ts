@@ -53,8 +53,8 @@ const BESIDE_BIN_IN_HOME = /^lib(?:32|64|exec)?$/u;
 
 /** A place in the new root. */
 export interface Mount {
-  /** Read-only, writable, a folder in a writable one at its own place, or a link. */
-  readonly kind: 'show' | 'open' | 'pin' | 'link';
+  /** Read-only, a writable folder, which need not exist, or a link. */
+  readonly kind: 'show' | 'open' | 'link';
   /** What is mounted, an absolute path on this machine; of a link, what it holds. */
   readonly from: string;
   /** An absolute path. */

@@ -8,14 +8,13 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SandboxError } from '../errors.ts';
-import { WAIT } from '../text/limits.ts';
 import { race } from '../text/wait.ts';
 import type { Backend } from './command.ts';
 import { CLEAN } from './git-config.ts';
 import { SYSTEM_ENVIRONMENT, SYSTEM_FOLDERS, tryWords } from './host-program.ts';
 import { listMounts, type RootPlan } from './mounts.ts';
 import { shellWord } from './sandbox.ts';
-import type { Identity } from './scratch.ts';
+import { COPY_WITHIN, type Identity } from './scratch.ts';
 
 /** Absolute paths of the programs. */
 export interface UnsharePrograms {
@@ -27,8 +26,7 @@ export interface UnsharePrograms {
 }
 
 function namespaceArguments(shellNetwork: boolean): readonly string[] {
-  const words = '--mount --propagation private --pid --fork --kill-child --ipc --uts --cgroup';
-  return `${words}${shellNetwork ? '' : ' --net'}`.split(' ');
+  return `--mount --pid --fork --ipc --uts${shellNetwork ? '' : ' --net'}`.split(' ');
 }
 
 /** Returns why namespaces cannot be made here, or null. */
@@ -36,7 +34,7 @@ export async function probeUnshare(
   { asRoot, unshare }: UnsharePrograms,
   shellNetwork: boolean,
 ): Promise<string | null> {
-  const namespaces = [...namespaceArguments(shellNetwork), '--mount-proc', '--', '/bin/sh', '-c', ':'];
+  const namespaces = [...namespaceArguments(shellNetwork), '--mount-proc', '/bin/sh', '-c', ':'];
   return tryWords([...asRoot, unshare, ...namespaces], 'unshare did not end');
 }
 
@@ -49,7 +47,7 @@ export async function startUnshareBackend(
 ): Promise<Backend> {
   const { run, shellNetwork } = plan;
   const mark = `sandbox-${randomBytes(8).toString('hex')}`;
-  const words = [programs.unshare, ...namespaceArguments(shellNetwork), '--', '/bin/sh', '-c'];
+  const words = [programs.unshare, ...namespaceArguments(shellNetwork), '/bin/sh', '-c'];
   const script = [
     [...words, rootScript(plan, identity, mark)].map(shellWord).join(' '),
     'code=$?',
@@ -70,13 +68,13 @@ export async function startUnshareBackend(
   const lines = createInterface({ input: holder.stdout })[Symbol.asyncIterator]();
   // All of it is read before any of it runs; what follows on stdin is for the holder.
   holder.stdin.write(`{\n${script}\n}; exit\n`);
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(WAIT.mounts)]);
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(COPY_WITHIN)]);
   const up = await race(lines.next(), limit).catch(() => null);
   const [, pid, layer, users] = /^up (\d+) (overlay|copy) (yes|no)$/u.exec(String(up?.value)) ?? [];
   if (pid === undefined) {
     holder.stdin.end();
     if (up !== null) await ended;
-    const reason = up === null ? `not within ${WAIT.mounts / 1000} s` : complaint.trim().split('\n')[0];
+    const reason = up === null ? `not within ${COPY_WITHIN / 1000} s` : complaint.trim().split('\n')[0];
     throw new SandboxError(`The sandbox could not be built: ${reason || 'no reason was given'}.`);
   }
   let hasEnded = false;
@@ -96,7 +94,7 @@ export async function startUnshareBackend(
     async close() {
       holder.stdin.end();
       // What is still to be removed then is removed after this process has exited.
-      await Promise.race([ended, sleep(WAIT.sandboxEnd, undefined, { ref: false })]);
+      await Promise.race([ended, sleep(5_000, undefined, { ref: false })]);
       holder.unref();
     },
   };
@@ -128,12 +126,12 @@ function enterWords(
     'exit $?',
   ].join('\n');
   return [
-    ...[...asRoot, nsenter, ...`--target ${pid} --mount --pid --ipc --uts --cgroup`.split(' ')],
+    ...[...asRoot, nsenter, ...`--target ${pid} --mount --pid --ipc --uts`.split(' ')],
     ...(shellNetwork ? [] : ['--net']),
     ...(usersFile === null ? [] : [`--user=${usersFile}`]),
-    ...['--', '/bin/sh', '-c', enter, 'sh'],
+    ...['/bin/sh', '-c', enter, 'sh'],
     ...[setpriv, ...`--reuid ${uid} --regid ${gid} --clear-groups --no-new-privs`.split(' ')],
-    ...['--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all', '--'],
+    ...['--inh-caps=-all', '--bounding-set=-all'],
   ];
 }
 
@@ -144,34 +142,39 @@ chown $owner layer/upper
 chmod "$(stat -c %a lower/.)" layer/upper
 folders=lowerdir=lower,upperdir=layer/upper,workdir=layer/work
 layer=overlay
-if ! mount -t overlay -o nosuid,nodev,$folders overlay layer/merged 2>/dev/null; then
+if ! mount -t overlay -o $folders overlay layer/merged 2>/dev/null; then
   layer=copy
   cp -a -- lower/. layer/copy
   mount --bind layer/copy layer/merged
-  mount -o remount,bind,rw,nosuid,nodev layer/merged
 fi
+mount -o remount,bind,nodev layer/merged
 (cd layer/merged; . ../../${CLEAN})`;
 
-/** What makes the kinds of mounts, each of $1 at $2. What another program removed meanwhile has nothing to show. */
+/**
+ * What makes the kinds of mounts, each of $1 at $2. What another program removed meanwhile has nothing to show. A folder
+ * may hold device files. nosuid is not needed: with no_new_privs a set-user-ID program is one like any other.
+ */
 const MOUNTS = `
 make_folder() { [ -d "$1" ] || mkdir -p "$1"; }
-place() { if [ -d "$1" ]; then make_folder "$2"; else make_folder "\${2%/*}"; [ -e "$2" ] || : > "$2"; fi; }
-show() { [ -e "$1" ] || return 0; place "$1" "$2"; mount -o bind,ro,nosuid,nodev "$1" "$2"; }
-open() { place "$1" "$2"; mount -o bind,rw,nosuid,nodev "$1" "$2"; }
-pin() { make_folder "$2"; mount --bind "$2" "$2"; }
+show() {
+  [ -e "$1" ] || return 0
+  if [ -d "$1" ]; then make_folder "$2"; else make_folder "\${2%/*}"; [ -e "$2" ] || : > "$2"; fi
+  mount -o bind,ro,nodev "$1" "$2"
+}
+open() { make_folder "$1"; make_folder "$2"; mount --bind "$1" "$2"; }
 link() { make_folder "\${2%/*}"; ln -s "$1" "$2"; }`;
 
 /** With the half of the memory that home and /tmp may take, /dev/shm must not take all of it. */
 const DEVICES = `
-mount -t tmpfs -o nosuid,noexec,mode=0755,size=1m none root/dev
+mount -t tmpfs none root/dev
 : > root/dev/$mark
 mkdir root/dev/pts root/dev/shm
 for name in null zero full random urandom tty; do
   : > root/dev/$name
-  mount -o bind,ro,nosuid,noexec /dev/$name root/dev/$name
+  mount -o bind,ro /dev/$name root/dev/$name
 done
-mount -t devpts -o newinstance,ptmxmode=0666,mode=0620,nosuid,noexec none root/dev/pts
-mount -t tmpfs -o nosuid,nodev,mode=1777,size=10% none root/dev/shm
+mount -t devpts -o ptmxmode=0666 none root/dev/pts
+mount -t tmpfs -o size=10% none root/dev/shm
 (cd root/dev; ln -s pts/ptmx ptmx; ln -s /proc/self/fd fd; ln -s fd/0 stdin; ln -s fd/1 stdout; ln -s fd/2 stderr)`;
 
 /**
@@ -203,10 +206,9 @@ fi`;
 /**
  * Returns the script of the holder: it builds the root, enters it, prints `up`, its pid and the kind of layer, and then
  * kills all other processes in its namespace at each line of its stdin. Everything ends with its stdin. Its pid is read
- * from the host's /proc, so that it is the one outside; private/ is a tmpfs, whose limit is half of the memory. /proc/keys
- * lists the keys of this machine, which no namespace isolates; and root can write core_pattern, sysrq-trigger and the
- * like without any capability. The loop has a shell of its own, because commands can read this script in /proc. It waits
- * for a subshell, and with it for all that died before; if none can be started, `command` keeps the loop alive.
+ * from the host's /proc, so that it is the one outside; private/ is a tmpfs, whose limit is half of the memory. Root can
+ * write core_pattern and the like in /proc without any capability. The loop waits for a subshell, thus for all that
+ * died; without one `command` goes on.
  */
 function rootScript(plan: RootPlan, { uid, gid }: Identity, mark: string): string {
   const { run } = plan;
@@ -220,27 +222,28 @@ umask 022
 owner=${uid}:${gid} mark=${mark}
 read -r self rest < /proc/self/stat
 cd ${shellWord(run)}${LAYER}
-mount -t tmpfs -o mode=0711,nosuid,nodev none private
+mount -t tmpfs none private
 mkdir -m 1777 private/tmp
 mkdir -m 0700 private/home
-mount -t tmpfs -o mode=0755,nosuid,nodev none root
+mount -t tmpfs none root
 mkdir root/proc root/dev root/old${MOUNTS}
 ${mounts.join('\n')}
 chown -R $owner private/tmp private/home
-mount -t proc -o nosuid,nodev,noexec proc root/proc${DEVICES}${USERS}
-mount -o remount,ro,nosuid,noexec root/dev
+mount -t proc proc root/proc${DEVICES}${USERS}
+mount -o remount,ro root/dev
 [ ! -e root/proc/keys ] || mount --bind root/dev/null root/proc/keys
-mount -o remount,bind,ro,nosuid,nodev,noexec root/proc
+mount -o remount,bind,ro root/proc
 ${plan.shellNetwork ? '' : 'ip link set lo up 2>/dev/null || :'}
-mount -o remount,ro,nosuid,nodev root
+mount -o remount,ro root
 cd root
 pivot_root . old
 cd /
 umount -l /old
 echo "up $self $layer $users"
-exec /bin/sh -c 'while read -r line; do
+set +e
+while read -r line; do
   kill -s KILL -- -1
-  command eval "(:)"
+  command eval '(:)'
   echo killed
-done 2>/dev/null'`;
+done 2>/dev/null`;
 }

@@ -2,8 +2,6 @@
 import type { JsonObject, Usage } from '../types.ts';
 import { isObject } from './json.ts';
 
-const NOTHING: JsonObject = {};
-
 /** Returns a field that is an object; null otherwise. */
 export function findObject(object: JsonObject, name: string): JsonObject | null {
   const value = readOwn(object, name);
@@ -12,7 +10,7 @@ export function findObject(object: JsonObject, name: string): JsonObject | null 
 
 /** Returns a field that is an object; an empty object otherwise. */
 export function readObject(object: JsonObject, name: string): JsonObject {
-  return findObject(object, name) ?? NOTHING;
+  return findObject(object, name) ?? {};
 }
 
 /** Returns the objects in a field that is a list; an empty list otherwise. */

@@ -3,29 +3,18 @@
 import type { Json, JsonObject } from '../types.ts';
 import { JSON_TEXT } from './limits.ts';
 
-/** Why a text is refused; quotes nothing of the text. */
-export interface JsonRefusal {
-  readonly ok: false;
-  /** A clause without its subject: `is not valid JSON: …`. */
-  readonly fault: string;
-  /** The same as a sentence about the text. */
-  readonly problem: string;
-}
-
-export type StrictJson = { readonly ok: true; readonly value: Json } | JsonRefusal;
-
 /** A number that JavaScript cannot represent exactly, so that the parsed value differs. */
 export interface InexactNumber {
   /** Keys and indexes from the root. */
-  readonly path: readonly (string | number)[];
+  readonly path: readonly string[];
   /** The parsed value; infinite when the number is too large. */
   readonly number: number;
 }
 
-/** A parsed text and the numbers in it that JavaScript cannot represent. */
-export type JsonWithInexact =
+/** A parsed text, or a clause, `is not valid JSON: …`, that quotes nothing of it. */
+type StrictJson =
   | { readonly ok: true; readonly value: Json; readonly inexact: readonly InexactNumber[] }
-  | JsonRefusal;
+  | { readonly ok: false; readonly fault: string };
 
 /** Inexact numbers that are listed: each has a path, and a text may hold a million. */
 const MAX_INEXACT = 1_000;
@@ -61,26 +50,13 @@ export function parseOrUndefined(text: string): unknown {
   }
 }
 
-/** Returns the text of `JSON.stringify(value, null, 2)`; null when it is longer than `max` characters. */
-export function indentedJson(value: Json, max: number): string | null {
-  try {
-    if (JSON.stringify(value).length > max) return null;
-    const text = JSON.stringify(value, null, 2);
-    return text.length <= max ? text : null;
-  } catch {
-    // JSON.stringify nests less deeply than JSON.parse, and indentation may be longer than a string can be.
-    return null;
-  }
-}
-
 /**
  * Parses a complete JSON text. Refuses invalid JSON, duplicate keys, numbers that JavaScript cannot represent exactly,
  * nesting deeper than `JSON_TEXT.depth`, and unpaired surrogates. `__proto__` is an ordinary key.
  */
 export function parseStrictJson(text: string): StrictJson {
   const parsed = parseJsonWithInexact(text);
-  if (!parsed.ok) return parsed;
-  return parsed.inexact.length > 0 ? refuse(INEXACT) : { ok: true, value: parsed.value };
+  return parsed.ok && parsed.inexact.length > 0 ? refuse(INEXACT) : parsed;
 }
 
 /**
@@ -88,7 +64,7 @@ export function parseStrictJson(text: string): StrictJson {
  * and those that equal one of them once parsed. Callers must check `inexact` before using the value.
  * @param depth the maximum nesting depth
  */
-export function parseJsonWithInexact(text: string, depth: number = JSON_TEXT.depth): JsonWithInexact {
+export function parseJsonWithInexact(text: string, depth: number = JSON_TEXT.depth): StrictJson {
   let value: Json;
   try {
     value = JSON.parse(text);
@@ -103,14 +79,15 @@ export function parseJsonWithInexact(text: string, depth: number = JSON_TEXT.dep
   if (withoutStrings.split(':').length - 1 !== keys) return refuse('gives a key twice in one object');
   const literals = withoutStrings.match(/-?\d[-+.\deE]*/g) ?? [];
   const changed = new Set(literals.filter((literal) => !isExact(literal)).map(Number));
-  if (changed.size === 0) return { ok: true, value, inexact: [] };
   const inexact: InexactNumber[] = [];
-  findNumbers(value, changed, [], inexact);
-  return inexact.length > MAX_INEXACT ? refuse(INEXACT) : { ok: true, value, inexact };
+  if (changed.size > 0)
+    for (const found of findNumbers(value, changed, []))
+      if (inexact.push(found) > MAX_INEXACT) return refuse(INEXACT);
+  return { ok: true, value, inexact };
 }
 
-function refuse(fault: string): JsonRefusal {
-  return { ok: false, fault, problem: `The text ${fault}.` };
+function refuse(fault: string): StrictJson {
+  return { ok: false, fault };
 }
 
 /** Returns the message of JSON.parse, unless it quotes the text. */
@@ -120,27 +97,25 @@ function syntaxWords(error: unknown): string {
   return message.replace(/(?: in JSON)? at position \d+/, '');
 }
 
-/** Counts the keys in a value and looks at each string; stops below `limit` levels. Iterative, so safe for any depth. */
+/** Counts the keys in a value and looks at each string; stops below `limit` levels. */
 function lookInto(value: Json, limit: number): { isDeeper: boolean; isWellFormed: boolean; keys: number } {
   let isWellFormed = true;
   let keys = 0;
-  const rest: { readonly holder: JsonObject | readonly Json[]; readonly depth: number }[] = [
-    { holder: [value], depth: 0 },
-  ];
+  const rest: [holder: JsonObject | readonly Json[], depth: number][] = [[[value], 0]];
   for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
-    const { holder, depth } = next;
+    const [holder, depth] = next;
     if (depth > limit) return { isDeeper: true, isWellFormed, keys };
     const names = isArray(holder) ? [] : Object.keys(holder);
     keys += names.length;
     if (!names.every((name) => name.isWellFormed())) isWellFormed = false;
     for (const child of isArray(holder) ? holder : Object.values(holder)) {
       if (typeof child === 'string' && !child.isWellFormed()) isWellFormed = false;
-      if (typeof child === 'object' && child !== null) rest.push({ holder: child, depth: depth + 1 });
+      if (typeof child === 'object' && child !== null) rest.push([child, depth + 1]);
     }
   }
   return { isDeeper: false, isWellFormed, keys };
 }
-/** Whether parsing and serializing do not change a number. */
+
 function isExact(literal: string): boolean {
   const written = String(Number(literal));
   return written === literal || decimal(written) === decimal(literal);
@@ -159,17 +134,18 @@ function decimal(literal: string): string {
   return `${significant}e${Number(power) - fraction.length + digits.length - significant.length}`;
 }
 
-/** Adds the places of some numbers in a value whose depth was checked; stops when there are too many. */
-function findNumbers(
+/** Yields the places of some numbers in a value whose depth was checked. */
+function* findNumbers(
   value: Json,
   numbers: ReadonlySet<number>,
-  path: InexactNumber['path'],
-  found: InexactNumber[],
-): void {
-  if (typeof value === 'number' && numbers.has(value)) found.push({ path, number: value });
+  path: readonly string[],
+): Generator<InexactNumber> {
+  if (typeof value === 'number' && numbers.has(value)) yield { path, number: value };
   if (typeof value !== 'object' || value === null) return;
-  for (const [key, child] of Object.entries(value)) {
-    if (found.length > MAX_INEXACT) return;
-    findNumbers(child, numbers, [...path, isArray(value) ? Number(key) : key], found);
-  }
+  for (const [key, child] of Object.entries(value)) yield* findNumbers(child, numbers, [...path, key]);
+}
+
+/** Returns a value that is an object, and an empty object for any other. */
+export function objectOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
 }

@@ -1,4 +1,4 @@
-/** The limits that several files share, and those of GitHub. A limit that is used in one file is a constant there. */
+/** The limits that several files share, those of JSON texts, and those of GitHub. Others stand beside their only use. */
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -53,52 +53,6 @@ export const READ = {
   policy: 4 * MIB,
   /** HEAD, a ref, or a file that names a git folder: each holds one path or hash. */
   pointer: 64 * KIB,
-  /** git's list of the files of the workspace, enough for about half a million. */
-  fileList: 64 * MIB,
-  /** The patch of what the agent changed, which is searched for secrets in memory. */
-  patch: 32 * MIB,
-} as const;
-
-/** Lengths that the schema of the envelope gives, in UTF-16 code units. */
-export const WIRE = {
-  /** The path of a finding, in `evidence.findings` of the envelope. */
-  findingPath: 4_096,
-} as const;
-
-/** How much of the files is looked at for evidence. */
-export const EVIDENCE = {
-  /** Bytes of a file in which quotes are looked up. */
-  sourceFile: MIB,
-} as const;
-
-/** How long something may take, in milliseconds. */
-export const WAIT = {
-  /** A validation, with what it awaits: a pattern may take exponential time. */
-  validation: 1_000,
-  /** The compilation of a schema: large ones are slow, and ones that never finish are refused. */
-  compilation: 3_000,
-  /** A helper program of the host. */
-  helper: 5_000,
-  /** git, in the sandbox: a list of all files or a diff. */
-  git: 60_000,
-  /** The mounts of `unshare`, with a copy of the checkout if no overlay can be mounted. */
-  mounts: 300_000,
-  /** The end of a sandbox, with the removal of what the agent wrote. */
-  sandboxEnd: 5_000,
-  /** The search for git folders in a checkout, on a slow disk. */
-  gitFolders: 30_000,
-  /** A copy of the checkout, if no overlay can be mounted. */
-  copy: 300_000,
-  /** The self-test of a sandbox. */
-  selfTest: 15_000,
-  /** A tool that reads or writes a file. */
-  fileTool: 30_000,
-  /** Between two attempts to kill a command that is just starting. */
-  killAgain: 100,
-  /** The snapshot of the workspace before the agent's first command. */
-  firstSnapshot: 30_000,
-  /** The snapshot at the end, which comes after the run's time limit. */
-  lastSnapshot: 10_000,
 } as const;
 
 /** Lengths and depths of JSON texts. */
@@ -109,59 +63,16 @@ export const JSON_TEXT = {
   callName: 4 * KIB,
   /** Nested arrays and objects of any text. Deeper ones are refused, so that later recursion is safe. */
   depth: 500,
-  /**
-   * The same for a payload. The envelope holds it one level down and must itself be readable; parsers in other languages
-   * also stop early, many between 100 and 500 levels.
-   */
+  /** The same for a payload: parsers in other languages also stop early, many between 100 and 500 levels. */
   payloadDepth: 100,
-} as const;
-
-/** The minimum length of secrets, in characters. */
-export const SECRET = {
-  /** A value that is masked: shorter ones would mask ordinary words, and the gaps would reveal them. */
-  masked: 4,
 } as const;
 
 /** What GitHub and its runner accept, or what we publish of it. */
 export const GITHUB = {
-  /** Bytes of the step summary; the runner rejects a larger one entirely. */
-  summary: MIB,
-  /**
-   * Bytes of a comment without its marker and note. GitHub accepts 65,536 characters, and a text never has fewer bytes
-   * in UTF-8, however characters are counted.
-   */
-  comment: 64_000,
-  /** Characters of the description of a commit status. */
-  statusDescription: 140,
   /** Bytes of a job output. */
   output: MIB,
-  /**
-   * Annotations that the runner keeps per level and step (`_maxCountPerIssueType`); the rest appear only in the log.
-   * GitHub keeps 50 per job, so a job with many steps may show fewer.
-   */
-  annotations: 10,
-  /** Results of a SARIF log: GitHub rejects more than 25,000 and processes the 5,000 most severe. */
-  sarifResults: 5_000,
-  /** Bytes of a SARIF log. GitHub accepts 10 MB compressed, and a hostile text may be incompressible. */
-  sarif: 9_000_000,
   /** Files that are listed for a pull request. */
   changedFiles: 3_000,
-  /** Characters of the description of a pull request. */
-  body: 65_536,
   /** Characters of the diff of a pull request; bytes where git makes it. */
   diff: 4_000_000,
-} as const;
-
-/** What a merge accepts. */
-export const MERGE = {
-  /** Characters of the name of a leg or a vote. */
-  name: 200,
-  /** Findings of one run, and of the merge; more than a reader would go through. */
-  findings: 200,
-} as const;
-
-/** The tools of the agent. */
-export const TOOL = {
-  /** Bytes of a command's output that are kept in a file. */
-  spill: 64 * MIB,
 } as const;

@@ -1,7 +1,7 @@
 /** Helpers for messages: quoting and truncating text, counts with their nouns, alternatives, spelling suggestions. */
 
 import type { RedactedIssue } from '../types.ts';
-import { DISPLAY } from './limits.ts';
+import { DISPLAY, LISTED } from './limits.ts';
 
 /** Truncates a text to at most `max` UTF-16 code units including an ellipsis, without splitting a surrogate pair. */
 export function truncate(text: string, max: number): string {
@@ -67,7 +67,14 @@ export function listIssues(issues: readonly RedactedIssue[]): string {
   return parts.join(', ');
 }
 
-/** The beginning of a problem with a value that was typed twice, perhaps under two names. */
+/** Says that a value was typed twice, perhaps under two names. */
 export function givenTwice(one: string, two: string): string {
   return one === two ? 'It is given twice' : `It is given twice, as ${one} and as ${two}`;
+}
+
+/** Lists the first names of so many in quotes, which are hostile; the rest are counted. */
+export function listNames(names: readonly string[], total = names.length): string {
+  const quoted = names.slice(0, LISTED.some).map((name) => JSON.stringify(name.slice(0, DISPLAY.path)));
+  const more = total - quoted.length;
+  return `${quoted.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -5,19 +5,14 @@ import { DISPLAY } from './limits.ts';
 import { truncate } from './messages.ts';
 
 /**
- * Terminal escape sequences, which are removed as a whole so that no remains litter the text; a lone ESC matches
- * `INVISIBLE`. No match extends past a character that could begin another sequence: otherwise a megabyte of such
- * beginnings would be scanned once for each of them.
+ * Terminal escape sequences, which are removed as a whole; a lone ESC matches `INVISIBLE`. No match extends past the
+ * beginning of another sequence: otherwise a megabyte of beginnings would be scanned once for each of them.
  */
 const CONTROL_SEQUENCE = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]/g;
 /** A terminal title or hyperlink. */
 const TITLE_SEQUENCE = /(?:\x1b\]|\x9d)[^\x07\x1b\x9c\x9d\n\r]*(?:\x07|\x1b\\|\x9c)/g;
-/**
- * Control, bidi and zero-width characters, except tabs and line feeds. Zero-width characters are removed because some
- * string comparisons, such as some in .NET, ignore them.
- */
+/** Control, bidi and zero-width characters, except tabs and line feeds: some comparisons, as in .NET, ignore them. */
 const INVISIBLE = /[^\P{Cc}\t\n]|\p{Cf}|\p{Default_Ignorable_Code_Point}/gu;
-
 /** All line breaks that any log reader recognizes. */
 const LINE_BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g;
 
@@ -31,18 +26,14 @@ export function cleanText(text: string): string {
   return withoutSequences(text).toWellFormed().replace(LINE_BREAK, '\n').replace(INVISIBLE, '');
 }
 
-/**
- * Sanitizes a text for display: masks secrets, then removes invisible characters, up to `maxRead` characters. What is cut
- * was masked: half a secret is found by nobody.
- */
+/** Sanitizes the first characters of a text for display. They are masked before they are cut: nobody finds half a secret. */
 export function sanitize(
   text: string,
   secrets: { mask(text: string): string },
   maxRead: number = DISPLAY.sanitized,
 ): string {
-  const masked = secrets.mask(text);
   // Masked twice: cleaning can join a secret that a control character split.
-  return secrets.mask(cleanText(truncate(masked, maxRead)));
+  return secrets.mask(cleanText(truncate(secrets.mask(text), maxRead)));
 }
 
 /** Collapses whitespace to put a text on one line, truncated to `max` characters. */
@@ -63,18 +54,14 @@ export function escapeCommands(json: string): string {
   return json.replace(MARKER, '#\\u0023');
 }
 
-/**
- * Visibly breaks up the runners' command markers: `::` counts at the start of a line, `##[` and `##vso[` anywhere in
- * it. Clean the text first, or invisible characters may be between those of a marker.
- */
+/** Visibly breaks up the runners' command markers. Clean the text first: invisible characters may be inside a marker. */
 export function breakCommands(text: string): string {
   return text.replace(/:(?=:)/g, ': ').replace(MARKER, '## ');
 }
 
 /**
- * Characters that `JSON.stringify` does not escape but that have an effect: DEL and C1 control characters, line
- * separators recognized by some readers, and characters that change the writing direction. None of them can occur
- * outside a JSON string.
+ * Characters that `JSON.stringify` does not escape: DEL and C1 control characters, line separators of some readers, and
+ * characters that change the writing direction. Like those of a shell below, they occur in JSON strings only.
  */
 const ACTIVE = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
@@ -85,7 +72,7 @@ export function jsonLine(value: Json): string {
 
 /**
  * Serializes a value to one line of JSON that stays text if a script inserts it through an unquoted `${{ }}`: shell
- * characters that quote, substitute or redirect become `\u` escapes. None of them can occur outside a JSON string.
+ * characters that quote, substitute or redirect become `\u` escapes.
  */
 export function shellSafeJson(value: Json): string {
   return JSON.stringify(value).replace(/[<>&'`$\u007f-\u009f\u2028\u2029\ufeff]/g, escapeCharacter);

@@ -5,39 +5,31 @@ import { isArray, isObject } from './json.ts';
 
 export type Shape = 'schema' | 'list' | 'map' | 'literal';
 
-const keywordsByShape: Readonly<Record<Exclude<Shape, 'literal'>, readonly string[]>> = {
-  schema: [
-    ...['additionalItems', 'additionalProperties', 'contains', 'contentSchema', 'else', 'if', 'items', 'not'],
-    ...['propertyNames', 'then', 'unevaluatedItems', 'unevaluatedProperties'],
-  ],
-  list: ['allOf', 'anyOf', 'oneOf', 'prefixItems'],
-  map: ['$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patternProperties', 'properties'],
-};
+const SCHEMAS: ReadonlySet<string> = new Set([
+  ...['additionalItems', 'additionalProperties', 'contains', 'contentSchema', 'else', 'if', 'items', 'not'],
+  ...['propertyNames', 'then', 'unevaluatedItems', 'unevaluatedProperties'],
+]);
+/** `items` is a list in draft-07 tuples. */
+const LISTS: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'items', 'oneOf', 'prefixItems']);
+const MAPS: ReadonlySet<string> = new Set([
+  ...['$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patternProperties', 'properties'],
+]);
 
-const shapes = new Map(
-  (['schema', 'list', 'map'] as const).flatMap((shape) =>
-    keywordsByShape[shape].map((keyword): [string, Shape] => [keyword, shape]),
-  ),
-);
-
-/** Returns the shape of a keyword's value, given that value: `items` is a list in draft-07 tuples. */
+/** Returns the shape of a keyword's value, given that value. */
 export function shapeOf(keyword: string, value: Json): Shape {
-  const shape = shapes.get(keyword) ?? 'literal';
-  if (keyword === 'items' && isArray(value)) return 'list';
-  if (shape === 'list') return isArray(value) ? shape : 'literal';
-  if (shape === 'map') return isObject(value) ? shape : 'literal';
-  return shape;
+  if (isArray(value)) return LISTS.has(keyword) ? 'list' : 'literal';
+  if (isObject(value) && MAPS.has(keyword)) return 'map';
+  return SCHEMAS.has(keyword) ? 'schema' : 'literal';
 }
 
-/** Yields the direct subschemas of a schema with their paths. A draft-07 dependency that lists names is not one. */
-export function* subschemas(node: JsonObject): Generator<[path: readonly (string | number)[], schema: Json]> {
+/** Yields the direct subschemas of a schema that are objects, with their paths. */
+export function* subschemas(node: JsonObject): Generator<[path: readonly string[], schema: JsonObject]> {
   for (const [keyword, value] of Object.entries(node)) {
     const shape = shapeOf(keyword, value);
-    if (shape === 'schema') yield [[keyword], value];
-    if (shape === 'list' && isArray(value))
-      for (const [index, child] of value.entries()) yield [[keyword, index], child];
-    if (shape === 'map' && isObject(value))
-      for (const [name, child] of Object.entries(value)) if (!isArray(child)) yield [[keyword, name], child];
+    if (shape === 'schema' && isObject(value)) yield [[keyword], value];
+    if (shape !== 'list' && shape !== 'map') continue;
+    for (const [name, child] of Object.entries<Json>(Object(value)))
+      if (isObject(child)) yield [[keyword, name], child];
   }
 }
 

@@ -1,41 +1,31 @@
 /** The secret values of a run: masks them in outgoing text, and finds them in what would be published. */
 
 import type { Json } from '../types.ts';
-import { SECRET } from './limits.ts';
 import { cleanText } from './sanitize.ts';
 
+/** Characters of a value that is masked: shorter ones would mask ordinary words, and the gaps would reveal them. */
+export const MIN_MASKED = 4;
 /** Characters of a value that is searched for in a payload. */
 const MIN_FOUND = 8;
 /** Characters of a part of a secret (a PEM body, a key in a JSON file) that is searched for on its own. */
 const MIN_PART = 32;
 
-/** The secret values of a run. Its functions do not use `this`. */
+/** Its functions do not use `this`. */
 export interface Secrets {
   /** Adds a value; blank values are ignored. */
   add(value: string): void;
   /** Whether a text is exactly a known value. */
   has(value: string): boolean;
-  /** Returns the known values that are long enough to mask, in the order they were added. */
-  values(): readonly string[];
-  /**
-   * Replaces every known value of at least 4 characters with `***`. Of longer values it also replaces the forms that
-   * `find` looks for, and the lines of multi-line values.
-   */
+  /** Replaces known values with `***`, and of longer ones the forms that `find` looks for, and their lines. */
   mask(text: string): string;
   /**
-   * Looks for a known value of at least 8 characters in the strings, numbers and names of a payload: plain, reversed,
-   * or in base64, hex or URL encoding. Whitespace and characters that are not displayed do not prevent a match.
-   * Returns the form, never the value; null when there is none.
+   * Looks for a known value in the strings, numbers and names of a payload, whatever whitespace and undisplayed
+   * characters are in it. Returns the form, never the value; null if there is none.
    */
   find(payload: Json): string | null;
 }
 
-/** A name such as `base64`, and what a value is in that form. */
 type Form = readonly [name: string, text: string];
-
-const MASK = '***';
-/** Separates the texts of a payload, so that adjacent ones are not joined. */
-const APART = '\uffff';
 
 export function createSecrets(): Secrets {
   const known = new Set<string>();
@@ -48,19 +38,20 @@ export function createSecrets(): Secrets {
       const trimmed = value.trim();
       if (trimmed === '' || known.has(value)) return;
       known.add(value);
-      if (trimmed.length >= SECRET.masked) masked.add(trimmed);
+      if (trimmed.length >= MIN_MASKED) masked.add(trimmed);
       if (trimmed.length >= MIN_FOUND) {
+        const lines = trimmed.split(/[\r\n]+/).map((line) => line.trim());
+        for (const line of lines) if (line.length >= MIN_FOUND) masked.add(line);
         for (const [, text] of formsOf(trimmed)) masked.add(text);
-        for (const line of linesOf(trimmed)) masked.add(line);
         for (const part of new Set([trimmed, ...keyParts(trimmed)])) found.push(...formsOf(part));
       }
       longestFirst = [...masked].sort((one, other) => other.length - one.length);
     },
     has: (value) => known.has(value),
-    values: () => [...known].filter((value) => value.trim().length >= SECRET.masked),
-    mask: (text) => longestFirst.reduce((rest, secret) => rest.replaceAll(secret, MASK), text),
+    mask: (text) => longestFirst.reduce((rest, secret) => rest.replaceAll(secret, '***'), text),
     find(payload) {
-      const text = textsOf(payload).join(APART);
+      // Adjacent texts are not joined to a secret.
+      const text = textsOf(payload).join('\uffff');
       const shown = withoutGaps(text);
       const holds = (form: string) => {
         const needle = withoutGaps(form);
@@ -94,13 +85,6 @@ function base64At(bytes: Buffer, shift: number): string {
   return encoded.slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.length) * 8) / 6));
 }
 
-function linesOf(value: string): readonly string[] {
-  return value
-    .split(/[\r\n]+/)
-    .map((line) => line.trim())
-    .filter((line) => line.length >= MIN_FOUND);
-}
-
 /** Returns the runs of key material in a secret of several parts; its labels, addresses and armour are not secret. */
 function keyParts(value: string): readonly string[] {
   return value
@@ -108,7 +92,6 @@ function keyParts(value: string): readonly string[] {
     .filter((part) => part.length >= MIN_PART && /^\w[\w+/=.-]*$/.test(part));
 }
 
-/** Returns the strings, numbers and names in a payload. */
 function textsOf(payload: Json): readonly string[] {
   const texts: string[] = [];
   JSON.stringify(payload, (key, value: unknown) => {

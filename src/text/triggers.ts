@@ -1,9 +1,6 @@
 /** Decides which workflow triggers run untrusted content with the repository's rights. */
 
-/**
- * The triggers that only give the repository's rights to users with write access. All others, including future ones,
- * may run with those rights on untrusted content: a comment, a discussion, a check on a fork's commit.
- */
+/** Only users with write access start these with the rights of the repository; any others may run untrusted content. */
 const ORDINARY: ReadonlySet<string> = new Set([
   'push',
   'pull_request',

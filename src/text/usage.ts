@@ -1,4 +1,4 @@
-/** Adds up token counts and costs. */
+/** Adds up token counts. */
 import type { Usage } from '../types.ts';
 
 /** The usage before the first response. */
@@ -11,14 +11,4 @@ export function addUsage(one: Usage, other: Usage): Usage {
     cachedInputTokens: one.cachedInputTokens + other.cachedInputTokens,
     cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
   };
-}
-
-/**
- * Returns the sum in US dollars; null when a cost is unknown. Added up as integers of 10⁻⁸ dollars: with floating-point
- * numbers the result would depend on the order.
- */
-export function totalCost(costs: readonly (number | null)[]): number | null {
-  const known = costs.filter((cost) => cost !== null);
-  if (known.length < costs.length) return null;
-  return known.reduce((sum, cost) => sum + Math.round(cost * 1e8), 0) / 1e8;
 }

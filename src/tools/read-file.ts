@@ -1,6 +1,8 @@
 /** The tool that reads lines of a file or lists a folder. */
 import { type DirectoryEntry, type FileView, MissingError, type Sandbox } from '../sandbox/sandbox.ts';
+import { BINARY_LOOK, isBinaryName } from '../text/binary-names.ts';
 import { readCount, readText } from '../text/json-fields.ts';
+import { showControls } from '../text/visible.ts';
 import { fail, succeed, type Tool, type ToolAnswer } from './tool.ts';
 
 /** The most bytes of a file that are read; what is behind them is left to the shell. */
@@ -9,11 +11,6 @@ const MAX_FILE = 16 * 1024 * 1024;
 const MAX_LINES = 2_000;
 const MAX_CHARACTERS = 2_000;
 const MAX_ENTRIES = 1_000;
-/** Bytes at the start of a file in which a NUL tells a binary file, as in git. */
-const LOOKED_AT = 8_000;
-/** Files that nobody reads by lines. In any other file a NUL may stand in a comment. */
-const BINARY_NAME =
-  /\.(?:7z|a|bin|bmp|bz2|class|db|dll|dylib|eot|exe|gif|gz|ico|jar|jpe?g|mo|mp[34]|node|o|otf|pack|pdf|png|pyc|so|sqlite3?|tar|tgz|tiff?|ttf|wasm|webp|whl|woff2?|xlsx?|xz|zip|zst)$/i;
 
 /**
  * Creates the tool.
@@ -64,7 +61,7 @@ function showPage(
 ): ToolAnswer {
   const name = JSON.stringify(path);
   if (bytes.length === 0) return succeed(`${name} is empty.`);
-  if (BINARY_NAME.test(path) && bytes.subarray(0, LOOKED_AT).includes(0))
+  if (isBinaryName(path) && bytes.subarray(0, BINARY_LOOK).includes(0))
     return fail(`${name} is not a text file, so it cannot be read by lines.`);
   const lines = splitLines(bytes.toString('utf8'));
   if (first > lines.length)
@@ -92,13 +89,9 @@ function splitLines(text: string): readonly string[] {
 
 /** Shows control characters except tabs as escapes, and a NUL as in the output of the shell. Cuts a long line. */
 function showLine(line: string): string {
-  const visible = line.replaceAll('\0', '\u2400').replace(/[\u0001-\u0008\n-\u001f\u007f]/g, escapeControl);
+  const visible = showControls(line.replaceAll('\n', '\\x0a'));
   if (visible.length <= MAX_CHARACTERS) return visible;
   return `${visible.slice(0, MAX_CHARACTERS)} [… line cut: it has ${line.length} characters]`;
-}
-
-function escapeControl(character: string): string {
-  return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
 }
 
 /** Returns the first lines that together have at most `maxBytes` bytes, but at least one. */

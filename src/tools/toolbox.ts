@@ -122,7 +122,7 @@ const UNREADABLE: Readonly<Record<Exclude<ArgumentStatus, 'complete'>, string>> 
 function readInput({ status, rawArguments }: ToolCall, parameters: Compiled): JsonObject | string {
   if (status !== 'complete') return UNREADABLE[status];
   const parsed = parseStrictJson(rawArguments.trim() === '' ? '{}' : rawArguments);
-  if (!parsed.ok) return `could not be read. ${parsed.problem} Call it again with one JSON object.`;
+  if (!parsed.ok) return `could not be read. The text ${parsed.fault}. Call it again with one JSON object.`;
   if (!isObject(parsed.value)) return 'are not a JSON object. Call it again with one.';
   const validation = parameters.validate(parsed.value);
   if (validation.ok) return parsed.value;

@@ -34,7 +34,7 @@ describe('what check prints', () => {
 
   it.each([
     [['--acton', 'x'], 'Its flags are --action, --output-format, --help.'],
-    [['--action'], '--action VALUE'],
+    [['--action'], '--action=ACTION'],
     [['--output-format', 'xml'], 'check: --output-format: "xml" is not a format. Use text or json.'],
     [['--output-format', 'text', '--output-format', 'json'], 'check: --output-format: It is given twice.'],
   ])('refuses %j with a message of one line that gives the fix', async (argv, fix) => {

@@ -7,9 +7,8 @@ import { runReport } from '../../../src/commands/report/report.ts';
 import { createReportPage } from '../../../src/commands/report/report-page.ts';
 import { ReportError } from '../../../src/errors.ts';
 import { envelope } from '../../../src/reporters/envelope.ts';
+import { createMessages } from '../../../src/reporters/messages.ts';
 import type { Report } from '../../../src/reporters/report-types.ts';
-import { toWire } from '../../../src/reporters/transcript.ts';
-import type { Json } from '../../../src/types.ts';
 import { PROSE, sampleEvents } from '../../reporters/sample-events.ts';
 import { notMet, sampleReport, unpublished } from '../../reporters/sample-report.ts';
 import { sampleReports } from '../../reporters/sample-reports.ts';
@@ -21,7 +20,12 @@ const signal = new AbortController().signal;
 const same = (text: string) => text;
 const NO_SECRETS = { mask: same };
 
-const WHOLE = sampleEvents.map((event) => JSON.stringify(toWire(event, same))).join('\n');
+const MESSAGES = { version: '0.1.0', cwd: '/w', mask: secrets.mask, secrets };
+
+const WHOLE = sampleEvents
+  .flatMap(createMessages({ ...MESSAGES, mask: same }))
+  .map((message) => JSON.stringify(message))
+  .join('\n');
 
 function pageOf(report: Partial<Report>, transcript = WHOLE): string {
   return renderReportPage({ envelope: envelope(sampleReport(report), same), transcript, secrets });
@@ -36,32 +40,35 @@ describe('the page', () => {
   });
 
   it.each<[string, Partial<Report>]>([
-    ['Success: the gate is met', {}],
-    ['Accepted: no gate was asked for', { gate: { status: 'none', issues: [] } }],
-    ['Failure: the gate is not met', { verdict: notMet }],
-    ['Inconclusive: no verdict', unpublished('Prose only.')],
-    ['Skipped: nothing was judged', unpublished('There is no key.', { conclusion: 'skipped' })],
-    ['Replay, judged by no model. Success: the gate is met', { replayed: true }],
+    ['Passed', {}],
+    ['Accepted, without a gate', { gate: { status: 'none', issues: [] } }],
+    ['Not passed', { verdict: notMet }],
+    ['No verdict', unpublished('Prose only.')],
+    ['Skipped', unpublished('There is no key.', { conclusion: 'skipped' })],
+    ['Passed (a replay, judged by no model)', { replayed: true }],
   ])('is titled %s', (title, report) => {
     expect(pageOf(report)).toContain(`<title>${title} · structured-agent</title>`);
   });
 
   it('shows a call without a result, and skips lines that are not events', () => {
-    const lines = WHOLE.split('\n').slice(0, 5);
-    const page = pageOf({}, [...lines, 'nonsense', '[1]', '{"type":"x"}', '{"type":"turn_st'].join('\n'));
+    const lines = WHOLE.split('\n').slice(0, 3);
+    const page = pageOf({}, [...lines, 'nonsense', '[1]', '{"type":"x"}', '{"type":"assist'].join('\n'));
     expect(page.match(/no result/gu)).toHaveLength(2);
     expect(page).not.toContain('nonsense');
   });
 
   it('cuts a long text', () => {
-    const page = pageOf({}, JSON.stringify({ type: 'run_started', prompt: 'x'.repeat(1_000_000) }));
+    const page = pageOf(
+      {},
+      JSON.stringify({ type: 'user', message: { content: [{ text: 'x'.repeat(1_000_000) }] } }),
+    );
     expect(page).toContain('x…</pre>');
     expect(page.length).toBeLessThan(30_000);
   });
 
-  it('shows a run without a transcript, and a payload that is nested too deeply for JSON.stringify', () => {
-    const deep: Json = JSON.parse(`${'['.repeat(60_000)}${']'.repeat(60_000)}`);
-    const page = renderReportPage({ envelope: { structured_output: { deep } }, transcript: '', secrets });
+  it('shows a run without a transcript, and says that a payload is too long', () => {
+    const envelope = { structured_output: { text: 'x'.repeat(30_000) } };
+    const page = renderReportPage({ envelope, transcript: '', secrets });
     expect(page).toContain('Too long for this page');
     expect(page).toContain('There is no transcript of this run.');
   });
@@ -137,19 +144,19 @@ describe('createReportPage', () => {
   it('writes a private page of the last verdict with secrets masked', async () => {
     const file = path.join(folder, 'new', 'report.html');
     const notices: string[] = [];
-    const reporter = createReportPage({ file, secrets, notify: (text) => void notices.push(text) });
+    const reporter = createReportPage({ ...MESSAGES, file, notify: (text) => void notices.push(text) });
     for (const event of sampleEvents) reporter.event?.(event);
     await reporter.report?.(sampleReport(), signal);
     await reporter.report?.(sampleReport({ payload: { summary: 'PAYLOAD sk-canary-1' } }), signal);
     const page = readFileSync(file, 'utf8');
-    for (const text of [PROSE, 'OUTPUT-CANARY ***', 'PAYLOAD ***', 'npm test']) expect(page).toContain(text);
+    for (const text of [PROSE, 'OUTPUT-CANARY ***', 'PAYLOAD ***']) expect(page).toContain(text);
     expect(page).not.toMatch(/sk-canary|NATIVE-CANARY|All 12 tests pass/u);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(notices.at(-1)).toBe(`report page: ${file}`);
   });
 
   it('throws a ReportError when the page cannot be written', async () => {
-    const reporter = createReportPage({ file: folder, secrets, notify: () => undefined });
+    const reporter = createReportPage({ ...MESSAGES, file: folder, notify: () => undefined });
     await expect(reporter.report?.(sampleReport(), signal)).rejects.toThrow(ReportError);
   });
 });

@@ -64,7 +64,7 @@ function createVoter(votes: NonNullable<Case['votes']>): (request: ModelRequest)
   return ({ messages }) => {
     const text = messages.map((message) => message.text).join('\n');
     const leg = Object.keys(votes).find((each) => text.includes(`Review the ${each} of`)) ?? '';
-    const [read] = messages.flatMap((each) => (each.role === 'assistant' ? each.calls : []));
+    const [read] = messages.flatMap(({ calls = [] }) => calls);
     if (read === undefined) {
       const vote = asked.get(leg) ?? 0;
       asked.set(leg, vote + 1);

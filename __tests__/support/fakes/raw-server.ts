@@ -82,7 +82,7 @@ export function sendEvents(
   events: readonly unknown[],
   end: 'end' | 'cut' | 'open' = 'end',
 ): void {
-  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });
   const text = events.map((event) => {
     if (typeof event === 'string') return `data: ${event}\n\n`;
     const named =

@@ -2,9 +2,11 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Dialect } from '../../../src/providers/wire-schema.ts';
 import { isArray, isObject } from '../../../src/text/json.ts';
+import { subschemas } from '../../../src/text/schema-keywords.ts';
 import type { Json, JsonObject } from '../../../src/types.ts';
 
-const ajv = new Ajv2020({ strict: false, validateFormats: false, ownProperties: true });
+const options = { strict: false, validateFormats: false, ownProperties: true } as const;
+const ajv = new Ajv2020(options);
 
 export const dialects: readonly Dialect[] = ['openai', 'anthropic', 'gemini', 'compatible'];
 
@@ -75,38 +77,18 @@ function geminiViolations(schema: JsonObject, at: string, found: string[]): void
 
 /** Compiles parameters to a function that says which payloads a model can send. */
 export function compileWire(parameters: JsonObject, dialect: Dialect): ValidateFunction {
-  const schema = dialect === 'gemini' ? asJsonSchema(parameters) : parameters;
-  return new Ajv2020({
-    strict: false,
-    validateSchema: false,
-    validateFormats: false,
-    ownProperties: true,
-  }).compile(Object(schema));
-}
-
-/** Converts these parameters to JSON Schema: in Google's API `nullable` allows null whatever the other keywords are. */
-function asJsonSchema(schema: Json): Json {
-  if (!isObject(schema)) return schema;
-  const { nullable, items, anyOf, properties, ...rest } = schema;
-  const inner = {
-    ...rest,
-    ...(items === undefined ? {} : { items: asJsonSchema(items) }),
-    ...(isArray(anyOf) ? { anyOf: anyOf.map(asJsonSchema) } : {}),
-    ...(isObject(properties)
-      ? {
-          properties: Object.fromEntries(
-            Object.entries(properties).map(([name, each]) => [name, asJsonSchema(each)]),
-          ),
-        }
-      : {}),
-  };
-  return nullable === true ? { anyOf: [inner, { type: 'null' }] } : inner;
+  const schema: unknown = JSON.parse(JSON.stringify(parameters), (_, value: Json) => {
+    // In Google's API `nullable` allows null whatever the other keywords are.
+    if (dialect !== 'gemini' || !isObject(value) || value['nullable'] !== true) return value;
+    return { anyOf: [{ ...value, nullable: undefined }, { type: 'null' }] };
+  });
+  return new Ajv2020({ ...options, validateSchema: false }).compile(Object(schema));
 }
 
 const refusedByCompatible = [
   ...['uniqueItems', 'pattern', 'patternProperties', 'not', 'if', 'then', 'else', 'const', 'definitions'],
   ...['propertyNames', 'contains', 'dependentRequired', 'dependentSchemas', 'unevaluatedProperties'],
-  'nullable',
+  ...['nullable', '$ref', 'oneOf', 'allOf'],
 ];
 
 /** Servers that convert a schema to a grammar (llama.cpp and derivatives), and hosts with their own validator. */
@@ -116,44 +98,21 @@ function compatibleViolations(schema: JsonObject, at: string, found: string[]): 
   for (const keyword of ['minLength', 'maxLength', 'minItems', 'maxItems']) {
     if (Number(schema[keyword] ?? 0) > 1000) found.push(`${at}: ${keyword} is too large for a grammar`);
   }
-  const { $ref, type, anyOf, oneOf, allOf, properties, additionalProperties } = schema;
-  if ($ref !== undefined) {
-    if (!/^#\/\$defs\/[\w.-]+$/.test(String($ref))) found.push(`${at}: $ref ${String($ref)}`);
-    if (Object.keys(schema).length > 1) found.push(`${at}: other keywords beside $ref`);
-    return;
-  }
-  const isUnion = anyOf !== undefined || oneOf !== undefined;
-  if (isUnion && type !== undefined) found.push(`${at}: type beside anyOf`);
-  if (!isUnion && allOf === undefined && type === undefined && Object.keys(schema).length > 0)
+  const { type, anyOf, properties, additionalProperties } = schema;
+  if (anyOf !== undefined && type !== undefined) found.push(`${at}: type beside anyOf`);
+  if (anyOf === undefined && type === undefined && Object.keys(schema).length > 0)
     found.push(`${at}: unrecognized schema without a type`);
   if (isObject(properties) && Object.keys(properties).length === 0 && additionalProperties === undefined)
     found.push(`${at}: empty properties allow nothing`);
 }
 
-const schemaKeywords = [
-  ...['additionalProperties', 'contains', 'else', 'if', 'items', 'not', 'propertyNames', 'then'],
-];
-const listKeywords = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
-const mapKeywords = ['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties'];
-
 function visit(schema: Json, at: string, found: string[], dialect: Dialect): void {
   if (!isObject(schema)) return;
   if (dialect === 'gemini') geminiViolations(schema, at, found);
   if (dialect === 'compatible') compatibleViolations(schema, at, found);
-  const { type, items } = schema;
-  const takesArrays = type === 'array' || (type !== undefined && isArray(type) && type.includes('array'));
-  if (takesArrays && items === undefined) found.push(`${at}: array without items`);
+  const { type = [], items } = schema;
+  if ([type].flat().includes('array') && items === undefined) found.push(`${at}: array without items`);
   if (items !== undefined && isArray(items)) found.push(`${at}: items is a list`);
   if (dialect !== 'gemini' && schema['nullable'] !== undefined) found.push(`${at}: nullable`);
-  for (const keyword of schemaKeywords) visit(schema[keyword] ?? null, `${at}/${keyword}`, found, dialect);
-  for (const keyword of listKeywords) {
-    const list = schema[keyword];
-    if (list !== undefined && isArray(list))
-      list.forEach((each, n) => void visit(each, `${at}/${keyword}/${n}`, found, dialect));
-  }
-  for (const keyword of mapKeywords) {
-    const map = schema[keyword];
-    if (isObject(map))
-      for (const [name, each] of Object.entries(map)) visit(each, `${at}/${keyword}/${name}`, found, dialect);
-  }
+  for (const [path, child] of subschemas(schema)) visit(child, `${at}/${path.join('/')}`, found, dialect);
 }

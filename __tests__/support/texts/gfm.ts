@@ -17,18 +17,14 @@ export function tagsOf(html: string): string[] {
   return [...html.matchAll(/<([a-z][a-z0-9]*|!--)/gi)].map((match) => match[1] ?? '');
 }
 
-/** The texts that the filters would still convert: mentions, references, links, emoji, math. */
+/** The texts that the filters would still convert: mentions, references, links. */
 export function sparks(prose: string): string[] {
   const filters = [
     /(?<![a-z0-9])@[a-z0-9]/i,
     /#\d/,
-    /\bgh-\d/i,
     /\b(?:https?|ftp):\/\//i,
     /\bwww\./i,
     /[\w.+-]@[\w-]+\.\w/,
-    /\b[0-9a-f]{7,40}\b/,
-    /:[a-z0-9_+-]+:/i,
-    /\b(?:ghsa|cve)-\w/i,
   ];
   return filters.flatMap((filter) => filter.exec(prose)?.[0] ?? []);
 }
@@ -40,15 +36,15 @@ const INERT =
 /**
  * The active or misleading parts of a page: unexpected elements and links, texts that the filters would convert, first-
  * and second-level headings except the verdict, and end tags without an element.
- * @param ours the prefix of all expected links.
+ * @param ours matches all expected links.
  */
-export function actionsIn(markdown: string, ours: string): string[] {
+export function actionsIn(markdown: string, ours: RegExp): string[] {
   const html = render(markdown);
   const links = [...html.matchAll(/<a href="([^"]*)"/g)].map((match) => decode(match[1] ?? ''));
   const titles = [...html.matchAll(/<h[12]\b[^>]*>(.*?)<\/h[12]>/gs)].map((match) => match[1] ?? '');
   return [
     ...tagsOf(html).filter((tag) => tag !== 'a' && !INERT.test(tag)),
-    ...links.filter((link) => !link.startsWith(ours)),
+    ...links.filter((link) => !ours.test(link)),
     ...sparks(proseOf(html)),
     ...titles.slice(1),
     ...unbalanced(html),
@@ -73,5 +69,6 @@ function decode(html: string): string {
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')
     .replaceAll('&quot;', '"')
+    .replace(/&#(\d+);/g, (_, point: string) => String.fromCodePoint(Number(point)))
     .replaceAll('&amp;', '&');
 }

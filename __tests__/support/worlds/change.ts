@@ -1,7 +1,7 @@
 /** Runs of a scripted model over a change: of files as GitHub lists them, or since a branch of the workspace. */
-import type { ChangedFile } from '../../../src/github/changed-files.ts';
 import type { Report } from '../../../src/reporters/report-types.ts';
 import type { World } from '../../../src/run/world.ts';
+import type { ChangedFile } from '../../../src/types.ts';
 import { calls, type Reply, submits } from '../fakes/model/server.ts';
 
 /** The presets, each with a payload that meets its gate. */
@@ -41,31 +41,23 @@ export function onPullRequest(
   files: readonly ChangedFile[],
   more: string | null = null,
 ): Pick<World, 'findContext'> {
-  let [diff, list] = ['', ''];
-  for (const { path: name, previous, status, additions, deletions, patch } of files) {
-    const from = previous === '' ? '' : ` (was ${previous})`;
-    list += `${status}\t+${additions}\t-${deletions}\t${name}${from}\n`;
-    if (patch === null) continue;
-    diff += `diff --git a/${name} b/${name}\nindex 1111111..2222222 100644\n--- a/${name}\n+++ b/${name}\n${patch}\n`;
-  }
   return {
     findContext: async () => ({
       subject: { about: 'pull request #7', contents: 'diff', author: 'whoever opened the pull request' },
       load: async () => ({
-        diff: more === null ? 'complete' : 'truncated',
-        range: null,
-        notes: more === null ? [] : [more],
+        pull: null,
         listed: { files, more },
-        base: null,
+        range: null,
+        prefersGit: false,
+        notes: [],
         readBaseAttributes: async () => null,
-        files: () => new Map(Object.entries({ 'changed-files.txt': list, 'diff.patch': diff })),
       }),
     }),
   };
 }
 
 /** Lines of the diff of one listed file. */
-const LINES_PER_FILE = 9;
+const LINES_PER_FILE = 8;
 
 /** Returns a call that reads the diff of listed files: as many as `count`, from the one with the index `first`. */
 export function readDiff(first: number, count: number): Reply {

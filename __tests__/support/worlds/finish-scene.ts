@@ -21,6 +21,7 @@ export function scene(more: Partial<World> = {}) {
   const steps: string[] = [];
   const envelopes: Report[] = [];
   const outputs: Report[] = [];
+  const reporters = [reporter('first', steps), reporter('second', steps)];
   const warnings: string[] = [];
   const secrets = createSecrets();
   secrets.add(SECRET);
@@ -35,7 +36,7 @@ export function scene(more: Partial<World> = {}) {
     writePatch: (patch) => add(`patch ${patch.toString()}`, '/temp/changes.patch'),
     restoreRunnerFiles: () => add('restored', undefined),
     now: () => 0,
-    reporters: [reporter('first', steps), reporter('second', steps)],
+    openReporters: async () => reporters,
     writeEnvelope: (report) => void add('envelope', envelopes).push(report),
     writeOutputs: (report) => void add('outputs', outputs).push(report),
     warn: (text) => void warnings.push(text),
@@ -44,10 +45,11 @@ export function scene(more: Partial<World> = {}) {
   const state = createState(world);
   state.sandbox = sandbox(() => add('closed', undefined));
   state.tamper = { snapshot: () => never(), compare: async () => add('tamper check', null) };
-  const changes = { changedFiles: 2, patch: Buffer.from('diff'), leftOut: [], why: null };
+  const files = ['a', 'b'].map((path) => ({ path, isNew: false }));
+  const changes = { files, patch: Buffer.from('diff'), leftOut: [], why: null };
   state.changes = async () => add('changes', changes);
   state.gate = { warnings: [], evaluate: () => add('gate', met) };
-  return { world, state, steps, envelopes, outputs, warnings };
+  return { world, state, steps, envelopes, outputs, warnings, reporters };
 }
 
 export function reporter(name: string, steps: string[], more: Partial<Reporter> = {}): Reporter {

@@ -40,7 +40,7 @@ export function quietWorld(base: string, runFolder: string): World {
     features: { replay: openReplay, record: recordRun },
     now: () => performance.now(),
     listen: () => undefined,
-    reporters: [],
+    openReporters: async () => [],
     writeEnvelope: () => undefined,
     writeOutputs: () => undefined,
     warn: () => undefined,

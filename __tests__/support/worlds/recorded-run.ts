@@ -20,13 +20,16 @@ export async function record(script: Script, inputs: Inputs = {}, more: Partial<
 
 /** Replays the recording without a model, a key or a network. */
 export function replay(inputs: Inputs = {}, more: Partial<World> = {}) {
-  return start(parseInputs({ prompt: 'Judge.', sandbox: 'off', replay: file(), ...inputs }), {
-    fetch: () => Promise.reject(new Error('a replay went to the network')),
-    files: localFiles((name) =>
-      readTrustedFile(name, { root: '/', outside: 'allowed', maxBytes: 4 * 1024 * 1024 }),
-    ),
-    ...more,
-  });
+  return start(
+    parseInputs({ prompt: 'Judge.', sandbox: 'off', 'min-coverage': 'off', replay: file(), ...inputs }),
+    {
+      fetch: () => Promise.reject(new Error('a replay went to the network')),
+      files: localFiles((name) =>
+        readTrustedFile(name, { root: '/', outside: 'allowed', maxBytes: 4 * 1024 * 1024 }),
+      ),
+      ...more,
+    },
+  );
 }
 
 export async function edit(change: (line: Record<string, unknown>, at: number) => unknown): Promise<void> {

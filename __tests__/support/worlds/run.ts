@@ -41,7 +41,7 @@ export function world(told: ReturnType<typeof nothing>, more: Partial<World> = {
   return {
     ...quietWorld(base, path.join(base, 'temp', 'run')),
     files: localFiles(async (file) => ({ ok: true, text: await readFile(file, 'utf8') })),
-    reporters: [{ name: 'probe', report: async (report) => void told.reports.push(report) }],
+    openReporters: async () => [{ name: 'probe', report: async (report) => void told.reports.push(report) }],
     writeOutputs: (report) => void told.published.push(report),
     warn: (text) => told.warnings.push(text),
     ...more,
@@ -53,7 +53,8 @@ export type Inputs = Partial<Record<InputName, string>>;
 export function config(more: Inputs = {}) {
   return parseInputs({
     ...(more['prompt-file'] === undefined ? { prompt: 'Judge.' } : {}),
-    ...{ model: 'scripted-1', 'base-url': `${model.url}/v1`, sandbox: 'off', ...more },
+    // Most scripts deliver a payload at once, which rests on nothing.
+    ...{ model: 'scripted-1', 'base-url': `${model.url}/v1`, sandbox: 'off', 'min-coverage': 'off', ...more },
   });
 }
 
@@ -72,7 +73,7 @@ export async function start(parsed: ReturnType<typeof config>, more: Partial<Wor
   const told = nothing();
   const own = world(told, {
     runFolder: await mkdtemp(path.join(base, 'temp', 'run-')),
-    reporters: [{ name: 'events', event: (event) => void events.push(event) }],
+    openReporters: async () => [{ name: 'events', event: (event) => void events.push(event) }],
     ...more,
   });
   const report = await run(parsed, own);

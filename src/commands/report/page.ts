@@ -1,12 +1,11 @@
 /** Renders a run as one static page: the verdict, the findings, and the conversation turn by turn. */
 import { createHash } from 'node:crypto';
-import { readEvidence } from '../../envelope/view.ts';
+import { evidenceOf } from '../../envelope/envelope.ts';
 import { type Finding, isDoubted, readGroundedFindings } from '../../reporters/findings.ts';
 import { dollars, duration } from '../../reporters/format.ts';
 import { groundingSentence, placeFindings } from '../../reporters/grounding.ts';
-import { coverageSentence, REPLAY_MARK } from '../../reporters/verdict-text.ts';
-import { readCoverage } from '../../text/coverage.ts';
-import { indentedJson, isObject, parseOrUndefined } from '../../text/json.ts';
+import { coverageSentence } from '../../reporters/sentences.ts';
+import { isObject, parseOrUndefined } from '../../text/json.ts';
 import * as read from '../../text/json-fields.ts';
 import { counted, grouped } from '../../text/messages.ts';
 import { sanitize } from '../../text/sanitize.ts';
@@ -14,7 +13,7 @@ import type { Secrets } from '../../text/secrets.ts';
 import type { JsonObject } from '../../types.ts';
 
 export interface PageSources {
-  /** The envelope of the run. */
+  /** The envelope of the run, which the schema has accepted. */
   readonly envelope: JsonObject;
   /** The lines of the transcript; empty if there is none. */
   readonly transcript: string;
@@ -58,12 +57,12 @@ ${conversationOf(transcript, show)}
 function headline(envelope: JsonObject): string {
   const isGated = read.readText(read.readObject(envelope, 'gate'), 'status') !== 'none';
   const words = {
-    success: isGated ? 'Success: the gate is met' : 'Accepted: no gate was asked for',
-    failure: 'Failure: the gate is not met',
-    skipped: 'Skipped: nothing was judged',
-    inconclusive: 'Inconclusive: no verdict',
+    success: isGated ? 'Passed' : 'Accepted, without a gate',
+    failure: 'Not passed',
+    skipped: 'Skipped',
+    inconclusive: 'No verdict',
   }[conclusionOf(envelope)];
-  return read.readFlag(envelope, 'replayed') ? REPLAY_MARK + words : words;
+  return read.readFlag(envelope, 'replayed') ? `${words} (a replay, judged by no model)` : words;
 }
 
 function conclusionOf(envelope: JsonObject) {
@@ -72,13 +71,13 @@ function conclusionOf(envelope: JsonObject) {
 }
 
 function verdictOf(envelope: JsonObject, show: Show): Html {
-  const coverage = readCoverage(read.readObject(envelope, 'evidence'));
+  const evidence = evidenceOf(envelope);
   const issues = read.readObjects(read.readObject(envelope, 'gate'), 'issues');
   const sentences = [
     read.readText(envelope, 'error'),
     ...issues.map((issue) => read.readText(issue, 'message')),
-    coverageSentence(coverage, { path: show, sentence: show }),
-    groundingSentence(readEvidence(envelope)),
+    coverageSentence(evidence?.coverage),
+    groundingSentence(evidence),
   ];
   return html`<section class="verdict ${conclusionOf(envelope)}">
 <h1>${headline(envelope)}</h1>
@@ -124,10 +123,11 @@ function listed(parts: readonly (string | null)[]): string {
 function payloadOf(envelope: JsonObject, show: Show): Html | string {
   const written = read.findObject(envelope, 'structured_output');
   if (written === null) return '';
-  const { payload, byRow } = placeFindings(written, readEvidence(envelope));
+  const { payload, byRow } = placeFindings(written, evidenceOf(envelope));
   const findings = readGroundedFindings(payload, byRow);
   const rows = findings.map((finding) => html`<li>${findingRow(finding, show)}</li>`);
-  const json = indentedJson(payload, MAX_TEXT) ?? 'Too long for this page: see result.json.';
+  const isShort = JSON.stringify(payload).length <= MAX_TEXT;
+  const json = isShort ? JSON.stringify(payload, null, 2) : 'Too long for this page: see result.json.';
   return html`<section>
 <p class="text">${show(read.readText(payload, 'summary') ?? '')}</p>
 ${rows.length === 0 ? '' : html`<h2>${counted(rows.length, 'finding')}</h2><ul>${rows}</ul>`}
@@ -141,29 +141,29 @@ function findingRow({ severity, place, title, message, evidence }: Finding, show
 <p class="text">${show(message)}</p>${isDoubted(evidence) ? html`<p class="dim">not proven</p>` : ''}`;
 }
 
-/** Shows the lines of a transcript that are known events, and skips the others. */
+/** Shows the lines of a transcript that are messages, and skips the others. */
 function conversationOf(transcript: string, show: Show): Html {
-  const entries = transcript.split('\n').map(parseOrUndefined).filter(isObject);
-  // By id and in order, because a turn may use an id twice.
+  const lines = transcript.split('\n').map(parseOrUndefined).filter(isObject);
+  const content = (line: JsonObject) => read.readObjects(read.readObject(line, 'message'), 'content');
+  // By id and in order, because two calls may have one id.
   const results = Map.groupBy(
-    entries.filter((entry) => read.readText(entry, 'type') === 'tool_finished'),
-    (entry) => callKey(entry, read.readObject(entry, 'call')),
+    lines.filter((line) => read.readText(content(line)[0] ?? {}, 'type') === 'tool_result'),
+    (line) => read.readText(content(line)[0] ?? {}, 'tool_use_id'),
   );
-  const parts = entries.flatMap((entry): readonly Html[] => {
-    switch (read.readText(entry, 'type')) {
-      case 'run_started':
-        return said('Task', read.readText(entry, 'prompt'), show);
-      case 'user_message':
-        return said('Told to the model', read.readText(entry, 'text'), show);
-      case 'notice':
-        return [html`<p class="notice">${show(read.readText(entry, 'text') ?? '')}</p>`];
-      case 'turn_completed': {
-        const message = read.readObject(entry, 'message');
-        const calls = read.readObjects(message, 'tool_calls');
+  let turns = 0;
+  const parts = lines.flatMap((line): readonly Html[] => {
+    const blocks = content(line);
+    const texts = blocks.flatMap((block) => read.readText(block, 'text') ?? []);
+    switch (read.readText(line, 'type')) {
+      case 'user':
+        return said('Told to the model', texts.join('\n'), show);
+      case 'assistant': {
+        turns += 1;
+        const calls = blocks.filter((block) => read.readText(block, 'type') === 'tool_use');
         return [
-          turnTitle(entry),
-          ...said('Model', read.readText(message, 'text'), show),
-          ...calls.map((call) => callRow(call, results.get(callKey(entry, call))?.shift() ?? {}, show)),
+          html`<h3>Turn ${String(turns)} <span class="dim">${durationOf(line)}</span></h3>`,
+          ...said('Model', texts.join('\n'), show),
+          ...calls.map((call) => callRow(call, results.get(read.readText(call, 'id'))?.shift() ?? {}, show)),
         ];
       }
       default:
@@ -175,35 +175,31 @@ ${parts.length === 0 ? html`<p class="dim">There is no transcript of this run.</
 </section>`;
 }
 
-function callKey(entry: JsonObject, call: JsonObject): string {
-  return `${read.readCount(entry, 'turn')} ${read.readText(call, 'id')}`;
+function durationOf(line: JsonObject): string {
+  return duration(read.readCount(line, 'duration_ms') ?? 0);
 }
 
-function turnTitle(entry: JsonObject): Html {
-  const time = duration(read.readCount(entry, 'duration_ms') ?? 0);
-  return html`<h3>Turn ${String(read.readCount(entry, 'turn'))} <span class="dim">${listed([time, tokensIn(entry)])}</span></h3>`;
-}
-
-function said(speaker: string, text: string | null, show: Show): readonly Html[] {
-  if (text === null || text.trim() === '') return [];
+function said(speaker: string, text: string, show: Show): readonly Html[] {
+  if (text.trim() === '') return [];
   return [html`<details open><summary>${speaker}</summary>${block(text, show)}</details>`];
 }
 
-function callRow(call: JsonObject, finished: JsonObject, show: Show): Html {
-  const decision = read.readText(finished, 'decision') ?? 'no result';
-  const kind = decision === 'error' || decision === 'rejected' ? 'error' : 'note';
-  const target = read.readText(read.readObject(finished, 'call'), 'target') ?? '';
-  const result = read.readText(read.readObject(finished, 'result'), 'content') ?? '';
-  return html`<details><summary><b>${show(read.readText(call, 'name') ?? '')}</b> <code>${show(target)}</code>
-<span class="tag ${kind}">${show(decision)}</span> <span class="dim">${duration(read.readCount(finished, 'duration_ms') ?? 0)}</span></summary>
-${block(argumentsOf(read.readText(call, 'raw_arguments') ?? ''), show)}${block(result, show)}</details>`;
+function callRow(call: JsonObject, line: JsonObject, show: Show): Html {
+  const result = read.readObjects(read.readObject(line, 'message'), 'content')[0] ?? {};
+  const isError = read.readFlag(result, 'is_error');
+  const decision = isError ? 'error' : (read.readText(line, 'decision') ?? 'no result');
+  const input = read.readObject(call, 'input');
+  const target = read.readText(input, 'command') ?? read.readText(input, 'path') ?? '';
+  return html`<details><summary><b>${show(read.readText(call, 'name') ?? '')}</b> <code>${show(target.split('\n', 1)[0] ?? '')}</code>
+<span class="tag ${isError ? 'error' : 'note'}">${show(decision)}</span> <span class="dim">${durationOf(line)}</span></summary>
+${block(argumentsOf(call, input), show)}${block(read.readText(result, 'content') ?? '', show)}</details>`;
 }
 
-/** Returns the arguments of a call one below the other, strings without quotes; anything but an object as it is. */
-function argumentsOf(raw: string): string {
-  const parsed = parseOrUndefined(raw);
-  if (!isObject(parsed)) return raw;
-  return Object.entries(parsed)
+/** Returns the arguments of a call one below the other, strings without quotes. */
+function argumentsOf(call: JsonObject, input: JsonObject): string {
+  const raw = read.readText(call, 'raw_input');
+  if (raw !== null) return raw;
+  return Object.entries(input)
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join('\n');
 }

@@ -2,11 +2,11 @@
 import { messageOf, ReportError } from '../../errors.ts';
 import { writePrivateFile } from '../../files/private-file.ts';
 import { envelope } from '../../reporters/envelope.ts';
+import { createMessages, type MessagesOptions } from '../../reporters/messages.ts';
 import type { Reporter } from '../../reporters/report-types.ts';
-import { toWire } from '../../reporters/transcript.ts';
 import type { Secrets } from '../../text/secrets.ts';
 
-export interface ReportPageOptions {
+export interface ReportPageOptions extends MessagesOptions {
   /** An absolute path; its folder is a real path. */
   readonly file: string;
   readonly secrets: Secrets;
@@ -15,15 +15,15 @@ export interface ReportPageOptions {
 }
 
 /**
- * Receives the same events as the transcript, in the same form, and writes the page at the end, readable by its owner
+ * Collects the lines of the transcript, and writes the page at the end, readable by its owner
  * only. `report` rejects with a ReportError when the page cannot be written.
  */
-export function createReportPage({ file, secrets, notify }: ReportPageOptions): Reporter {
+export function createReportPage({ file, secrets, notify, ...options }: ReportPageOptions): Reporter {
+  const messages = createMessages(options);
   const lines: string[] = [];
   return {
     name: 'report page',
-    repeatable: true,
-    event: (event) => void lines.push(JSON.stringify(toWire(event, secrets.mask))),
+    event: (event) => void lines.push(...messages(event).map((message) => JSON.stringify(message))),
     async report(report) {
       try {
         const whole = envelope(report, secrets.mask);

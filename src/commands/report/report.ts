@@ -1,10 +1,10 @@
 /** `structured-agent report`: makes a page of a results folder. */
 import { readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
+import { readingSchema } from '../../envelope/read.ts';
 import { errorCode, InputError, messageOf } from '../../errors.ts';
 import { writePrivateFile } from '../../files/private-file.ts';
 import { isObject, parseOrUndefined } from '../../text/json.ts';
-import { readText } from '../../text/json-fields.ts';
 import { quote } from '../../text/messages.ts';
 import { type Command, type CommandIo, runCommand } from '../flags.ts';
 import { loadPage } from './report-page.ts';
@@ -36,7 +36,7 @@ async function writePage([named, second]: readonly string[], cwd: string): Promi
   const result = path.join(folder, 'result.json');
   const text = readWhole(result);
   const envelope = parseOrUndefined(text ?? '');
-  if (!isObject(envelope) || readText(envelope, 'type') !== 'result') {
+  if (!isObject(envelope) || !(await readingSchema()).validate(envelope).ok) {
     const problem = text === null ? 'does not exist' : 'is not the result of a run';
     throw new InputError(null, `${quote(result)} ${problem}. Name the results folder of a run.`);
   }

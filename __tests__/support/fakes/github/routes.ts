@@ -56,6 +56,8 @@ export interface GitHubState {
 /** A request to a route, with the values of its placeholders. */
 interface Asked {
   readonly fill: Readonly<Record<string, string>>;
+  /** Its path with its query, as it was sent. */
+  readonly url: string;
   readonly query: URLSearchParams;
   readonly body: Readonly<Record<string, unknown>>;
   /** The author of a comment; null without a token. */
@@ -103,23 +105,24 @@ const ROUTES: readonly (readonly [name: string, accepts: readonly string[], answ
   [
     `GET ${REPO}/commits/{commit_sha}/pulls`,
     ['per_page', 'page'],
-    (state, { fill, query }) => {
+    (state, asked) => {
       // GitHub does not list the commits of forks.
       const own = state.pulls.filter(
-        ({ head }) => head.sha === fill['commit_sha'] && repositoryOf(head, state) === state.repository,
+        ({ head }) => head.sha === asked.fill['commit_sha'] && repositoryOf(head, state) === state.repository,
       );
-      return page(own, query, (pull) => pullAs(pull, state));
+      return page(own, asked, (pull) => pullAs(pull, state));
     },
   ],
   [
     `GET ${REPO}/pulls`,
     ['head', 'state', 'per_page', 'page'],
-    (state, { query }) => {
+    (state, asked) => {
+      const { query } = asked;
       const found = state.pulls.filter(({ head }) => {
         const [owner] = (repositoryOf(head, state) ?? '').split('/');
         return query.get('head') === `${owner}:${head.ref}`;
       });
-      return page(found, query, (pull) => pullAs(pull, state));
+      return page(found, asked, (pull) => pullAs(pull, state));
     },
   ],
   [
@@ -131,13 +134,9 @@ const ROUTES: readonly (readonly [name: string, accepts: readonly string[], answ
   [
     `GET ${REPO}/pulls/{pull_number}/files`,
     ['per_page', 'page'],
-    (state, { fill, query }) =>
-      onPull(state, fill['pull_number'], ({ files = [], base, head }) =>
-        page(files, query, (file) => {
-          const { sha } = file.status === 'removed' ? base : head;
-          const contents_url = `https://api.github.com/repos/${state.repository}/contents/x?ref=${sha}`;
-          return { status: 'modified', additions: 1, deletions: 0, contents_url, ...file };
-        }),
+    (state, asked) =>
+      onPull(state, asked.fill['pull_number'], ({ files = [] }) =>
+        page(files, asked, (file) => ({ status: 'modified', additions: 1, deletions: 0, ...file })),
       ),
   ],
   [
@@ -175,10 +174,10 @@ const ROUTES: readonly (readonly [name: string, accepts: readonly string[], answ
   [
     `GET ${REPO}/commits/{ref}/statuses`,
     ['per_page', 'page'],
-    ({ statuses }, { fill, query }) =>
+    ({ statuses }, asked) =>
       page(
-        statuses.filter(({ sha }) => sha === fill['ref']),
-        query,
+        statuses.filter(({ sha }) => sha === asked.fill['ref']),
+        asked,
         (status) => status,
       ),
   ],
@@ -283,15 +282,21 @@ function pullAs(pull: FakePull, github: GitHubState): unknown {
 }
 
 /** A page of a list with its Link header. */
-function page<T>(all: readonly T[], query: URLSearchParams, show: (item: T) => unknown): Answered {
+function page<T>(all: readonly T[], { url, query }: Asked, show: (item: T) => unknown): Answered {
   const size = Math.min(100, Number(query.get('per_page') ?? 30));
   const number = Number(query.get('page') ?? 1);
   const hasMore = number * size < all.length;
   return {
     status: 200,
     body: all.slice((number - 1) * size, number * size).map(show),
-    headers: hasMore ? { link: '<https://api.github.com/next>; rel="next", <https://x>; rel="last"' } : {},
+    headers: hasMore ? { link: `<${nextOf(url, number + 1)}>; rel="next", <https://x>; rel="last"` } : {},
   };
+}
+
+function nextOf(url: string, number: number): string {
+  const next = new URL(url, 'https://api.github.com');
+  next.searchParams.set('page', String(number));
+  return next.pathname + next.search;
 }
 
 function urlOf({ id, pull }: Pick<FakeComment, 'id' | 'pull'>, { repository }: GitHubState): string {
@@ -305,7 +310,7 @@ function textOf(body: Asked['body'], key: string): string {
 
 /** The only query that is sent; checked against GitHub's public schema by hand. */
 const QUERY =
-  'query($owner: String!, $name: String!, $number: Int!, $after: String) { repository(owner: $owner, name: $name) { pullRequest(number: $number) { locked comments(first: 100, after: $after) { nodes { fullDatabaseId url body viewerDidAuthor } pageInfo { hasNextPage endCursor } } } } }';
+  'query($owner: String!, $repo: String!, $number: Int!, $after: String) { repository(owner: $owner, name: $repo) { pullRequest(number: $number) { comments(first: 100, after: $after) { nodes { fullDatabaseId body viewerDidAuthor } pageInfo { hasNextPage endCursor } } } } }';
 const PAGE = 100;
 
 /** Answers the query for the comments of a pull request; null for any other query, or one without a token. */
@@ -314,20 +319,19 @@ export function answerGraphql(
   { body, viewer }: Pick<Asked, 'body' | 'viewer'>,
 ): Answered | null {
   const variables = { ...(typeof body['variables'] === 'object' ? body['variables'] : {}) };
-  const { owner, name, number, after }: Readonly<Record<string, unknown>> = variables;
+  const { owner, repo, number, after }: Readonly<Record<string, unknown>> = variables;
   if (viewer === null || textOf(body, 'query').replace(/\s+/gu, ' ').trim() !== QUERY) return null;
   const pull = state.pulls.find((each) => each.number === number);
-  if (pull === undefined || `${owner}/${name}` !== state.repository)
+  if (pull === undefined || `${owner}/${repo}` !== state.repository)
     return { status: 200, body: { data: null, errors: [{ type: 'NOT_FOUND', message: 'Not found.' }] } };
   const all = [...state.comments.values()].filter((each) => each.pull === number);
   const from = Number(after ?? 0);
   const nodes = all.slice(from, from + PAGE).map((comment) => ({
     fullDatabaseId: String(comment.id),
-    url: urlOf(comment, state),
     body: comment.body,
     viewerDidAuthor: comment.author === viewer,
   }));
   const pageInfo = { hasNextPage: from + PAGE < all.length, endCursor: String(from + PAGE) };
-  const pullRequest = { locked: pull.locked === true, comments: { nodes, pageInfo } };
+  const pullRequest = { comments: { nodes, pageInfo } };
   return { status: 200, body: { data: { repository: { pullRequest } } } };
 }

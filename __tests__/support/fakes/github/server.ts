@@ -102,7 +102,7 @@ export async function startGitHubServer(world: GitHubWorld = {}): Promise<GitHub
       const unknown = sent.filter((key) => route?.accepts.includes(key) === false);
       const answered = isGraphql
         ? answerGraphql(state, { body, viewer })
-        : route?.answer(state, { query, body, viewer });
+        : route?.answer(state, { url, query, body, viewer });
       const isKnown = answered !== undefined && answered !== null && unknown.length === 0;
       if (isKnown && isWellFormed(headers)) return answered;
       problems.push(`${operation}: ${unknown.join(' ')} ${JSON.stringify(headers)}`);
@@ -170,8 +170,7 @@ function createState(world: GitHubWorld): GitHubState {
 function isWellFormed(headers: IncomingMessage['headers']): boolean {
   return (
     /^structured-agent\//u.test(headers['user-agent'] ?? '') &&
-    headers['x-github-api-version'] === '2022-11-28' &&
-    ['application/vnd.github+json', 'application/vnd.github.raw+json'].includes(headers.accept ?? '')
+    /^application\/vnd\.github\.v3(?:\+json|\.raw)$/u.test(headers.accept ?? '')
   );
 }
 

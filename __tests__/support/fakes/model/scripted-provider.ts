@@ -10,9 +10,7 @@ export interface Answer {
 }
 
 /** A provider that responds from a list (repeating the last entry) or with a function, and records its requests. */
-export interface ScriptedProvider extends Provider {
-  readonly requests: readonly CompletionRequest[];
-}
+type ScriptedProvider = Provider & { readonly requests: readonly CompletionRequest[] };
 
 export type Script =
   | readonly Answer[]
@@ -30,7 +28,7 @@ export function scriptedProvider(script: Script): ScriptedProvider {
     requests,
     async complete(request): Promise<Completion> {
       const index = requests.push(request) - 1;
-      const { text = '', calls = [], stopReason, usage } = await answer(request, index);
+      const { text = '', calls = [], stopReason, usage = USAGE } = await answer(request, index);
       return {
         message: {
           role: 'assistant',
@@ -39,16 +37,14 @@ export function scriptedProvider(script: Script): ScriptedProvider {
           native: { index },
         },
         stopReason: stopReason ?? (calls.length === 0 ? 'end' : 'tool_calls'),
-        usage:
-          usage === undefined
-            ? { inputTokens: 100, outputTokens: 10, cachedInputTokens: 0, cacheWriteTokens: 0 }
-            : usage,
+        usage,
         model: 'scripted',
       };
     },
   };
 }
 
+const USAGE: Usage = { inputTokens: 100, outputTokens: 10, cachedInputTokens: 0, cacheWriteTokens: 0 };
 const EMPTY: ToolCall = { id: '', name: '', rawArguments: '{}', status: 'complete' };
 
 /** A call of `structured_output` with these arguments. */

@@ -8,12 +8,8 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  type ChatCompletionRequest,
-  type ChatMessage,
-  createServer,
-  type FixtureResponse,
-} from '@copilotkit/aimock';
+import { type ChatCompletionRequest, createServer, type FixtureResponse } from '@copilotkit/aimock';
+import { parseOrUndefined } from '../../../../src/text/json.ts';
 
 /** A tool call of a scripted model, or one in the history. */
 export interface ScriptedCall {
@@ -23,15 +19,18 @@ export interface ScriptedCall {
   readonly id?: string;
 }
 
-/** One entry of the conversation in a request, the same for every wire format. */
-export type ModelMessage =
-  | { readonly role: 'system' | 'user'; readonly text: string }
-  | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly ScriptedCall[] }
-  | { readonly role: 'tool'; readonly callId: string; readonly text: string };
+/** One entry of the conversation in a request. */
+export interface ModelMessage {
+  readonly role: string;
+  readonly text: string;
+  /** The calls of an assistant's message. */
+  readonly calls?: readonly ScriptedCall[] | undefined;
+  /** The call whose result this is. */
+  readonly callId?: string | undefined;
+}
 
 /** A request to the model, independent of the wire format. */
 export interface ModelRequest {
-  readonly endpoint: 'chat' | 'anthropic';
   readonly messages: readonly ModelMessage[];
   /** The offered tools, in order, with their schemas as sent. */
   readonly tools: readonly {
@@ -40,26 +39,19 @@ export interface ModelRequest {
     readonly parameters: unknown;
   }[];
   /** The tool results at the end of the conversation: those of the last turn, in order; empty after a user message. */
-  readonly toolResults: readonly { readonly callId: string; readonly text: string }[];
+  readonly toolResults: readonly ModelMessage[];
 }
 
 /** A response of the scripted model; an empty object is an empty turn. */
 export interface Reply {
   readonly text?: string;
   readonly calls?: readonly ScriptedCall[];
-  /** A stop reason of chat completions:`stop`, `length`, `tool_calls`, `content_filter`; translated for Anthropic. */
-  readonly finishReason?: 'stop' | 'length' | 'tool_calls' | 'content_filter';
+  /** A stop reason of chat completions. */
+  readonly finishReason?: 'length' | 'content_filter';
   readonly usage?: { readonly inputTokens: number; readonly outputTokens: number };
-  /** The name of the responding model; the requested one by default. */
-  readonly model?: string;
   /** With `error`: the HTTP status, 500 by default. */
   readonly status?: number;
-  readonly error?: {
-    readonly message: string;
-    readonly type?: string;
-    readonly code?: string;
-    readonly param?: string;
-  };
+  readonly error?: { readonly message: string; readonly code?: string };
   /** Seconds of the `Retry-After` header of a 429. Without it an error asks to be tried again at once. */
   readonly retryAfter?: number;
 }
@@ -67,7 +59,7 @@ export interface Reply {
 /** A request as it arrived. */
 export interface JournalEntry {
   readonly path: string;
-  /** The parsed body; null if it is not JSON. */
+  /** The parsed body; undefined if it is not JSON. */
   readonly body: unknown;
   /** The body's bytes as text. */
   readonly raw: string;
@@ -107,15 +99,13 @@ export async function startModel(script: Script): Promise<ScriptedModel> {
       ? script
       : (_: ModelRequest, at: number) => script[Math.min(at, script.length - 1)] ?? {};
   const requests: JournalEntry[] = [];
-  const current = new AsyncLocalStorage<Tap>();
+  const current = new AsyncLocalStorage<ServerResponse>();
   let index = 0;
   const answer = async (request: ChatCompletionRequest): Promise<FixtureResponse> => {
-    const entry = current.getStore()?.entry() ?? null;
-    const asked = modelRequest(request, entry);
-    const given = await reply(asked, index++);
+    const given = await reply(modelRequest(request), index++);
     if (given.error !== undefined && given.retryAfter === undefined)
-      current.getStore()?.response.setHeader('retry-after-ms', '1');
-    return fixtureResponse(given, asked);
+      current.getStore()?.setHeader('retry-after-ms', '1');
+    return fixtureResponse(given);
   };
   const emulator = await createServer([{ match: {}, response: answer }], {
     port: 0,
@@ -124,7 +114,8 @@ export async function startModel(script: Script): Promise<ScriptedModel> {
     journalMaxEntries: 1,
   });
   emulator.server.prependListener('request', (message: IncomingMessage, response: ServerResponse) => {
-    current.enterWith({ ...tapBody(message, (entry) => requests.push(entry)), response });
+    tapBody(message, (entry) => requests.push(entry));
+    current.enterWith(response);
   });
   return {
     url: emulator.url,
@@ -137,105 +128,50 @@ export async function startModel(script: Script): Promise<ScriptedModel> {
   };
 }
 
-/** A request under way whose body is read along with the emulator. */
-interface Tap {
-  entry(): JournalEntry | null;
-  readonly response: ServerResponse;
-}
-
 /** Copies a body as it is parsed off the socket, so that the emulator still reads it whole. */
-function tapBody(message: IncomingMessage, done: (entry: JournalEntry) => void): Pick<Tap, 'entry'> {
+function tapBody(message: IncomingMessage, done: (entry: JournalEntry) => void): void {
   const chunks: Buffer[] = [];
-  let entry: JournalEntry | null = null;
   const push = message.push.bind(message);
   message.push = (chunk: unknown, encoding?: BufferEncoding) => {
     if (Buffer.isBuffer(chunk)) chunks.push(chunk);
-    if (chunk === null && entry === null && message.method === 'POST') {
-      const raw = Buffer.concat(chunks).toString('utf8');
-      entry = { path: message.url ?? '', body: parsed(raw), raw, headers: message.headers };
-      done(entry);
+    if (chunk === null && message.method === 'POST') {
+      const raw = Buffer.concat(chunks.splice(0)).toString('utf8');
+      done({ path: message.url ?? '', body: parseOrUndefined(raw), raw, headers: message.headers });
     }
     return push(chunk, encoding);
   };
-  return { entry: () => entry };
 }
 
-function parsed(raw: string): unknown {
-  try {
-    return JSON.parse(raw);
-  } catch {
-    return null;
-  }
-}
-
-function modelRequest(request: ChatCompletionRequest, entry: JournalEntry | null): ModelRequest {
-  const messages = request.messages.map(modelMessage);
-  const toolResults: { callId: string; text: string }[] = [];
-  for (const message of messages.toReversed()) {
-    if (message.role !== 'tool') break;
-    toolResults.unshift({ callId: message.callId, text: message.text });
-  }
+function modelRequest({ messages: sent, tools = [] }: ChatCompletionRequest): ModelRequest {
+  const messages = sent.map(({ role, content, tool_calls: calls, tool_call_id: callId }) => ({
+    role,
+    text: typeof content === 'string' ? content : (content ?? []).map((part) => part.text ?? '').join(''),
+    calls: calls?.map(({ id, function: called }) => ({ id, ...called })),
+    callId,
+  }));
   return {
-    endpoint: entry?.path.includes('/messages') ? 'anthropic' : 'chat',
     messages,
-    tools: (request.tools ?? []).map((tool) => ({
-      name: tool.function.name,
-      description: tool.function.description ?? '',
-      parameters: tool.function.parameters,
+    tools: tools.map(({ function: { name, description = '', parameters } }) => ({
+      name,
+      description,
+      parameters,
     })),
-    toolResults,
+    toolResults: messages.slice(messages.findLastIndex(({ role }) => role !== 'tool') + 1),
   };
 }
 
-function modelMessage(message: ChatMessage): ModelMessage {
-  const text =
-    typeof message.content === 'string'
-      ? message.content
-      : (message.content ?? []).map((part) => part.text ?? '').join('');
-  switch (message.role) {
-    case 'tool':
-      return { role: 'tool', callId: message.tool_call_id ?? '', text };
-    case 'assistant': {
-      const calls = (message.tool_calls ?? []).map((call) => ({
-        id: call.id,
-        name: call.function.name,
-        arguments: call.function.arguments,
-      }));
-      return { role: 'assistant', text, calls };
-    }
-    default:
-      return { role: message.role, text };
-  }
-}
-
-function fixtureResponse(reply: Reply, asked: ModelRequest): FixtureResponse {
-  if (reply.error !== undefined) {
-    return {
-      status: reply.status ?? 500,
-      error: { ...reply.error },
-      ...(reply.retryAfter === undefined ? {} : { retryAfter: reply.retryAfter }),
-    };
-  }
+function fixtureResponse({ text, calls = [], finishReason, usage, ...failure }: Reply): FixtureResponse {
+  const { error, status = 500, retryAfter } = failure;
+  if (error !== undefined) return { status, error, ...(retryAfter === undefined ? {} : { retryAfter }) };
+  const { inputTokens, outputTokens } = usage ?? { inputTokens: 100, outputTokens: 10 };
   const overrides = {
-    ...(reply.finishReason === undefined ? {} : { finishReason: finishReason(reply.finishReason, asked) }),
-    ...(reply.model === undefined ? {} : { model: reply.model }),
-    usage: usage(reply.usage ?? { inputTokens: 100, outputTokens: 10 }, asked),
+    ...(finishReason === undefined ? {} : { finishReason }),
+    usage: {
+      ...{ input_tokens: inputTokens, output_tokens: outputTokens },
+      ...{ prompt_tokens: inputTokens, completion_tokens: outputTokens },
+    },
   };
-  const calls = reply.calls ?? [];
-  if (calls.length === 0) return { content: reply.text ?? '', ...overrides };
-  const toolCalls = calls.map((call) => ({ ...call }));
-  return reply.text === undefined
-    ? { toolCalls, ...overrides }
-    : { content: reply.text, toolCalls, ...overrides };
-}
-
-/** The emulator maps the other stop reasons itself. */
-function finishReason(reason: string, asked: ModelRequest): string {
-  return reason === 'content_filter' && asked.endpoint === 'anthropic' ? 'refusal' : reason;
-}
-
-function usage(tokens: { inputTokens: number; outputTokens: number }, asked: ModelRequest) {
-  return asked.endpoint === 'anthropic'
-    ? { input_tokens: tokens.inputTokens, output_tokens: tokens.outputTokens }
-    : { prompt_tokens: tokens.inputTokens, completion_tokens: tokens.outputTokens };
+  if (calls.length === 0) return { content: text ?? '', ...overrides };
+  const toolCalls = [...calls];
+  return text === undefined ? { toolCalls, ...overrides } : { content: text, toolCalls, ...overrides };
 }

@@ -1,9 +1,14 @@
 /** The APIs of the providers, written by hand, so that one test suite can cover every adapter. */
 import type { ServerResponse } from 'node:http';
-import type { Completion, CompletionRequest, Provider } from '../../../../src/providers/provider.ts';
-import type { ProviderName, ProviderSettings } from '../../../../src/providers/registry.ts';
+import type {
+  Completion,
+  CompletionRequest,
+  Provider,
+  ProviderName,
+  ProviderSettings,
+} from '../../../../src/providers/provider.ts';
 import { createProvider } from '../../../../src/providers/registry.ts';
-import type { JsonObject, Message, ToolSpec } from '../../../../src/types.ts';
+import type { JsonObject, Message } from '../../../../src/types.ts';
 import { sendEvents, sendJson } from '../raw-server.ts';
 
 /** A call with the text of its arguments, which is sent unchanged. */
@@ -36,12 +41,9 @@ export interface Wire {
   readonly length: string;
   /** The body of a response, or the events of its stream. */
   readonly response: (answer: WireAnswer) => object;
-  readonly errorBody: (error: JsonObject) => unknown;
 }
 
 const pieces = (text = ''): string[] => text.match(/[\s\S]{1,3}/g) ?? [];
-const messageEnd = ({ calls = [], stop }: WireAnswer) =>
-  stop ?? (calls.length === 0 ? 'end_turn' : 'tool_use');
 
 function chatBody({ text, calls, stop, usage }: WireAnswer): object {
   const tool_calls = calls?.map(({ id, ...called }) => ({ id, type: 'function', function: called }));
@@ -52,8 +54,7 @@ function chatBody({ text, calls, stop, usage }: WireAnswer): object {
 
 const counted = { input_tokens: 1, output_tokens: 1 };
 
-function messageEvents(answer: WireAnswer): unknown[] {
-  const { text, calls = [], usage = counted } = answer;
+function messageEvents({ text, calls = [], stop, usage = counted }: WireAnswer): unknown[] {
   const deltas = pieces(text).map((piece) => ({ type: 'text_delta', text: piece }));
   const prose = { content_block: { type: 'text', text: '' }, deltas };
   const uses = calls.map(({ id, name, arguments: whole }) => ({
@@ -71,7 +72,7 @@ function messageEvents(answer: WireAnswer): unknown[] {
     ]),
     {
       type: 'message_delta',
-      delta: { stop_reason: messageEnd(answer) },
+      delta: { stop_reason: stop ?? (calls.length === 0 ? 'end_turn' : 'tool_use') },
       usage: usage === null ? undefined : { ...usage, input_tokens: null },
     },
     { type: 'message_stop' },
@@ -106,19 +107,12 @@ const chat: Wire = {
   headers: (key) => ({ authorization: `Bearer ${key}` }),
   length: 'length',
   response: chatBody,
-  errorBody: (error) => ({ error }),
 };
 
 /** Every provider. */
 export const wires: readonly Wire[] = [
   chat,
-  {
-    ...chat,
-    provider: 'gemini',
-    basePath: '/v1beta/openai',
-    path: '/v1beta/openai/chat/completions',
-    errorBody: (error) => [{ error }],
-  },
+  { ...chat, provider: 'gemini', basePath: '/v1beta/openai', path: '/v1beta/openai/chat/completions' },
   {
     ...chat,
     provider: 'azure-openai',
@@ -142,7 +136,6 @@ export const wires: readonly Wire[] = [
     headers: (key) => ({ 'x-api-key': key, 'anthropic-version': '2026-10-21' }),
     length: 'max_tokens',
     response: messageEvents,
-    errorBody: (error) => ({ type: 'error', error }),
   },
 ];
 
@@ -183,27 +176,15 @@ export function providerAt(
   });
 }
 
-/** Two tools, the same array for every request. */
-export const tools: readonly ToolSpec[] = [
-  {
-    name: 'shell',
-    description: 'Runs a command.',
-    parameters: { type: 'object', properties: { command: { type: 'string' } } },
-  },
-  {
-    name: 'structured_output',
-    description: 'Delivers.',
-    parameters: { type: 'object', properties: { ok: { type: 'boolean' } } },
-  },
-];
+const parameters = { type: 'object', properties: { command: { type: 'string' } } };
+const tools = ['shell', 'structured_output'].map((name) => ({ name, description: 'Works.', parameters }));
 
 /** A request with a user message by default. */
 export function asking(fields: Partial<CompletionRequest> = {}): CompletionRequest {
-  const messages: readonly Message[] = [{ role: 'user', text: 'Go.' }];
   return {
     system: 'Be good.',
     tools,
-    messages,
+    messages: [{ role: 'user', text: 'Go.' }],
     toolChoice: 'auto',
     signal: new AbortController().signal,
     notify: () => undefined,
@@ -213,8 +194,8 @@ export function asking(fields: Partial<CompletionRequest> = {}): CompletionReque
 
 /** The conversation after a completion, with a result for each of its calls. */
 export function answered(messages: readonly Message[], { message }: Completion): readonly Message[] {
-  const results = message.toolCalls.map((call, n) => ({
-    callId: call.id,
+  const results = message.toolCalls.map(({ id: callId }, n) => ({
+    callId,
     content: `result ${n}`,
     isError: n === 1,
   }));

@@ -123,6 +123,8 @@ export async function runAction(options: ActionOptions = {}): Promise<ActionRun>
               'base-url': provider === 'anthropic' ? model.url : `${model.url}/v1`,
               'api-key': KEY,
               sandbox: HAS_BWRAP ? 'required' : 'off',
+              // Most scripts deliver a payload at once, which rests on nothing.
+              'min-coverage': 'off',
               ...options.inputs,
             },
       environment: { PATH: searchPath, HOME: folder },

@@ -1,0 +1,243 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeEach, expect, it } from 'vitest';
+import { type EnvelopeFile, readEnvelopes } from '../../src/envelope/read.ts';
+import { signEnvelope } from '../../src/envelope/signature.ts';
+import { envelope } from '../../src/reporters/envelope.ts';
+import type { Evidence, Report } from '../../src/reporters/report-types.ts';
+import type { JsonObject } from '../../src/types.ts';
+import { sampleMergedReport } from '../merge/sample-merged.ts';
+import { unseenCoverage } from '../reporters/sample-coverage.ts';
+import { sampleReport, unpublished } from '../reporters/sample-report.ts';
+import { makeFolder } from '../support/surroundings.ts';
+
+const KEY = 'k'.repeat(32);
+const isRoot = process.getuid?.() === 0;
+const folders = makeFolder();
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(path.join(folders, 'envelopes-'));
+});
+
+const same = (text: string) => text;
+const made = (changes: Partial<Report> = {}): JsonObject => envelope(sampleReport(changes), same);
+
+function put(file: string, content: JsonObject | string | Buffer): void {
+  mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
+  const isText = typeof content === 'string' || Buffer.isBuffer(content);
+  writeFileSync(path.join(folder, file), isText ? content : `${JSON.stringify(content)}\n`);
+}
+
+async function read(signingKey: string | null = null, at = folder): Promise<readonly EnvelopeFile[]> {
+  const files: EnvelopeFile[] = [];
+  for await (const file of readEnvelopes(at, signingKey)) files.push(file);
+  return files;
+}
+
+/** For each file `ok`, or the reason why it is not an envelope. */
+async function outcomes(signingKey: string | null = null): Promise<Readonly<Record<string, string>>> {
+  const files = await read(signingKey);
+  return Object.fromEntries(files.map((each) => [each.file, each.ok ? 'ok' : each.why]));
+}
+
+const firstOf = async () => {
+  const [file] = await read();
+  if (file?.ok !== true) throw new Error(file?.why);
+  return file.envelope;
+};
+
+it('an envelope is read as the run that it describes', async () => {
+  const grounding = { exact: 1, moved: 0, unproven: 1 };
+  const evidence: Evidence = {
+    ...{ context: 'truncated', toolCalls: 3, coverage: unseenCoverage, grounding },
+    findings: [
+      { path: 'packages/api/src/sum.js', line: 4, lineWas: 9, grounding: 'exact' },
+      { path: null, line: null, lineWas: null, grounding: 'unproven' },
+    ],
+  };
+  const report = sampleReport({ leg: 'api', vote: '2', evidence, replayed: true });
+  put('verdict-api/result.json', envelope(report, same));
+  const { payload, gate, usage, costUsd, model, subject, policy } = report;
+  expect(await firstOf()).toMatchObject({
+    ...{ leg: 'api', vote: '2', conclusion: 'success', reason: 'accepted', replayed: true, model, subject },
+    ...{
+      structured_output: payload,
+      gate,
+      num_turns: 2,
+      usage,
+      total_cost_usd: costUsd,
+      judge: policy,
+      evidence,
+    },
+  });
+});
+
+it('so are a run without a payload, one of a later version, and a merge', async () => {
+  put('1.json', made({ ...unpublished('No.'), subject: null, costUsd: null, leg: 'web' }));
+  put('2.json', { ...made(), new_field: 'of a later version' });
+  put('3.json', envelope(sampleMergedReport(), same));
+  const envelopes = (await read()).map((each) => (each.ok ? each.envelope : each));
+  expect(envelopes).toMatchObject([
+    {
+      conclusion: 'inconclusive',
+      gate: null,
+      error: 'No.',
+      subject: null,
+      total_cost_usd: null,
+      evidence: null,
+    },
+    { leg: null, vote: null, conclusion: 'success' },
+    { merged: { votes: null }, leg: null },
+  ]);
+  expect(envelopes.map((each) => 'structured_output' in each)).toEqual([false, true, true]);
+});
+
+it('evidence has no path that this program would not write', async () => {
+  const odd = '/etc/passwd ../index.js a/../index.js a//index.js ./index.js .git/config a\\index.js a\0b';
+  const paths = ['packages/api/index.js', ...odd.split(' '), 'a\nb', '', null];
+  const findings = paths.map((each) => ({ path: each }));
+  put('result.json', { ...made(), evidence: { context: 'none', tool_calls: 1, findings } });
+  expect((await firstOf()).evidence?.findings).toEqual(
+    paths.map((each, at) => ({ path: at === 0 ? each : null })),
+  );
+});
+
+it('a __proto__ key of a payload stays data', async () => {
+  put('file.json', made({ payload: JSON.parse('{"__proto__":{"passed":true}}') }));
+  const { structured_output = {} } = await firstOf();
+  expect([Object.hasOwn(structured_output, '__proto__'), 'passed' in structured_output]).toEqual([
+    true,
+    false,
+  ]);
+});
+
+const whole = JSON.stringify(made());
+const none = { context: 'none', tool_calls: 1, findings: [] };
+const withEvidence = (evidence: JsonObject | null) => JSON.stringify({ ...made(), evidence });
+const padded = (size: number) => whole + ' '.repeat(size - Buffer.byteLength(whole));
+const MIB = 1024 ** 2;
+const NO_ENVELOPE = 'it is no envelope of this action: ';
+it.each<[string, string | Buffer, string | RegExp]>([
+  ['a BOM and surrounding whitespace', `\ufeff  ${whole}\r\n`, 'ok'],
+  ['16 MiB', padded(16 * MIB), 'ok'],
+  ['more than 16 MiB', padded(16 * MIB + 1), 'it is larger than 16 MiB'],
+  ['an empty file', '', 'it is not valid JSON: Unexpected end of JSON input'],
+  ['a truncated file', whole.slice(0, -20), /^it is not valid JSON: .*\(line 1 column \d+\)$/u],
+  ['two envelopes in one file', `${whole}\n${whole}`, /^it is not valid JSON: .*\(line 2 column 1\)$/u],
+  ['a duplicate key', `{"conclusion":"success",${whole.slice(1)}`, 'it gives a key twice in one object'],
+  [
+    'a number in the payload that JavaScript would round',
+    whole.replace('"passed":true', '"passed":true,"score":79.99999999999999999'),
+    /^it holds a number that cannot be represented exactly/u,
+  ],
+  ['deep nesting', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'it nests deeper than 500 levels'],
+  ['half of a surrogate pair', whole.replace('All 12', '\\ud83d'), 'it holds half of a surrogate pair'],
+  ['invalid UTF-8', Buffer.from(whole.replace('All 12', '\u00ff'), 'latin1'), 'it is not UTF-8 text'],
+  ['an array', `[${whole}]`, `${NO_ENVELOPE}its type is not result`],
+  ['another object', '{"CANARY":"CANARY"}', `${NO_ENVELOPE}its type is not result`],
+  ['missing fields', '{"type":"result","CANARY":1}', `${NO_ENVELOPE}see the root (required)`],
+  [
+    '__proto__ as a key',
+    whole.replace('"conclusion":"success"', '"__proto__":{"conclusion":"success"}'),
+    /\(required\)/u,
+  ],
+  ['an unknown conclusion', whole.replace('"conclusion":"success"', '"conclusion":"fine"'), /see the root/u],
+  ['another gate', whole.replace('"status":"met"', '"status":"not_met"'), /see /u],
+  [
+    'a long name',
+    JSON.stringify({ ...made(), model: 'x'.repeat(4_097) }),
+    `${NO_ENVELOPE}see /model (maxLength)`,
+  ],
+  ['a long path', withEvidence({ ...none, findings: [{ path: 'x'.repeat(5_000) }] }), /see \/evidence/u],
+  ['an unknown context', withEvidence({ ...none, context: 'most' }), /see \/evidence/u],
+  ['no findings', withEvidence({ context: 'none', tool_calls: 1 }), /see \/evidence/u],
+  ['half a coverage', withEvidence({ ...none, coverage: { status: 'measured' } }), /see \/evidence/u],
+  ['half of the counts', withEvidence({ ...none, grounding: { exact: 1 } }), /see \/evidence/u],
+  ['a line 0', withEvidence({ ...none, findings: [{ path: 'a', line: 0 }] }), /see \/evidence/u],
+  [
+    'a line beyond any file',
+    withEvidence({ ...none, findings: [{ path: 'a', line: 1e9 + 1 }] }),
+    /see \/evidence/u,
+  ],
+  ['no evidence', withEvidence(null), /see \/evidence/u],
+])('a file with %s is accepted or refused, without quoting it', async (_, content, why) => {
+  put('file.json', content);
+  const { 'file.json': reason = '' } = await outcomes();
+  if (typeof why === 'string') expect(reason).toBe(why);
+  else expect(reason).toMatch(why);
+  expect(reason).not.toMatch(/CANARY|All|passed/u);
+});
+
+it('files of artifacts are found in separate folders, merged, or alone, in a fixed order', async () => {
+  const names = ['b/result.json', 'a/deep/er/x.json', 'z.json', 'a.json/result.json', 'B/result.json'];
+  for (const file of [...names, 'a/notes.txt', 'a/transcript.jsonl']) put(file, made());
+  mkdirSync(path.join(folder, 'empty.json'));
+  const sorted = ['B/result.json', 'a.json/result.json', 'a/deep/er/x.json', 'b/result.json', 'z.json'];
+  expect(Object.keys(await outcomes())).toEqual(sorted);
+});
+
+it('no symlink is followed, no pipe waited for, and no device opened', async () => {
+  put('real/result.json', made());
+  symlinkSync(path.join(folder, 'real', 'result.json'), path.join(folder, 'link.json'));
+  symlinkSync('/dev/zero', path.join(folder, 'zero.json'));
+  symlinkSync(path.join(folder, 'real'), path.join(folder, 'folder.json'));
+  symlinkSync(folder, path.join(folder, 'loop'));
+  execFileSync('mkfifo', [path.join(folder, 'pipe.json')]);
+  const why = 'it is not a regular file';
+  const refused = { 'folder.json': why, 'link.json': why, 'pipe.json': why, 'zero.json': why };
+  expect(await outcomes()).toEqual({ ...refused, 'real/result.json': 'ok' });
+});
+
+it.runIf(!isRoot)('an unreadable file or folder is refused with the system’s error code', async () => {
+  put('closed.json', made());
+  chmodSync(path.join(folder, 'closed.json'), 0);
+  expect(await outcomes()).toEqual({ 'closed.json': 'it cannot be read (EACCES)' });
+  chmodSync(folder, 0);
+  await expect(read()).rejects.toThrow('cannot be listed (EACCES)');
+  chmodSync(folder, 0o700);
+});
+
+it('files are read one at a time, on demand', async () => {
+  for (const name of ['a', 'b']) put(`${name}.json`, made());
+  const files = readEnvelopes(folder, null);
+  expect((await files.next()).value).toMatchObject({ ok: true });
+  rmSync(path.join(folder, 'b.json'));
+  expect((await files.next()).value).toEqual({
+    file: 'b.json',
+    ok: false,
+    why: 'it cannot be read (ENOENT)',
+  });
+});
+
+it.each([
+  ['no\nsuch', 'ENOENT'],
+  ['file.json', 'ENOTDIR'],
+])('a folder that cannot be listed is an input error: %j', async (name, code) => {
+  put('file.json', made());
+  const at = path.join(folder, name);
+  await expect(read(null, at)).rejects.toMatchObject({
+    input: 'verdicts',
+    message: expect.stringContaining(`The folder ${JSON.stringify(at)} cannot be listed (${code}).`),
+  });
+});
+
+it('with a key only envelopes signed with it are accepted, and without a key signatures are ignored', async () => {
+  const signed = (value: JsonObject, key = KEY) => ({ ...value, signature: signEnvelope(value, key) });
+  put('good.json', signed(made({ leg: 'api' })));
+  put('unsigned.json', made({ leg: 'api' }));
+  put('other.json', signed(made({ leg: 'api' }), 'x'.repeat(32)));
+  put('changed.json', { ...signed(made({ leg: 'api' })), leg: 'web' });
+  put('copied.json', { ...made({ leg: 'web' }), signature: signEnvelope(made({ leg: 'api' }), KEY) });
+  put('half.json', signed({ type: 'result' }));
+  const wrong = 'its signature does not fit: made with another key, or changed after it was signed';
+  expect(await outcomes(KEY)).toEqual({
+    'changed.json': wrong,
+    'copied.json': wrong,
+    'good.json': 'ok',
+    'half.json': `${NO_ENVELOPE}see the root (required)`,
+    'other.json': wrong,
+    'unsigned.json': 'it is not signed: the step that writes it needs the same signing-key',
+  });
+  expect(await outcomes()).toMatchObject({ 'good.json': 'ok', 'other.json': 'ok', 'unsigned.json': 'ok' });
+});

@@ -1,0 +1,47 @@
+/** Runs any work to a reported end: what it throws, and signals, are endings like any other. */
+import { isRunStop, type RunStop, stopped } from '../agent/loop.ts';
+import { errorCode, SandboxError } from '../errors.ts';
+import type { Report } from '../reporters/report-types.ts';
+import type { Ending } from './endings.ts';
+import { createState, type EndWorld, type RunState } from './world.ts';
+
+/** Runs the work to its end and reports it; never rejects. `work` must stop when `state.stop` is aborted. */
+export async function runToEnd(work: (state: RunState) => Promise<Ending>, world: EndWorld): Promise<Report> {
+  const state = createState(world);
+  world.listen({
+    signal(name) {
+      const reason: RunStop = { stop: 'signal', signal: name };
+      state.stop.abort(reason);
+      state.interrupt.abort(name);
+    },
+    crash: (error) => state.stop.abort(error),
+  });
+  const ending = await attempt(() => work(state), state);
+  state.asked.resolve(false);
+  state.placed.resolve();
+  // Loaded now: what only finishes a run does not delay its start.
+  const { finish } = await import('./finish.ts');
+  return finish(ending, state, world);
+}
+
+/** Turns thrown errors into an ending. An aborted wait outside the loop becomes the ending of its abort reason. */
+async function attempt(task: () => Promise<Ending>, state: RunState): Promise<Ending> {
+  try {
+    return await task();
+  } catch (error) {
+    const { stop, interrupt } = state;
+    if (interrupt.signal.aborted && error === interrupt.signal.reason) {
+      return { kind: 'cancelled', signal: String(interrupt.signal.reason) };
+    }
+    if (error === stop.signal.reason && isRunStop(error)) return stopped(error, []);
+    return { kind: 'failed', error: fullDisk(error) ?? error };
+  }
+}
+
+/** A full disk is not a bug: during a run, only writes of the sandbox end the run with this error. */
+function fullDisk(error: unknown): SandboxError | null {
+  const cause = error instanceof SandboxError ? error.cause : error;
+  if (!(cause instanceof Error) || !['ENOSPC', 'EDQUOT'].includes(errorCode(cause) ?? '')) return null;
+  const text = `The disk of RUNNER_TEMP is full (${cause.message}). Free some space in a step before this one.`;
+  return new SandboxError(text, { cause: error });
+}
