@@ -261,7 +261,7 @@ describe('the sandbox', () => {
     const observed = nothing();
     await serve(() => reply);
     // It starts and isolates nothing, which the self-test detects.
-    const helpers = await helpersWith('while [ "$1" != /bin/sh ]; do shift; done; exec "$@"');
+    const helpers = await helpersWith('while [ $# -gt 1 ] && [ "$1" != /bin/sh ]; do shift; done; exec "$@"');
     const inputs = { sandbox: 'required' };
     const report = await run(
       config({ 'base-url': `${model.url}/v1`, ...inputs }),
