@@ -13,7 +13,7 @@ const SHELLS = [{ sandbox: 'off' }, ...(hasSandbox ? [{ sandbox: 'required' }] :
 describe('the context of a pull request', () => {
   const about = (loaded: Partial<LoadedContext> = {}): Partial<World> => ({
     findContext: async () => ({
-      subject: { about: 'pull request #7', contents: 'diff', author: 'whoever opened the pull request' },
+      subject: { about: 'pull request #7', contents: 'diff', author: 'the author of the pull request' },
       load: async () => ({
         pull: null,
         listed: { files: [], more: null },

@@ -3,7 +3,7 @@
  * text stood there, or its text beside a line around it. Results are hostile; each takes time in proportion to its length.
  */
 import { posix } from 'node:path';
-import { showControls } from '../text/visible.ts';
+import { showControls } from '../text/sanitize.ts';
 import type { Coverage } from '../types.ts';
 import type { Change, FileChange } from './change.ts';
 import { readGitHeader, readHunkHeader, readPath } from './diff-syntax.ts';

@@ -70,7 +70,7 @@ interface Lack {
   /** How often it is sent back. */
   readonly rounds: number;
   /** For the model: what is missing, and what to do. */
-  readonly told: string;
+  readonly request: string;
   /** For people: the same as a clause, and what to do. */
   readonly clause: string;
   readonly advice: string;
@@ -92,12 +92,12 @@ export function createReview(options: ReviewOptions): EvidenceReview {
     return clause === null ? null : commandLack(clause);
   }
 
-  const sendBack = ({ issue, told, clause, advice, ...lack }: Lack, isLast: boolean): Decision => {
+  const sendBack = ({ issue, request, clause, advice, ...lack }: Lack, isLast: boolean): Decision => {
     const round = (rounds.get(issue.keyword) ?? 0) + 1;
     rounds.set(issue.keyword, round);
     ended = { kind: 'ended', text: `The payload meets its gate, but ${clause} ${advice} ${OFF}` };
     if (isLast || round > lack.rounds) return ended;
-    return { kind: 'rejected', text: `Not taken yet: ${told} ${AGAIN}`, issues: [issue] };
+    return { kind: 'rejected', text: `Not taken yet: ${request} ${AGAIN}`, issues: [issue] };
   };
 
   return {
@@ -126,7 +126,7 @@ const OFF = 'min-coverage: off accepts verdicts that rest on less.';
 
 const NOTHING_LOOKED_AT: Lack = {
   ...{ issue: { path: '', keyword: 'looked' }, rounds: 1 },
-  told: 'nothing was looked at, because no tool was called. Read or run what your task is about.',
+  request: 'nothing was looked at, because no tool was called. Read or run what your task is about.',
   clause: 'nothing was looked at: the model called no tool.',
   advice: 'Ask for something that can be read or run, or try another model.',
 };
@@ -134,7 +134,7 @@ const NOTHING_LOOKED_AT: Lack = {
 function commandLack(clause: string): Lack {
   return {
     ...{ issue: { path: '/command', keyword: 'command' }, rounds: 1 },
-    told: `${clause} Deliver what was measured, or run the command again, and name it exactly as you run it.`,
+    request: `${clause} Deliver what was measured, or run the command again, and name it exactly as you run it.`,
     clause,
     advice: 'The exit codes of all commands are in the result file.',
   };
@@ -158,13 +158,13 @@ function coverageLack(payload: JsonObject, coverage: Coverage, policy: ReviewPol
     const what = status === 'unknown' ? 'what changed is not known' : 'not all of the change is known';
     const advice = `${why ?? ''} A checkout with the whole history (fetch-depth: 0) lets git tell all of it.`;
     // What is not known cannot be shown by reading on.
-    return { issue, rounds: 0, told: '', clause: `${what}, and ${setting}.`, advice };
+    return { issue, rounds: 0, request: '', clause: `${what}, and ${setting}.`, advice };
   }
   const missing = files.required - files.shown;
   const claim = isBelow ? '' : ', so complete cannot be true yet';
   return {
     ...{ issue, rounds: COVERAGE_ROUNDS },
-    told: [
+    request: [
       `${missing} of the ${files.required} changed files were in no result of your tools, or not nine tenths of each part that changed${claim}:`,
       ...files.unseen.slice(0, LISTED.many).map((path) => `- ${quotePath(path)}`),
       ...(missing > LISTED.many ? [`- and ${counted(missing - LISTED.many, 'more file')}`] : []),

@@ -9,7 +9,7 @@ export interface ChangeContext {
   load(): Promise<LoadedContext>;
 }
 
-/** How texts name the change, for example `pull request #7` of `whoever opened the pull request`. */
+/** How texts name the change, for example `pull request #7` of `the author of the pull request`. */
 export interface ContextSubject {
   readonly about: string;
   /** What the context files hold of it, as the end of "Its …". */

@@ -25,7 +25,7 @@ export async function findChangeContext(
   const subject = {
     about: `pull request #${number}${name === 'merge_group' ? ' in the merge queue' : ''}`,
     contents: 'title, description, changed files and diff',
-    author: 'whoever opened the pull request',
+    author: 'the author of the pull request',
   };
   return { subject, load: () => load(hub) };
 }
@@ -64,10 +64,10 @@ function createPushContext({ payload, ref }: EventFacts): ChangeContext | null {
   const { before = '', after = '' } = payload;
   if (/^0*$/u.test(before) || /^0*$/u.test(after)) return null;
   const subject = {
-    // Whoever may push chose the name, so it must not read as a sentence.
+    // A user with push access chose the name, so it must not read as a sentence.
     about: `the push to ${quote(payload.ref ?? ref, DISPLAY.path)}`,
     contents: 'changed files and diff',
-    author: 'whoever wrote the pushed commits',
+    author: 'the authors of the pushed commits',
   };
   const note = `The diff is missing: git cannot compare this checkout with ${before.slice(0, 12)}, the commit before the push. A shallow clone does not have it (set fetch-depth: 0 of actions/checkout), and after a force push it may be in no branch any more.`;
   return createGitContext(subject, { base: before, head: after, mayBeEmpty: true }, note);

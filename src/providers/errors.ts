@@ -105,11 +105,11 @@ function readServerError({ status, headers, error, message: text }: APIError) {
   // Google sends a list, and Anthropic's SDK hands on the whole body.
   const first: unknown = Array.isArray(error) ? error[0] : error;
   const body = objectOf(first)['error'] ?? first;
-  const { code, type, message: told, detail } = objectOf(body);
+  const { code, type, message: stated, detail } = objectOf(body);
   const words = [code, type].filter((word) => typeof word === 'string');
   // Without JSON in it, the SDKs put the body after the status. No other part is shown: it may quote the model.
   const plain = error === undefined ? text.replace(/^\d{3} (status code \(no body\))?/, '') : body;
-  const said = isObject(body) ? (told ?? detail) : plain;
+  const said = isObject(body) ? (stated ?? detail) : plain;
   const message = typeof said === 'string' ? said : '';
   // Gateways give the status of the server behind them as the code.
   const given = status ?? (typeof code === 'number' ? code : 0);

@@ -86,7 +86,7 @@ export interface Report {
   readonly view?: ReportView | null;
   /** The action that ran: its ref in the workflow, and the commit if that ref is one; null outside GitHub. */
   readonly action: { readonly ref: string; readonly commit: string | null } | null;
-  /** What the run was told to keep to; null if an input was invalid, or if no agent ran. */
+  /** The limits and modes of the run; null if an input was invalid, or if no agent ran. */
   readonly settings: RunSettings | null;
   readonly isolation: Isolation;
   /** What the agent worked in instead of the checkout; null or absent if in the checkout itself, or if not known. */

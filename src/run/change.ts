@@ -16,7 +16,7 @@ function createBaseContext(ref: string): ChangeContext {
   const subject = {
     about: `what changed since the merge base with ${shown}, with what is uncommitted in tracked files`,
     contents: 'changed files and diff',
-    author: 'whoever made the change',
+    author: 'the author of the change',
   };
   return createGitContext(
     subject,

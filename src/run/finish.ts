@@ -14,7 +14,7 @@ const CHANGED_FILES_MS = 10_000;
 
 /**
  * Stops the clock, kills all child processes, checks for secrets and tampering, writes the envelope and the outputs, and
- * runs the reporters. Nobody is told of a verdict before it is written, so none is ever taken back. Never rejects: a
+ * runs the reporters. No reporter runs before the verdict is written, so none is ever taken back. Never rejects: a
  * failure becomes a warning or a worse verdict, never a better one.
  */
 export async function finish(ending: Ending, state: RunState, world: EndWorld): Promise<Report> {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { parsePatches } from '../evidence/change.ts';
 import { createExemptions } from '../evidence/not-required.ts';
 import { listedTexts } from '../github/context.ts';
-import { showControls } from '../text/visible.ts';
+import { showControls } from '../text/sanitize.ts';
 import type { ListedChange } from '../types.ts';
 
 /** Characters of a diff in the first message. */

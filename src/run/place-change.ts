@@ -6,7 +6,7 @@ import { type GitDiff, readGitDiff } from '../git/diff.ts';
 import { type ChangeContext, contextFiles, type LoadedContext } from '../github/context.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
 import { GITHUB } from '../text/limits.ts';
-import { showControls } from '../text/visible.ts';
+import { showControls } from '../text/sanitize.ts';
 import type { ContextStatus } from '../types.ts';
 import { readHeads } from './binary-files.ts';
 import { quoteRef } from './change.ts';

@@ -2,7 +2,7 @@
 import { type DirectoryEntry, type FileView, MissingError, type Sandbox } from '../sandbox/sandbox.ts';
 import { BINARY_LOOK, isBinaryName } from '../text/binary-names.ts';
 import { readCount, readText } from '../text/json-fields.ts';
-import { showControls } from '../text/visible.ts';
+import { showControls } from '../text/sanitize.ts';
 import { fail, succeed, type Tool, type ToolAnswer } from './tool.ts';
 
 /** The most bytes of a file that are read; what is behind them is left to the shell. */

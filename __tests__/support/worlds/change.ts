@@ -43,7 +43,7 @@ export function onPullRequest(
 ): Pick<World, 'findContext'> {
   return {
     findContext: async () => ({
-      subject: { about: 'pull request #7', contents: 'diff', author: 'whoever opened the pull request' },
+      subject: { about: 'pull request #7', contents: 'diff', author: 'the author of the pull request' },
       load: async () => ({
         pull: null,
         listed: { files, more },
