@@ -23,6 +23,7 @@ describe.each(modes)('with sandbox: %s', (mode) => {
     ['bytes that are not UTF-8', "printf 'a\\377b'", 0, 'a\ufffdb'],
     ['a mark of byte order', "printf '\\357\\273\\277a'", 0, '\ufeffa'],
     ['the directory', 'pwd', 0, `${world.workspace}\n`],
+    ['what only looks like an exit code', 'echo "exit 0" >&2; exit 3', 3, 'exit 0\n'],
     ['no core files', 'ulimit -c', 0, '0\n'],
   ])('gives %s', async (_, command, exitCode, output) => {
     const result = await exec(await opening, command);
@@ -89,6 +90,14 @@ describe.each(modes)('with sandbox: %s', (mode) => {
     expect(await exec(sandbox, 'pwd')).toMatchObject({ exitCode: 126, output });
   });
 
+  // Only without a sandbox can a command reach it.
+  it.runIf(mode === 'off')('runs commands after one killed the shell that starts them', async () => {
+    const sandbox = await opening;
+    const kill = 'p=$PPID; for i in 1 2; do read -r _ _ _ p _ < /proc/$p/stat; done; kill -9 $p; sleep 9';
+    expect(await exec(sandbox, kill)).toMatchObject({ exitCode: 137 });
+    expect((await exec(sandbox, 'echo still')).output).toBe('still\n');
+  });
+
   it('refuses a NUL character', async () => {
     await expect(exec(await opening, 'a\0b')).rejects.toThrow('NUL');
   });
@@ -118,9 +127,9 @@ describe('createOutput', () => {
     ['0123456789', '0123456789'],
     ['0123456789a', '01234\n[… 1 bytes left out here …]\n6789a'],
     // A code point of 2, 3 or 4 bytes at either side of the cut.
-    ['0123é456789', '0123\n[… 3 bytes left out here …]\n56789'],
-    ['012€45678€', '012\n[… 6 bytes left out here …]\n78€'],
-    ['01😀234567😀', '01\n[… 9 bytes left out here …]\n7😀'],
+    ['0123é456789', '0123\n[… 2 bytes left out here …]\n56789'],
+    ['012€45678€', '012\n[… 4 bytes left out here …]\n78€'],
+    ['01😀234567😀', '01\n[… 6 bytes left out here …]\n7😀'],
   ])('cuts %s to 10 bytes', async (text, cut) => {
     for (const size of [1, 3, 100]) {
       const output = createOutput(10, join(folder, `${Math.random()}`), 1_000);

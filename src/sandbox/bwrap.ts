@@ -39,6 +39,7 @@ export async function createBwrapBackend(bwrap: string, plan: RootPlan): Promise
     name: 'bwrap',
     layer: 'copy',
     words,
+    asRoot: [],
     endsWithGroup: true,
     killInside: async () => undefined,
     findFailure: () => tryWords([...words, '/bin/sh', '-c', ':'], 'bwrap did not end'),

@@ -1,12 +1,13 @@
 /** Runs one command in a sandbox, and keeps of its output what the model sees and what a file holds. */
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { SandboxError } from '../errors.ts';
 import type { Isolation } from '../types.ts';
 import { SYSTEM_ENVIRONMENT } from './host-program.ts';
-import type { ExecResult } from './sandbox.ts';
+import { shellWord } from './sandbox.ts';
 
 /** A way to run commands. */
 export interface Backend {
@@ -15,6 +16,8 @@ export interface Backend {
   readonly layer: 'overlay' | 'copy' | null;
   /** Words that run the program that is added to them. */
   readonly words: readonly string[];
+  /** The words before a command that must be run by root; empty if this process is root, or none must be. */
+  readonly asRoot: readonly string[];
   /** Whether a command ends with its process group; what root runs does not. */
   readonly endsWithGroup: boolean;
   /** Kills what such a group does not hold: all that runs inside. Resolves once it has. */
@@ -32,90 +35,148 @@ export interface CommandOptions {
   readonly onOutput: (chunk: Buffer) => Promise<void> | void;
 }
 
-/**
- * Starts the words in "$@" and gives their output a real pipe, which a socket of Node.js is not: it keeps the order of
- * both streams, and can be opened as /dev/stderr. Writes the exit code to descriptor 3. Kills its process group when
- * stdin ends, as it does with this process, however that ends. A descriptor that this process inherited may lead out of
- * the sandbox, so all others are closed.
- */
-const WRAPPER = `
-for fd in /proc/self/fd/*; do
+/** A descriptor that this process inherited may lead out of the sandbox. */
+const CLOSE_DESCRIPTORS = `for fd in /proc/self/fd/*; do
   case \${fd##*/} in
     [4-9]) eval "exec \${fd##*/}>&-" ;;
     [1-9][0-9]*) [ -z "$BASH" ] || eval "exec \${fd##*/}>&-" ;;
   esac
-done
-exec 4<&0 </dev/null
-{ read -r line <&4; kill -s KILL 0; } > /dev/null 3>&- &
-watcher=$!
-exec 4<&-
-{ "$@" 2>&1 3>&-; echo $? >&3; } | cat 3>&-
-kill -s KILL $watcher`;
+done`;
+
+/** Kills the group of the shell when descriptor 3 ends, as it does with this process, however that ends. */
+const WATCH = '{ read -r line <&3; kill -s KILL 0; } </dev/null >/dev/null 2>&1 &';
 
 /**
- * Runs a program in a sandbox, with both streams of its output in one. Resolves once all its processes are dead.
- * @param shell the absolute path of the shell of this machine.
- * @throws the signal's reason if it was aborted; SandboxError if it cannot be started
+ * Starts all commands by one shell of this machine: `sudo` for each, or a new process of this large one, would take
+ * longer than most commands.
+ * @param shell the absolute path of that shell.
  */
-export async function runInside(
-  backend: Backend,
-  shell: string,
-  program: readonly string[],
-  { timeoutMs, signal, onOutput }: CommandOptions,
-): Promise<Pick<ExecResult, 'exitCode' | 'durationMs'>> {
-  signal.throwIfAborted();
-  const startedAt = performance.now();
-  const args = ['-c', WRAPPER, 'sh', ...backend.words, ...program];
-  const child = spawn(shell, args, {
-    cwd: '/',
-    env: SYSTEM_ENVIRONMENT,
-    detached: true,
-    stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
-  });
-  const ended = once(child, 'close');
-  ended.catch(() => undefined);
-  child.stdin?.on('error', () => undefined);
-  let exitCode: number | null = null;
-  let killed = Promise.resolve();
-  child.stdio[3]?.on('data', (chunk: Buffer) => {
-    exitCode ??= Number(chunk);
-    // What it left running may hold the pipe.
-    killed = backend.killInside();
-  });
-  let isOver = false;
-  let killing: NodeJS.Timeout | undefined;
-  const kill = () => {
-    killed = backend.killInside();
-    if (backend.endsWithGroup && child.pid !== undefined && child.exitCode === null) killGroup(child.pid);
+export function createStarter(backend: Backend, shell: string) {
+  let current: ReturnType<typeof openStartShell> | null = openStartShell(backend, shell);
+  const forget = () => {
+    current?.close();
+    current = null;
   };
-  const end = () => {
-    kill();
-    // What is just being started may not have been there.
-    killing ??= setInterval(kill, 100);
+  return {
+    /**
+     * Runs a program in the sandbox, with both streams of its output in one. Resolves once all its processes are dead;
+     * the next one may only be run then.
+     * @throws the signal's reason if it was aborted; SandboxError if it cannot be started
+     */
+    async run(program: readonly string[], { timeoutMs, signal, onOutput }: CommandOptions) {
+      signal.throwIfAborted();
+      const startedAt = performance.now();
+      current ??= openStartShell(backend, shell);
+      const { child, closed, passOutput } = current;
+      let isOver = false;
+      let killing: NodeJS.Timeout | undefined;
+      let killed = Promise.resolve();
+      const kill = () => {
+        killed = backend.killInside();
+        if (backend.endsWithGroup && child.pid !== undefined && child.exitCode === null) killGroup(child.pid);
+      };
+      const end = () => {
+        kill();
+        // What is just being started may not have been there.
+        killing ??= setInterval(kill, 100);
+      };
+      const timer = setTimeout(() => {
+        isOver = true;
+        end();
+      }, timeoutMs);
+      signal.addEventListener('abort', end, { once: true });
+      try {
+        const exited = current.start(program).then((code) => {
+          // What it left running may hold the pipe.
+          killed = backend.killInside();
+          return code;
+        });
+        const isAlive = await passOutput(onOutput);
+        if (!isAlive) {
+          kill();
+          forget();
+        }
+        const exitCode = await (isAlive ? exited : closed);
+        await killed;
+        signal.throwIfAborted();
+        return { exitCode: isOver ? null : exitCode, durationMs: performance.now() - startedAt };
+      } catch (error) {
+        // Also if the output could not be taken.
+        end();
+        forget();
+        await closed;
+        throw error;
+      } finally {
+        clearTimeout(timer);
+        clearInterval(killing);
+        signal.removeEventListener('abort', end);
+      }
+    },
+    close: forget,
   };
-  const timer = setTimeout(() => {
-    isOver = true;
-    end();
-  }, timeoutMs);
-  signal.addEventListener('abort', end, { once: true });
-  try {
-    for await (const chunk of child.stdout ?? []) await onOutput(chunk as Buffer);
-    await ended;
-    await killed;
-    signal.throwIfAborted();
-    return { exitCode: isOver ? null : (exitCode ?? 137), durationMs: performance.now() - startedAt };
-  } catch (error) {
-    // Also if the output could not be taken.
-    end();
-    await ended.catch((cause: Error) => {
+}
+
+function openStartShell(backend: Backend, shell: string) {
+  const [file = '', ...args] = [...backend.asRoot, shell, '-s'];
+  const options = { cwd: '/', env: SYSTEM_ENVIRONMENT, detached: true };
+  const child = spawn(file, args, { ...options, stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
+  const { stdin, stdout, stderr } = child;
+  stdin.on('error', () => undefined);
+  const words = backend.words.map(shellWord).join(' ');
+  const lines = [CLOSE_DESCRIPTORS, backend.endsWithGroup ? WATCH : ':', 'exec 3<&-'];
+  stdin.write(`${lines.join('\n')}\ninside() { ${words} "$@" 2>&1 </dev/null; }\n`);
+  /** Printed after the output of each command, none of which can know it. */
+  const mark = randomBytes(16).toString('hex');
+  const chunks: AsyncIterator<Buffer> = stdout[Symbol.asyncIterator]();
+  const closed = once(child, 'close').then(
+    // What runs when the shell is killed is killed with it.
+    () => 137,
+    (cause: Error) => {
       throw new SandboxError(`A command could not be started: ${cause.message}`, { cause });
-    });
-    throw error;
-  } finally {
-    clearTimeout(timer);
-    clearInterval(killing);
-    signal.removeEventListener('abort', end);
-  }
+    },
+  );
+  closed.catch(() => undefined);
+
+  return {
+    child,
+    /** Resolves once the shell has ended. @throws SandboxError if it could not be started */
+    closed,
+    /** Starts a program, and resolves with its exit code. */
+    start(program: readonly string[]): Promise<number> {
+      // A real pipe, which a socket of Node.js is not, keeps the order of both streams, and can be opened as /dev/stderr.
+      const started = `inside ${program.map(shellWord).join(' ')}; echo "exit $?" >&2`;
+      stdin.write(`{ ${started}; } | cat; printf ${mark}\n`);
+      return new Promise((resolve) => {
+        stderr.on('data', function listen(chunk: Buffer) {
+          // The shell writes messages of its own there, too.
+          const code = /^exit (\d+)$/mu.exec(chunk.toString('latin1'))?.[1];
+          if (code === undefined) return;
+          stderr.off('data', listen);
+          resolve(Number(code));
+        });
+      });
+    },
+    /** Passes the output of a program on. Returns whether the shell is still there. */
+    async passOutput(onOutput: CommandOptions['onOutput']): Promise<boolean> {
+      let rest: Buffer = Buffer.alloc(0);
+      while (rest.toString('latin1') !== mark) {
+        const { value, done } = await chunks.next();
+        if (done) {
+          await onOutput(rest);
+          return false;
+        }
+        const all = Buffer.concat([rest, value]);
+        await onOutput(all.subarray(0, -mark.length));
+        rest = all.subarray(-mark.length);
+      }
+      return true;
+    },
+    close() {
+      stdin.end();
+      stdout.destroy();
+      child.stdio[3]?.destroy();
+    },
+  };
 }
 
 export function killGroup(group: number): void {
@@ -173,21 +234,12 @@ export function createOutput(maxBytes: number, file: string, maxFileBytes: numbe
     async finish() {
       await full?.close();
       if (full === null) return { output: decode(head), totalBytes: total, keptBytes: total, isCut: false };
+      const gap = `\n[… ${total - head.length - tail.length} bytes left out here …]\n`;
       // What is left of a code point at both sides of the cut is left out, too.
-      const first = head.subarray(0, head.length - measure(INCOMPLETE_END, head.subarray(-3)));
-      const last = tail.subarray(measure(INCOMPLETE_START, tail.subarray(0, 3)));
-      const gap = `\n[… ${total - first.length - last.length} bytes left out here …]\n`;
-      const output = `${decode(first)}${gap}${decode(last)}`;
-      return { output, totalBytes: total, keptBytes: kept, isCut: true };
+      const [first, last] = [decode(head).replace(/\uFFFD+$/u, ''), decode(tail).replace(/^\uFFFD+/u, '')];
+      return { output: `${first}${gap}${last}`, totalBytes: total, keptBytes: kept, isCut: true };
     },
   };
-}
-
-const INCOMPLETE_END = /(?:[\xc0-\xff]|[\xe0-\xff][\x80-\xbf]|[\xf0-\xff][\x80-\xbf]{2})$/u;
-const INCOMPLETE_START = /^[\x80-\xbf]+/u;
-
-function measure(pattern: RegExp, bytes: Buffer): number {
-  return pattern.exec(bytes.toString('latin1'))?.[0].length ?? 0;
 }
 
 function decode(bytes: Buffer): string {

@@ -39,11 +39,7 @@ export async function readConfined(
   try {
     const bytes = Buffer.alloc(Math.min(maxBytes, opened.size));
     const length = readSync(opened.handle, bytes);
-    return {
-      kind: 'file',
-      bytes: bytes.subarray(0, length),
-      truncated: opened.size > maxBytes,
-    };
+    return { kind: 'file', bytes: bytes.subarray(0, length), truncated: opened.size > maxBytes };
   } finally {
     closeSync(opened.handle);
   }

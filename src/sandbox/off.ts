@@ -36,6 +36,7 @@ export function createOffBackend(shell: string, run: string): Backend {
     name: 'none',
     layer: null,
     words: [shell, '-c', IN_GROUP, 'sh', file],
+    asRoot: [],
     endsWithGroup: true,
     async killInside() {
       // Missing if the command has ended, or has not begun.

@@ -1,12 +1,22 @@
-/** Gives the tools of a run their access to the sandbox. */
+/** Starts and tests the sandbox over the workspace, and gives the tools of a run their access to it. */
 import { isAbsolute, resolve } from 'node:path';
+import { messageOf, SandboxError } from '../errors.ts';
+import { createBwrapBackend } from './bwrap.ts';
+import type { Backend } from './command.ts';
 import { readConfined } from './confined-read.ts';
 import type { Detected } from './detect.ts';
 import { parseRead, readScript, requireExit, writeScript } from './file-scripts.ts';
-import { replaceContext } from './runner.ts';
+import { planGit } from './git-config.ts';
+import { findProgram } from './host-program.ts';
+import { describeWeaknesses, isContainer } from './messages.ts';
+import type { RootPlan } from './mounts.ts';
+import { createOffBackend } from './off.ts';
+import { createRunner, type Runner, replaceContext } from './runner.ts';
 import { contextFolderOf, DeniedError, type OpenedSandbox, type SandboxOptions } from './sandbox.ts';
-import { type StartedSandbox, startSandbox } from './start.ts';
-import { realOrSame } from './system-root.ts';
+import { copyWorkspace, identityOf, makeRunFolders } from './scratch.ts';
+import { runSelfTest } from './self-test.ts';
+import { planRoot, realOrSame } from './system-root.ts';
+import { startUnshareBackend } from './unshare.ts';
 
 /**
  * Opens the sandbox and returns at once; `ready` reports how that went.
@@ -20,7 +30,7 @@ export function openSandbox(options: SandboxOptions, detected: Detected): Opened
   const contextFolder = contextFolderOf(detected.kind !== 'none', run);
   const closing = new AbortController();
   const opened = startSandbox({ ...options, runFolder: run }, detected, closing.signal);
-  let started: StartedSandbox | null = null;
+  let started: Awaited<typeof opened> | null = null;
   let hasFailed = false;
   const ready = opened.then((one) => {
     started = one;
@@ -49,11 +59,11 @@ export function openSandbox(options: SandboxOptions, detected: Detected): Opened
     },
     runScript: async (script, scriptOptions) => (await getRunner()).runScript(script, scriptOptions),
     async exec(command, execOptions) {
-      if (command.includes('\0')) throw new DeniedError('A command must not contain a NUL character.');
+      refuseNul('command', command);
       return (await getRunner()).exec(command, execOptions);
     },
     async read(path, maxBytes) {
-      refusePath(path);
+      refuseNul('path', path);
       const { runner } = await opened;
       if (runner === null) {
         const absolute = isAbsolute(path) ? path : resolve(options.workingDirectory, path);
@@ -64,7 +74,7 @@ export function openSandbox(options: SandboxOptions, detected: Detected): Opened
       return parseRead(ran, path, maxBytes);
     },
     async write(path, bytes) {
-      refusePath(path);
+      refuseNul('path', path);
       const { runScript } = await getRunner();
       const { exitCode } = await runScript(writeScript(path), { ...limits, input: bytes, maxBytes: 0 });
       requireExit(exitCode, path);
@@ -72,13 +82,56 @@ export function openSandbox(options: SandboxOptions, detected: Detected): Opened
     async close() {
       closing.abort(new Error('The sandbox was closed.'));
       const one = await opened.catch(() => null);
-      await one?.runner?.idle();
+      await one?.runner?.close();
       await one?.backend.close();
     },
   };
 }
 
-function refusePath(path: string): void {
-  if (path === '') throw new DeniedError('The path is empty. Name a file or a folder.');
-  if (path.includes('\0')) throw new DeniedError('A path must not contain a NUL character.');
+function refuseNul(kind: 'path' | 'command', text: string): void {
+  if (text.includes('\0')) throw new DeniedError(`A ${kind} must not contain a NUL character.`);
+}
+
+/** @throws SandboxError; the signal's reason */
+async function startSandbox(options: SandboxOptions, detected: Detected, signal: AbortSignal) {
+  const { runFolder: run, workspace, mode, shellNetwork } = options;
+  try {
+    const shell = findProgram('bash') ?? '/bin/sh';
+    await makeRunFolders(run, workspace);
+    const git = await planGit(run, workspace, signal);
+    const missing = detected.kind === 'none' && mode === 'auto' ? detected.error.message : null;
+    const weaknesses = describeWeaknesses(options, missing, git.hasCredentials, await isContainer());
+    if (detected.kind === 'none') {
+      const backend = createOffBackend(shell, run);
+      const runner = mode === 'off' ? await createRunner(options, backend, shell, signal) : null;
+      return { runner, backend, weaknesses };
+    }
+    const entries = planRoot({ ...options, readable: [...options.readable, ...git.objects] });
+    const plan: RootPlan = { run, workspace, git, home: realOrSame(options.home), shellNetwork, entries };
+    const backend = await startBackend(plan, detected, signal);
+    let runner: Runner | null = null;
+    try {
+      runner = await createRunner(options, backend, shell, signal);
+      await runSelfTest(plan, runner.runScript, signal);
+      return { runner, backend, weaknesses };
+    } catch (error) {
+      await runner?.close();
+      await backend.close();
+      throw error;
+    }
+  } catch (error) {
+    if (error instanceof SandboxError || signal.aborted) throw error;
+    throw new SandboxError(`The sandbox could not be opened: ${messageOf(error)}.`, { cause: error });
+  }
+}
+
+async function startBackend(
+  plan: RootPlan,
+  detected: Exclude<Detected, { kind: 'none' }>,
+  signal: AbortSignal,
+): Promise<Backend> {
+  if (detected.kind === 'unshare')
+    return startUnshareBackend(detected.programs, plan, await identityOf(plan.workspace), signal);
+  await copyWorkspace(plan.run, plan.workspace, signal);
+  return createBwrapBackend(detected.bwrap, plan);
 }

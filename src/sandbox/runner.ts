@@ -2,17 +2,12 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, SandboxError } from '../errors.ts';
-import { type Backend, type CommandOptions, createOutput, runInside } from './command.ts';
+import { type Backend, type CommandOptions, createOutput, createStarter } from './command.ts';
 import { buildEnvironment, scriptEnvironment } from './environment.ts';
 import { contextFolderOf, type RunScript, type Sandbox, type SandboxOptions, shellWord } from './sandbox.ts';
 import { realOrSame } from './system-root.ts';
 
-export interface Runner {
-  readonly exec: Sandbox['exec'];
-  readonly runScript: RunScript;
-  /** Resolves once nothing runs. */
-  idle(): Promise<unknown>;
-}
+export type Runner = Awaited<ReturnType<typeof createRunner>>;
 
 /** Processes and bytes per file of a command: far above the needs of any test suite. */
 const LIMITS = 'ulimit -u 8192; ulimit -f 16777216; ulimit -c 0';
@@ -26,7 +21,7 @@ export async function createRunner(
   backend: Backend,
   shell: string,
   closing: AbortSignal,
-): Promise<Runner> {
+): Promise<{ exec: Sandbox['exec']; runScript: RunScript; close: () => Promise<void> }> {
   const { runFolder: run } = options;
   const isOff = backend.name === 'none';
   const contextFolder = contextFolderOf(!isOff, run);
@@ -40,6 +35,7 @@ export async function createRunner(
   const scriptStart = startFile(options, { ...scriptEnvironment(tmp), INPUT: join(contextFolder, '.input') });
   await put('.start-script', `${scriptStart}\nexec 2>/dev/null\n. ${place('.script')}\n`);
 
+  const starter = createStarter(backend, shell);
   let last: Promise<unknown> = Promise.resolve();
   /** Two commands must not share the files by which they are passed. */
   const inTurn = <T>(task: () => Promise<T>): Promise<T> => {
@@ -51,7 +47,7 @@ export async function createRunner(
   const start = async (first: string, name: string, { signal, ...limits }: CommandOptions) => {
     const words = ['/usr/bin/env', '-i', first, join(contextFolder, name)];
     const both = AbortSignal.any([signal, closing]);
-    const result = await runInside(backend, shell, words, { ...limits, signal: both });
+    const result = await starter.run(words, { ...limits, signal: both });
     const failure = result.exitCode === 0 ? null : await backend.findFailure();
     if (failure !== null) throw new SandboxError(`No command can be started any more: ${failure}.`);
     return result;
@@ -59,7 +55,10 @@ export async function createRunner(
   let outputs = 0;
 
   return {
-    idle: () => last,
+    async close() {
+      await last;
+      starter.close();
+    },
     runScript: (script, { input, maxBytes, timeoutMs, signal }) =>
       inTurn(async () => {
         if (input !== undefined) await put('.input', input);

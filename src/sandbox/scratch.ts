@@ -1,9 +1,9 @@
 /** The folder of a run: what the agent writes to, what it can only read, and how all of it is removed. */
-import { mkdir, rm, stat, symlink } from 'node:fs/promises';
+import { mkdir, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SandboxError } from '../errors.ts';
 import { CLEAN } from './git-config.ts';
-import { findProgram, runOnHost } from './host-program.ts';
+import { runOnHost } from './host-program.ts';
 
 export interface Identity {
   readonly uid: number;
@@ -57,7 +57,5 @@ wait`;
  * `withinMs` milliseconds; a longer removal continues after this process has exited.
  */
 export async function removeFolder(folder: string, withinMs: number): Promise<void> {
-  const shell = findProgram('sh');
-  if (shell !== null) await runOnHost(shell, ['-c', REMOVAL, 'sh', folder], { withinMs });
-  else await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+  await runOnHost('/bin/sh', ['-c', REMOVAL, 'sh', folder], { withinMs });
 }

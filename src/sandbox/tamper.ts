@@ -3,28 +3,22 @@ import { createHash } from 'node:crypto';
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-export interface TamperCheck {
-  /** Takes the snapshot before the first model call. */
-  snapshot(): Promise<void>;
-  /**
-   * Compares after every child is dead and before this step writes its own outputs.
-   * @returns the first path that differs (new, deleted or changed), or null.
-   */
-  compare(): Promise<string | null>;
-}
+export type TamperCheck = ReturnType<typeof createTamperCheck>;
 
 /** What git runs, or reads to find what it runs. */
 const GIT = ['.git/config', '.git/config.worktree', '.git/hooks', '.git/info/attributes', '.git/commondir'];
 
 /** @param guarded absolute paths of files and folders: our own bundle, and this step's command files */
-export function createTamperCheck(workspace: string, guarded: readonly string[]): TamperCheck {
+export function createTamperCheck(workspace: string, guarded: readonly string[]) {
   const watched = [...GIT.map((path) => join(workspace, path)), ...guarded];
   let before: ReadonlyMap<string, string> | null = null;
   return {
-    async snapshot() {
+    /** Takes the snapshot before the first model call. */
+    async snapshot(): Promise<void> {
       before = await describeAll(watched);
     },
-    async compare() {
+    /** Returns the first path that was created, deleted or changed since, or null. */
+    async compare(): Promise<string | null> {
       if (before === null) return null;
       const first = before;
       const after = await describeAll(watched);

@@ -83,7 +83,8 @@ export async function startUnshareBackend(
     name: 'unshare',
     layer: layer === 'copy' ? 'copy' : 'overlay',
     words: enterWords(programs, plan, identity, { pid, mark, usersFile }),
-    endsWithGroup: programs.asRoot.length === 0,
+    asRoot: programs.asRoot,
+    endsWithGroup: false,
     // The holder kills: another process may have its number by the time that a program of ours looks for it.
     async killInside() {
       holder.stdin.write('kill\n');
@@ -110,7 +111,7 @@ interface Holder {
 
 /** Returns the words that run a program in the namespaces of the holder, as the user without privileges. */
 function enterWords(
-  { asRoot, nsenter, setpriv }: UnsharePrograms,
+  { nsenter, setpriv }: UnsharePrograms,
   { shellNetwork }: RootPlan,
   { uid, gid }: Identity,
   { pid, mark, usersFile }: Holder,
@@ -119,14 +120,14 @@ function enterWords(
     // If the holder has died, another process may have its number.
     `[ -e /dev/${mark} ] || exit 125`,
     // The pipe belongs to root; as /dev/stderr it is opened again.
-    ...(asRoot.length === 0 && uid !== 0 ? ['chmod 666 /proc/self/fd/1'] : []),
+    ...(uid !== 0 ? ['chmod 666 /proc/self/fd/1'] : []),
     // Without exec: nsenter stops with the process that it starts, which must not be one of the agent. Root could change
     // the mode of the machine's own /dev/null by a descriptor.
     '"$@" </dev/null',
     'exit $?',
   ].join('\n');
   return [
-    ...[...asRoot, nsenter, ...`--target ${pid} --mount --pid --ipc --uts`.split(' ')],
+    ...[nsenter, ...`--target ${pid} --mount --pid --ipc --uts`.split(' ')],
     ...(shellNetwork ? [] : ['--net']),
     ...(usersFile === null ? [] : [`--user=${usersFile}`]),
     ...['/bin/sh', '-c', enter, 'sh'],
