@@ -2,27 +2,28 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Backend, killGroup } from './command.ts';
+import { shellWord } from './sandbox.ts';
 
 /**
- * Runs the program $2 in a process group of its own, whose number the file $1 holds meanwhile, and
- * kills what is left of the group. What the shell itself says about its jobs is not output.
+ * Becomes the program $1 in a process group of its own, whose number the file $0 holds. If the shell that started it is
+ * killed with this process, the group must end by itself.
  */
+const JOB = `
+echo "$$" > "$0"
+{ while kill -s 0 "$PPID"; do sleep 1; done; kill -s KILL 0; } > /dev/null 2>&1 &
+exec "$@"`;
+
+/** Runs $2 as a job, with the file $1, and kills what is left of its group. What the shell itself says about its jobs is not output. */
 const IN_GROUP = `
 exec 3>&2 2>/dev/null
 set -m
-file=$1
-shift
-"$@" 2>&3 3>&- &
+"$0" -c ${shellWord(JOB)} "$@" 2>&3 3>&- &
 exec 3>&-
 group=$!
-# If this shell is killed with the process that started it, its jobs are in groups of their own.
-{ while kill -s 0 "$$"; do sleep 1; done; kill -s KILL -- "-$group"; } >/dev/null &
-watcher=$!
-echo "$group" > "$file"
 wait "$group"
 code=$?
-kill -s KILL -- "-$group" "-$watcher"
-rm -f -- "$file"
+kill -s KILL -- "-$group"
+rm -f -- "$1"
 exit "$code"`;
 
 /**
@@ -35,7 +36,7 @@ export function createOffBackend(shell: string, run: string): Backend {
   return {
     name: 'none',
     layer: null,
-    words: [shell, '-c', IN_GROUP, 'sh', file],
+    words: [shell, '-c', IN_GROUP, shell, file],
     asRoot: [],
     endsWithGroup: true,
     async killInside() {
