@@ -12,7 +12,9 @@ import { configFrom, mergeConfigFrom } from './support/fakes/runner/inputs.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const read = (name: string) => readFileSync(path.join(root, name), 'utf8');
-const pages = readdirSync(path.join(root, 'docs')).filter((name) => name.endsWith('.md'));
+const pages = readdirSync(path.join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+  name.endsWith('.md'),
+);
 const documents = [
   ...['README', 'AGENTS', 'CHANGELOG', 'CONTRIBUTING', 'SECURITY'].map((name) => `${name}.md`),
   ...pages.map((name) => `docs/${name}`),
@@ -93,6 +95,16 @@ describe.each(documents)('%s', (name) => {
       }
     }
   });
+});
+
+it.each(['AGENTS.md', 'CONTRIBUTING.md', 'docs/architecture.md'])('%s names files that exist', (name) => {
+  const files = all(read(name), /(?<![\w/.-])((?:[\w-]+\/)+[\w-]+\.ts)(?![\w-])/gu);
+  expect(files.length).toBeGreaterThan(0);
+  for (const file of files)
+    expect(
+      [file, `src/${file}`].some((each) => existsSync(path.join(root, each))),
+      file,
+    ).toBe(true);
 });
 
 describe('the example model', () => {

@@ -73,11 +73,14 @@ it('every output has a one-sentence description', () => {
     expect(description, name).toMatch(/^[^\n]{20,160}\.$/u);
 });
 
-it('docs/reference.md has each input in one table, and docs/presets.md a section for each preset', () => {
+it('docs/reference.md has each input in one table, and docs/schemas-and-gates.md a row for each preset', () => {
   const [inputs = ''] = read('docs/reference.md').split('<!-- /inputs -->');
   for (const { name } of INPUTS) expect(inputs.split(`\n| \`${name}\` |`), name).toHaveLength(2);
-  for (const name of presets.keys()) {
-    expect(read('docs/presets.md')).toContain(`| [\`${name}\`](../schemas/${name}.schema.json) |`);
-    expect(read('docs/presets.md')).toContain(`\n## ${name}\n`);
-  }
+  for (const name of presets.keys())
+    expect(read('docs/schemas-and-gates.md')).toContain(`| [\`${name}\`](../schemas/${name}.schema.json) |`);
+});
+
+it('docs/reference.md names each input and output of the merge', () => {
+  const [, merge = ''] = read('docs/reference.md').split('<!-- merge -->');
+  for (const name of [...MERGE_NAMES, ...Object.keys(MERGE_OUTPUTS)]) expect(merge).toContain(`\`${name}\``);
 });

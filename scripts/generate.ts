@@ -24,7 +24,6 @@ export const TARGETS: readonly Target[] = [
   { file: 'action.yml', make: makeAction },
   { file: 'merge/action.yml', make: makeMergeAction },
   { file: 'docs/reference.md', make: fillReference },
-  { file: 'docs/many-legs.md', make: fillManyLegs },
 ];
 
 /** Every output that the action declares, with one sentence each; a schema's own properties come on top. */
@@ -104,21 +103,32 @@ function describeInput({ description, default: value }: Input) {
 }
 
 function fillReference(text: string): string {
-  const main = tableOfInputs(MAIN_INPUTS);
-  const advanced = tableOfInputs(ADVANCED_INPUTS);
-  return fillTables(text, `${main}\n\n### Advanced\n\n${advanced}`, OUTPUTS);
+  const inputs = `${tableOfInputs(MAIN_INPUTS)}\n\n### Advanced\n\n${tableOfInputs(ADVANCED_INPUTS)}`;
+  const tables = { inputs, outputs: tableOfOutputs(OUTPUTS), merge: describeMergeTables() };
+  return Object.entries(tables).reduce((filled, [name, table]) => fill(filled, name, table), text);
 }
 
-/** The page about merging with its tables and its workflow as they should be. */
-function fillManyLegs(text: string): string {
-  const workflow = read('examples/many-legs.yml').trimEnd();
-  const filled = fill(text, 'workflow', `\`\`\`yaml\n${workflow}\n\`\`\``);
-  return fillTables(filled, tableOfInputs(MERGE_INPUTS), MERGE_OUTPUTS);
+/** The inputs and outputs of the merge action; those that a run has too are only named. */
+function describeMergeTables(): string {
+  const own = MERGE_INPUTS.filter((each) => !INPUTS.some((input) => input === each));
+  const shared = MERGE_INPUTS.filter((each) => !own.includes(each)).map(({ name }) => name);
+  const { structured_output = '', passed = '' } = MERGE_OUTPUTS;
+  const same = Object.keys(MERGE_OUTPUTS).filter((name) => name.startsWith('run-'));
+  return [
+    tableOfInputs(own),
+    `These inputs mean the same as above: ${quoteNames(shared)}.`,
+    tableOfOutputs({ structured_output, passed }),
+    `These outputs mean the same as above: ${quoteNames(same)}.`,
+  ].join('\n\n');
 }
 
-function fillTables(text: string, inputs: string, outputs: Readonly<Record<string, string>>): string {
+function quoteNames(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(', ');
+}
+
+function tableOfOutputs(outputs: Readonly<Record<string, string>>): string {
   const rows = Object.entries(outputs).map(([name, description]) => [`\`${name}\``, description]);
-  return fill(fill(text, 'inputs', inputs), 'outputs', makeTable(['output', 'meaning'], rows));
+  return makeTable(['output', 'meaning'], rows);
 }
 
 function tableOfInputs(inputs: readonly Input[]): string {
