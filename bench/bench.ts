@@ -16,7 +16,7 @@ import {
 import { createServer, type Server } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
-import { createRepository, hasBubblewrap } from '../examples/demo/demo.ts';
+import { commitAll, createRepository, hasBubblewrap } from '../examples/demo/demo.ts';
 import { BUNDLE, startStep } from '../examples/demo/runner.ts';
 import { isDistCurrent } from '../scripts/sources-hash.ts';
 
@@ -26,6 +26,7 @@ const MANY_READS = 40;
 const LARGE_FILES = 100_000;
 /** Size of a file that git ignores, as of a build. */
 const IGNORED_BYTES = 3_000_000_000;
+const CHANGED_FILES = 50;
 const LEGS = 256;
 const VOTES = 3;
 /** Makes an envelope of 100 KB: it contains the payload three times. */
@@ -80,6 +81,7 @@ async function main(): Promise<void> {
     console.log(`node ${process.version}, sandbox ${sandbox}, medians of ${RUNS} runs`);
     const bare = await compareWithBare(bench);
     await compareCheckouts(bench);
+    await compareEvidence(bench);
     await measureMerge(bench, bare);
   } finally {
     model.server.close();
@@ -144,6 +146,49 @@ async function compareCheckouts(bench: Bench): Promise<void> {
 function writeIgnored(file: string): void {
   const chunk = Buffer.alloc(10 * MB, 'x');
   for (let written = 0; written < IGNORED_BYTES; written += chunk.length) appendFileSync(file, chunk);
+}
+
+/** The same review of a pushed change of many files, with its evidence and without. */
+async function compareEvidence(bench: Bench): Promise<void> {
+  const workspace = path.join(bench.folder, 'changed');
+  const before = createRepository(workspace, []);
+  const name = (at: number) => `src/module-${at}.js`;
+  const lineOf = (file: number, at: number) => `export const value_${file}_${at} = compute(${file}, ${at});`;
+  for (let file = 0; file < CHANGED_FILES; file++) {
+    const lines = Array.from({ length: 20 }, (_, at) => lineOf(file, at));
+    writeFileSync(path.join(workspace, name(file)), `${lines.join('\n')}\n`);
+  }
+  const sha = commitAll(workspace, 'Many modules');
+  const event = path.join(bench.folder, 'event.json');
+  writeFileSync(event, JSON.stringify({ before, after: sha }));
+  const finding = { severity: 'warning', category: 'correctness', title: 'Unused', message: 'Is it used?' };
+  const findings = Array.from({ length: CHANGED_FILES }, (_, at) => ({
+    ...finding,
+    path: name(at),
+    line: 3,
+    quote: lineOf(at, 2),
+  }));
+  const verdict = { passed: true, summary: 'Good.', complete: true, findings };
+  const calls = [
+    ...Array.from({ length: CHANGED_FILES }, (_, at) => ({ name: 'read_file', input: { path: name(at) } })),
+    { name: 'structured_output', input: verdict },
+  ];
+  const extra = { GITHUB_EVENT_PATH: event };
+  const run = (inputs: Inputs) => {
+    prepare(bench.model, calls);
+    const all = { ...inputsOf(bench), schema: 'code-review', ...inputs };
+    return runStep({ ...bench, workspace }, { inputs: all, sha, extra, nodeOptions: PEAK });
+  };
+  const [withEvidence, without]: [Run[], Run[]] = [[], []];
+  for (let at = 0; at < RUNS; at++) {
+    withEvidence.push(await run({}));
+    without.push(await run({ 'min-coverage': 'off', grounding: 'off' }));
+  }
+  const what = `evidence of ${CHANGED_FILES} changed files`;
+  ratio(`${what}, wall`, withEvidence.map(wallOf), without.map(wallOf), 'ms', 1.03, 'off');
+  const [peak, base] = [withEvidence, without].map((runs) => median(runs.map(({ peakMb }) => peakMb)));
+  const extraMb = (peak ?? Number.NaN) - (base ?? Number.NaN);
+  line(`${what}, memory`, `+${extraMb.toFixed(1)} MB`, 'at most +10 MB', extraMb <= 10);
 }
 
 /** Merges copies of a real envelope in which only the names of leg and vote differ. */
@@ -236,6 +281,9 @@ interface StepOptions {
   readonly inputs: Inputs;
   readonly bundle?: string;
   readonly nodeOptions?: string;
+  readonly sha?: string;
+  /** Further variables of the runner. */
+  readonly extra?: Inputs;
   readonly exitCode?: number;
   /** Called with the path of the envelope, which is removed afterwards. */
   readonly onEnd?: (resultFile: string) => void;
@@ -250,10 +298,10 @@ async function runStep(bench: Bench, options: StepOptions): Promise<Run> {
     bundle,
     workspace: bench.workspace,
     folder,
-    sha: '0'.repeat(40),
+    sha: options.sha ?? '0'.repeat(40),
     inputs,
     environment: process.env,
-    extra: { NODE_OPTIONS: nodeOptions },
+    extra: { ...options.extra, NODE_OPTIONS: nodeOptions },
     onLine: (line) => log.push(line),
   });
   const { exitCode, outputs } = await step.done;

@@ -83,8 +83,13 @@ export function createRepository(workspace: string, edits: readonly Edit[]): str
     writeFileSync(file, text.replace(edit.from, edit.to));
   }
   git(workspace, 'init', '--quiet', '--initial-branch=main');
+  return commitAll(workspace, 'The cart');
+}
+
+/** Commits what was changed in a repository; returns the commit. */
+export function commitAll(workspace: string, message: string): string {
   git(workspace, 'add', '--all');
-  git(workspace, 'commit', '--quiet', '--message=The cart');
+  git(workspace, 'commit', '--quiet', `--message=${message}`);
   return git(workspace, 'rev-parse', 'HEAD');
 }
 
