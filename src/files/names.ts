@@ -1,4 +1,4 @@
-/** Names that are closed to the model or to its changes, told from the text of a path alone. */
+/** Names that are closed to the model or to its changes, by the text of a path alone. */
 
 /** Files in which tools leave keys. */
 export const CREDENTIAL_FILE = /^(?:\.git-credentials|[._]netrc|gha-creds-.*\.json)$/u;

@@ -29,7 +29,7 @@ function makeRealFolder(folder: string): void {
   while (!existsSync(standing) && standing !== path.dirname(standing)) standing = path.dirname(standing);
   if (realpathSync.native(standing) !== standing) {
     throw new ReportError(
-      `${standing} leads through a symbolic link that was not there when the run began: look at what the repository told the agent to do`,
+      `${standing} leads through a symbolic link that was not there when the run began: check what the repository instructs the agent to do`,
     );
   }
   mkdirSync(folder, { recursive: true });

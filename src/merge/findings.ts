@@ -77,11 +77,11 @@ function byPlace(one: Member, other: Member): number {
 
 /** Returns one finding for all that agree, in the words of the most severe. */
 function toMergedFinding(members: readonly Member[]): MergedFinding {
-  const [gravest] = members
+  const [worst] = members
     .map(({ finding }) => finding)
     .toSorted((one, other) => rankOf(one) - rankOf(other));
-  if (gravest === undefined) throw new Error('A cluster has at least one finding.');
-  const { isKind: _, ...finding } = gravest;
+  if (worst === undefined) throw new Error('A cluster has at least one finding.');
+  const { isKind: _, ...finding } = worst;
   return {
     ...finding,
     legs: [...new Set(members.map(({ run }) => run.leg))].toSorted(byName),

@@ -1,4 +1,4 @@
-/** What people are told about the sandbox: what is missing and how to fix it, and what is weaker than it could be. */
+/** Messages about the sandbox: what is missing and how to fix it, and what is weaker than it could be. */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
