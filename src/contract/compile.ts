@@ -67,7 +67,8 @@ function refuse(stage: ContractStage, purpose: Purpose, why: string): ContractEr
 /** Checks a schema before compiling. The compiler may recurse, so nothing too deep must reach it. */
 function admit(candidate: Json, purpose: Purpose): JsonObject {
   if (!isObject(candidate)) {
-    const fix = 'Write a JSON Schema such as {"type": "object", "properties": {…}}.';
+    const other = purpose === 'gate' ? ' or the name of a boolean property' : '';
+    const fix = `Write a JSON Schema such as {"type": "object", "properties": {…}}${other}.`;
     throw refuse('shape', purpose, `must be a JSON object, not ${kindOf(candidate)}. ${fix}`);
   }
   if (isDeeperThan(candidate, JSON_TEXT.depth))
