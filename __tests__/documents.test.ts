@@ -8,6 +8,7 @@ import envelopeSchema from '../schemas/envelope.schema.json' with { type: 'json'
 import { helpText } from '../src/cli/help.ts';
 import { EXAMPLE_MODEL, INPUTS } from '../src/config/inputs.ts';
 import { MERGE_NAMES } from '../src/merge/config.ts';
+import { ENDINGS } from '../src/text/endings.ts';
 import { configFrom, mergeConfigFrom } from './support/fakes/runner/inputs.ts';
 
 const root = path.join(import.meta.dirname, '..');
@@ -150,16 +151,9 @@ describe('the documents together', () => {
     );
   });
 
-  it('have a row for every reason', () => {
-    const [, union = ''] = /^export type Reason =((?:\s+\| '\w+')+);/mu.exec(read('src/types.ts')) ?? [];
-    const reasons = all(union, /'(\w+)'/gu);
-    expect(reasons.length).toBeGreaterThan(20);
-    for (const name of ['README.md', 'docs/troubleshooting.md']) {
-      const rows = all(read(name), /^(\|.*)$/gmu).join('\n');
-      // A green run needs no advice.
-      const needed = reasons.filter((reason) => name === 'README.md' || reason !== 'accepted');
-      for (const reason of needed) expect(rows, name).toContain(`\`${reason}\``);
-    }
+  it('have advice for every reason but that of a green run', () => {
+    const rows = all(read('docs/troubleshooting.md'), /^(\|.*)$/gmu).join('\n');
+    for (const reason of Object.keys(ENDINGS).slice(1)) expect(rows).toContain(`\`${reason}\``);
   });
 
   it('have a row for every field of an envelope, and for no other', () => {

@@ -10,6 +10,7 @@ import { MERGE_INPUTS } from '../src/merge/config.ts';
 import { MERGE_RUN_OUTPUTS } from '../src/merge/report.ts';
 import { RUN_OUTPUTS } from '../src/reporters/outputs.ts';
 import type { RunOutput } from '../src/reporters/report-types.ts';
+import { type Conclusion, ENDINGS } from '../src/text/endings.ts';
 
 /** A file that is made from a table. */
 interface Target {
@@ -24,6 +25,8 @@ export const TARGETS: readonly Target[] = [
   { file: 'action.yml', make: makeAction },
   { file: 'merge/action.yml', make: makeMergeAction },
   { file: 'docs/reference.md', make: fillReference },
+  { file: 'README.md', make: fillReadme },
+  { file: 'schemas/envelope.schema.json', make: fillEnvelopeSchema },
 ];
 
 /** Every output that the action declares, with one sentence each; a schema's own properties come on top. */
@@ -120,6 +123,58 @@ function describeMergeTables(): string {
     tableOfOutputs({ structured_output, passed }),
     `These outputs mean the same as above: ${quoteNames(same)}.`,
   ].join('\n\n');
+}
+
+/** Whether the payload of each ending is published. */
+function publishedAt(reason: string, conclusion: Conclusion): string {
+  if (reason === 'cancelled') return 'only if accepted before the signal';
+  return conclusion === 'success' || conclusion === 'failure' ? 'yes' : 'no';
+}
+
+/** The endings, with those that have the same conclusion and exit code in one row. */
+function fillReadme(text: string): string {
+  const groups = Object.groupBy(
+    Object.entries(ENDINGS),
+    ([, [conclusion, , code]]) => `${conclusion} ${code}`,
+  );
+  const rows = Object.values(groups).map((same = []) => {
+    const [[reason, [conclusion, , exitCode]] = ['', ENDINGS.internal]] = same;
+    const reasons = same.map(([each]) => `\`${each}\``).join(', ');
+    return [`\`${conclusion}\``, reasons, String(exitCode), publishedAt(reason, conclusion)];
+  });
+  return fill(text, 'endings', makeTable(['conclusion', 'reason', 'exit code', 'payload published'], rows));
+}
+
+/** The schema with the words of the endings table, and one row of `anyOf` for each ending. */
+function fillEnvelopeSchema(text: string): string {
+  const schema = JSON.parse(text);
+  const { properties, definitions } = schema;
+  const endings = Object.entries(ENDINGS);
+  const conclusions = [...new Set(endings.map(([, [conclusion]]) => conclusion))];
+  properties.conclusion.enum = conclusions;
+  properties.subtype.enum = [...new Set(endings.map(([, [, subtype]]) => subtype))];
+  properties.exit_code.enum = [...new Set(endings.map(([, [, , code]]) => code))].sort((a, b) => a - b);
+  properties.reason.enum = endings.map(([reason]) => reason);
+  definitions.said_conclusion.enum = [...conclusions, 'missing'];
+  definitions.said_reason.enum = [...properties.reason.enum, 'missing'];
+  const gates: Partial<Record<Conclusion, readonly string[]>> = {
+    success: ['met', 'none'],
+    failure: ['not_met'],
+  };
+  const kinds: Readonly<Record<string, readonly string[]>> = { yes: ['published'], no: ['unpublished'] };
+  schema.anyOf = endings.map(([reason, [conclusion, subtype, code]]) => ({
+    properties: {
+      conclusion: { const: conclusion },
+      reason: { const: reason },
+      exit_code: { const: code },
+      subtype: { const: subtype },
+      ...(gates[conclusion] && { gate: { properties: { status: { enum: gates[conclusion] } } } }),
+    },
+    anyOf: (kinds[publishedAt(reason, conclusion)] ?? ['published', 'unpublished']).map((kind) => ({
+      $ref: `#/definitions/${kind}`,
+    })),
+  }));
+  return `${JSON.stringify(schema, null, 2)}\n`;
 }
 
 function quoteNames(names: readonly string[]): string {

@@ -138,26 +138,14 @@ export class NetworkError extends Error {
   }
 }
 
-/** Why a GitHub API request failed; `unavailable` covers all transient failures. */
-export type GitHubFailure =
-  | 'unauthorized'
-  | 'forbidden'
-  | 'not_found'
-  | 'invalid'
-  | 'too_large'
-  | 'rate_limited'
-  | 'unavailable';
-
 /** The GitHub API refused a request or failed, after all retries. The message names the fix and contains no token. */
 export class GitHubError extends Error {
   override readonly name = 'GitHubError';
-  readonly kind: GitHubFailure;
-  /** HTTP status; null when there was no response. */
+  /** HTTP status; null when there was no response, or none of GitHub. */
   readonly status: number | null;
 
-  constructor(kind: GitHubFailure, message: string, details: ErrorOptions & { status?: number | null } = {}) {
+  constructor(message: string, details: ErrorOptions & { status?: number | null } = {}) {
     super(message, details);
-    this.kind = kind;
     this.status = details.status ?? null;
   }
 }

@@ -4,6 +4,7 @@
  */
 
 import { createMachine, localSecrets } from './cli/world.ts';
+import type { InputOptions, JsonSchema } from './config/inputs.ts';
 import { inputsOf, schemaValidator } from './config/library-options.ts';
 import { parseConfig } from './config/parse-config.ts';
 import { InputError } from './errors.ts';
@@ -13,8 +14,7 @@ import { run } from './run/run.ts';
 import type { World } from './run/world.ts';
 import type { Conclusion, GateResult, JsonObject, Reason, Usage } from './types.ts';
 
-/** A JSON Schema, draft-07 or 2020-12. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
+export type { JsonSchema };
 
 /**
  * A schema object of Zod (4.2 or newer), or of any other library that exports its JSON Schema through the Standard JSON
@@ -33,49 +33,11 @@ export interface TypedSchema<Payload> {
 }
 
 /** The options of a run. Each has the name of the action's input in camelCase, and the same meaning. */
-export interface RunOptions<Payload> {
-  readonly prompt: string;
+export interface RunOptions<Payload> extends InputOptions {
   /** A string is inline JSON, the path of a `.json` file, or the name of a preset. */
   readonly schema: JsonSchema | TypedSchema<Payload> | string;
-  /**
-   * A JSON Schema for the payload (an object, inline JSON, or the path of a `.json` file), the name of a boolean
-   * property, or `off` (the default).
-   */
-  readonly gate?: JsonSchema | string;
-  /** A share of changed files from 0 to 1, `off`, or `auto` (the default). */
-  readonly minCoverage?: number | string;
-  readonly grounding?: 'auto' | 'off' | 'mark' | 'require';
-  readonly model: string;
-  readonly provider?: 'openai' | 'anthropic' | 'gemini' | 'azure-openai' | 'openai-compatible';
-  readonly apiKey?: string;
-  readonly baseUrl?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly maxOutputTokens?: number;
-  readonly reasoningEffort?: string;
-  readonly maxTurns?: number;
-  readonly timeoutMinutes?: number;
-  readonly maxTotalTokens?: number;
-  readonly maxCostUsd?: number;
-  readonly forceOutput?: boolean;
-  /** `read_file`, `edit`, `shell`, or another agent's name for one of them, for example `bash`. */
-  readonly tools?: readonly string[];
-  /** The same names, plus `structured_output`; without that tool no payload can be delivered. */
-  readonly excludeTools?: readonly string[];
-  readonly sandbox?: 'required' | 'auto' | 'off';
-  readonly shellNetwork?: boolean;
-  readonly sandboxRead?: readonly string[];
-  readonly passEnv?: readonly string[];
   /** The folder that the agent works on. Default: the current working directory of the process. */
   readonly workspace?: string;
-  /** The folder that the agent starts in, inside the workspace. */
-  readonly workingDirectory?: string;
-  /**
-   * A branch, tag or commit that the change is judged against. The agent gets the diff since the merge base with it,
-   * including what is uncommitted, but not untracked files.
-   */
-  readonly base?: string;
-  /** A recording to replay instead of calling the model: no key, no tokens. */
-  readonly replay?: string;
   /** Cancels the run as a signal would, with reason `cancelled`. */
   readonly signal?: AbortSignal;
   /**

@@ -1,4 +1,7 @@
-/** Types shared by all layers. This file contains only types and imports nothing. */
+/** Types shared by all layers. This file contains only types. */
+import type { Conclusion, ExitCode, Reason, Subtype } from './text/endings.ts';
+
+export type { Conclusion, Reason } from './text/endings.ts';
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
@@ -164,50 +167,21 @@ export type GroundingStatus = 'exact' | 'moved' | 'unproven';
 /** How many findings have each status. */
 export type GroundingCounts = Readonly<Record<GroundingStatus, number>>;
 
-/** The result of a run. */
-export type Conclusion = 'success' | 'failure' | 'inconclusive' | 'skipped';
-
-/** Why a run ended with its conclusion. */
-export type Reason =
-  | 'accepted'
-  | 'gate_not_met'
-  | 'plain_text'
-  | 'refusal'
-  | 'provider_auth'
-  | 'provider_rate_limit'
-  | 'provider_overloaded'
-  | 'provider_error'
-  | 'context_overflow'
-  | 'replay_mismatch'
-  | 'secret_in_payload'
-  | 'tampered'
-  | 'internal'
-  | 'sandbox'
-  | 'config'
-  | 'max_turns'
-  | 'timeout'
-  | 'max_tokens'
-  | 'max_cost'
-  | 'cancelled'
-  | 'missing_key'
-  | 'undecided'
-  | 'unsupported';
-
 /** A row of the endings table. */
 export interface Verdict {
   readonly conclusion: Conclusion;
   readonly reason: Reason;
-  /** The field `subtype` of the envelope, whose words are in the endings table. */
-  readonly subtype: string;
-  readonly exitCode: 0 | 1 | 44 | 52 | 53 | 55 | 130;
+  readonly subtype: Subtype;
+  readonly exitCode: ExitCode;
   /** Whether the payload may leave this process. */
   readonly published: boolean;
   /** One sentence for people: what happened and what to do; null on success. */
   readonly error: string | null;
 }
 
-/** The commit and event that were reviewed; null outside GitHub. */
+/** What was reviewed. On the command line `event` and `run_id` are empty. */
 export interface Subject {
+  /** `owner/name`; empty if it is not known. */
   readonly repository: string;
   readonly sha: string;
   readonly ref: string;

@@ -20,33 +20,49 @@ function makeRepository(format: 'sha1' | 'sha256' = 'sha1') {
   const git = (...args: readonly string[]) => gitIn(root, ...args);
   git('init', '-q', '-b', 'main', `--object-format=${format}`);
   git('commit', '-q', '--allow-empty', '-m', 'first');
-  return { root, git, expected: git('rev-parse', 'HEAD') };
+  return { root, git, commit: git('rev-parse', 'HEAD') };
 }
 
-describe('readCheckedOut finds the commit', () => {
-  it.each(['sha1', 'sha256'] as const)('of loose and packed refs (%s)', (format) => {
-    const { root, git, expected } = makeRepository(format);
-    expect(readCheckedOut(root)).toBe(expected);
+describe('what is checked out is found', () => {
+  it.each(['sha1', 'sha256'] as const)('with loose and packed refs (%s)', (format) => {
+    const { root, git, commit } = makeRepository(format);
+    const main = { commit, ref: 'refs/heads/main', repository: '' };
+    expect(readCheckedOut(root)).toEqual(main);
     git('pack-refs', '--all', '--prune');
     expect(readdirSync(path.join(root, '.git', 'refs', 'heads'))).toEqual([]);
-    expect(readCheckedOut(root)).toBe(expected);
+    expect(readCheckedOut(root)).toEqual(main);
     git('checkout', '-q', '--detach');
-    expect(readCheckedOut(root)).toBe(expected);
+    expect(readCheckedOut(root)).toEqual({ ...main, ref: '' });
     git('checkout', '-q', '-b', 'feature/#1-ä+x');
-    expect(readCheckedOut(root)).toBe(expected);
+    expect(readCheckedOut(root)).toEqual({ ...main, ref: 'refs/heads/feature/#1-ä+x' });
   });
 
-  it('of a worktree, a submodule, and a separate git folder', () => {
-    const { root, git, expected } = makeRepository();
+  it('in a worktree, a submodule, and a separate git folder', () => {
+    const { root, git, commit } = makeRepository();
     git('worktree', 'add', '-q', '-b', 'other', '../worktree');
-    expect(readCheckedOut(path.join(folder, 'worktree'))).toBe(expected);
+    expect(readCheckedOut(path.join(folder, 'worktree'))).toMatchObject({ commit, ref: 'refs/heads/other' });
     gitIn(folder, 'clone', '-q', '--separate-git-dir', 'elsewhere', root, 'separate');
-    expect(readCheckedOut(path.join(folder, 'separate'))).toBe(expected);
-    gitIn(path.join(folder, 'separate'), 'submodule', '--quiet', 'add', root, 'sub');
-    expect(readCheckedOut(path.join(folder, 'separate', 'sub'))).toBe(expected);
-    rmSync(path.join(folder, 'separate', '.git'));
-    symlinkSync('../elsewhere', path.join(folder, 'separate', '.git'));
-    expect(readCheckedOut(path.join(folder, 'separate'))).toBe(expected);
+    const separate = path.join(folder, 'separate');
+    expect(readCheckedOut(separate).commit).toBe(commit);
+    gitIn(separate, 'submodule', '--quiet', 'add', root, 'sub');
+    expect(readCheckedOut(path.join(separate, 'sub')).commit).toBe(commit);
+    rmSync(path.join(separate, '.git'));
+    symlinkSync('../elsewhere', path.join(separate, '.git'));
+    expect(readCheckedOut(separate).commit).toBe(commit);
+  });
+
+  it.each([
+    ['https://github.com/octo/demo.git', 'octo/demo'],
+    ['https://x-access-token:s3cret@github.com/octo/demo', 'octo/demo'],
+    ['git@github.com:octo/demo.git', 'octo/demo'],
+    ['https://s3cret@github.com/demo', ''],
+    ['git@host:demo', ''],
+  ])('with the name of the remote %s, and without its token', (url, repository) => {
+    const { root, git } = makeRepository();
+    git('remote', 'add', 'upstream', 'https://github.com/other/one.git');
+    git('remote', 'add', 'origin', url);
+    git('remote', 'add', 'last', 'https://github.com/other/two.git');
+    expect(readCheckedOut(root).repository).toBe(repository);
   });
 });
 
@@ -62,9 +78,9 @@ it.each<[string, (git: string) => unknown]>([
   ['a symlink', (git) => symlinkSync('../commit', path.join(git, 'HEAD'))],
   ['a pipe', (git) => execFileSync('mkfifo', [path.join(git, 'HEAD')])],
   ['an invalid commit', headOf(`${SHA}\n${SHA}`)],
-])('returns null for %s', (_, write) => {
+])('there is no commit for %s', (_, write) => {
   mkdirSync(path.join(folder, '.git', 'refs', 'heads'), { recursive: true });
   writeFileSync(path.join(folder, 'commit'), SHA);
   write(path.join(folder, '.git'));
-  expect(readCheckedOut(folder)).toBeNull();
+  expect(readCheckedOut(folder).commit).toBeNull();
 });

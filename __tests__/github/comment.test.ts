@@ -1,19 +1,17 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { GitHubError } from '../../src/errors.ts';
-import { createGitHub } from '../../src/github/client.ts';
 import { createCommentWriter } from '../../src/github/comment.ts';
-import { createHub } from '../../src/github/pull-request.ts';
+import type { EventFacts } from '../../src/github/event.ts';
 import type { CommentText } from '../../src/reporters/report-types.ts';
-import { type GitHubServer, startGitHubServer } from '../support/fakes/github/server.ts';
+import type { GitHubServer } from '../support/fakes/github/server.ts';
 import { skipWaits } from '../support/waits.ts';
-import { eventOf, ofComment } from './world.ts';
+import { connect, HEAD, REFUSALS, serve, triggerOf } from './world.ts';
 
-const SHA = 'a'.repeat(40);
 const BOT = 'github-actions[bot]';
 const TEXT: CommentText = {
   key: 'CI / review',
-  commit: SHA,
+  commit: HEAD,
   runId: '100',
   attempt: 1,
   body: 'Good.',
@@ -24,7 +22,13 @@ const CREATE = 'POST /repos';
 const UPDATE = 'PATCH /repos';
 
 let server: GitHubServer;
-let write: ReturnType<typeof writer>;
+let write: ReturnType<typeof createCommentWriter>;
+const writerOf = (event: EventFacts, token?: string) =>
+  createCommentWriter(connect(server, event, null, token));
+async function start(locked = false) {
+  server = await serve(locked);
+  write = writerOf(triggerOf('issue_comment'));
+}
 beforeEach(() => {
   skipWaits();
   return start();
@@ -34,137 +38,98 @@ afterEach(() => {
   return server.close();
 });
 
-/** Opens a pull request. */
-async function start(locked = false) {
-  server = await startGitHubServer({
-    repository: 'o/r',
-    tokens: { 'test-token': BOT, 'other-token': 'other[bot]' },
-    pulls: [{ number: 7, head: { ref: 'x', sha: SHA }, base: { ref: 'main', sha: SHA }, locked }],
-  });
-  write = writer();
-}
-
-/** Returns what a run writes its comment with. */
-function writer(token = 'test-token', event = eventOf('issue_comment', ofComment)) {
-  const github = createGitHub({ token, apiUrl: server.apiUrl, fetch, userAgent: 'structured-agent/0.1.0' });
-  return createCommentWriter(createHub(event, github, null));
-}
-
 /** The current comments without their markers. */
-function standing(): string[] {
-  return server.comments().map(({ body }) => body.replace(/^<!--.*-->\n/u, ''));
-}
+const bodies = () => server.comments().map(({ body }) => body.replace(/^<!--.*-->\n/u, ''));
+const sent = (operation: string) =>
+  server.requests.filter((request) => request.operation.startsWith(operation)).length;
 
-function sent(operation: string): number {
-  return server.requests.filter((request) => request.operation.startsWith(operation)).length;
-}
+/** The first line of the comment of a run. */
+const markerOf = (runId: string) =>
+  `<!-- structured-agent:707718d1f7f0221e667202b8c4e171eb commit=${HEAD} run=${runId} attempt=1 -->`;
 
-/** Adds a comment of this key, as a run of another job would. */
-async function add(body: string, runId: string, author = BOT) {
-  const marker = await markerOf({ runId });
-  server.addComment({ pull: 7, author, body: `${marker}\n${body}` });
-}
+it.each(['pull_request', 'pull_request_target', 'issue_comment', 'workflow_run', 'merge_group'])(
+  'on %s the pull request of a fork gets its comment',
+  async (name) => {
+    expect(await writerOf(triggerOf(name))(TEXT)).toBe('created');
+    expect(bodies()).toEqual(['Good.']);
+  },
+);
 
-/** The marker that a run writes. */
-async function markerOf(changes: Partial<CommentText> = {}): Promise<string> {
-  const [here, own] = [server, write];
-  await start();
-  await write({ ...TEXT, ...changes });
-  const [comment] = server.comments();
-  await server.close();
-  [server, write] = [here, own];
-  return comment?.body.split('\n')[0] ?? '';
-}
+// GitHub lists no commits of forks.
+it.each([triggerOf('push', { sha: HEAD }), triggerOf('schedule')])(
+  'on $name there is no comment',
+  async (event) => {
+    expect([await writerOf(event)(TEXT), bodies()]).toEqual(['no_pull_request', []]);
+  },
+);
 
 describe('consecutive runs', () => {
-  it('create the comment once and update it in place', async () => {
+  it('create the comment once and update it in place, behind hundreds of others', async () => {
+    for (let at = 0; at < 230; at++) server.addComment({ pull: 7, author: 'octocat', body: `${at}` });
     expect(await write(TEXT)).toBe('created');
-    const [first] = server.comments();
+    const ids = server.comments().map(({ id }) => id);
     expect(await write({ ...TEXT, runId: '101', body: 'Better.' })).toBe('updated');
-    expect(server.comments().map(({ id }) => id)).toEqual([first?.id]);
-    expect(standing()).toEqual(['Better.']);
-  });
-
-  it('leave an equal comment unchanged, whatever line endings GitHub returns', async () => {
-    await write({ ...TEXT, body: 'One\n\nTwo\n' });
-    const [comment] = server.comments();
-    server.changeComment(comment?.id ?? 0, `${comment?.body.replaceAll('\n', '\r\n').trim()}`);
-    expect(await write({ ...TEXT, body: 'One\n\nTwo\n' })).toBe('unchanged');
-    expect(sent(UPDATE)).toBe(0);
+    expect(server.comments().map(({ id }) => id)).toEqual(ids);
+    expect(bodies().slice(230)).toEqual(['Better.']);
   });
 
   it.each([
     [{ runId: '99' }, 'superseded'],
     [{ runId: '9' }, 'superseded'],
     [{ attempt: 1 }, 'superseded'],
+    [{ attempt: 2 }, 'updated'],
     [{ attempt: 3 }, 'updated'],
     [{ runId: '101' }, 'updated'],
-    [{ runId: '1000000000000' }, 'updated'],
+    [{ runId: '1000000000000', create: false }, 'updated'],
   ] as const)('after attempt 2 of run 100, %j is %s', async (changes, outcome) => {
     await write({ ...TEXT, attempt: 2 });
     expect(await write({ ...TEXT, ...changes, body: 'Other.' })).toBe(outcome);
-    expect(standing()).toEqual([outcome === 'updated' ? 'Other.' : 'Good.']);
+    expect(bodies()).toEqual([outcome === 'updated' ? 'Other.' : 'Good.']);
   });
 
-  it('find the comment behind hundreds of others', async () => {
-    for (let at = 0; at < 230; at++) server.addComment({ pull: 7, author: 'octocat', body: `${at}` });
-    await write(TEXT);
-    await write({ ...TEXT, runId: '101', body: 'Better.' });
-    expect(standing().slice(230)).toEqual(['Better.']);
-  });
-
-  it('without `create` update an existing comment, and create none', async () => {
+  it('without `create` write no first comment', async () => {
     expect(await write({ ...TEXT, create: false })).toBe('none');
     expect(server.requests.length).toBe(1);
-    await write(TEXT);
-    const green = { ...TEXT, runId: '101', body: 'Green.', create: false };
-    expect(await write(green)).toBe('updated');
-    expect(standing()).toEqual(['Green.']);
-  });
-
-  it('send no request without a pull request', async () => {
-    const elsewhere = writer('test-token', eventOf('schedule'));
-    expect(await elsewhere(TEXT)).toBe('no_pull_request');
-    expect(server.requests).toEqual([]);
   });
 });
 
-describe('the marker of a comment', () => {
-  it('belongs to one key and one author', async () => {
-    await add('Forged.', '999', 'mallory');
-    await write(TEXT);
-    await writer('other-token')({ ...TEXT, runId: '101', body: 'Mine.' });
-    await write({ ...TEXT, key: 'CI / test' });
-    expect(standing()).toEqual(['Forged.', 'Good.', 'Mine.', 'Good.']);
-  });
-
-  it('is ignored when it is malformed or not in the first line', async () => {
-    const marker = await markerOf({ runId: '999' });
-    const broken = [marker.replace('-->', ''), marker.replace('run=', 'run=x')];
-    for (const body of [`Hello\n${marker}\n`, ` ${marker}\n`, ...broken])
-      server.addComment({ pull: 7, author: BOT, body });
-    await write(TEXT);
-    expect(server.comments().length).toBe(5);
-  });
-
-  it.each(['-->', '--!>\n# x', '\r\n@octocat', '<!--'])('is one line for the key %j', async (key) => {
-    expect(await markerOf({ key })).toMatch(
-      /^<!-- structured-agent:[0-9a-f]{32} commit=a{40} run=100 attempt=1 -->$/u,
-    );
-  });
+it('only a comment of the same key and author, with the marker in its first line, is updated', async () => {
+  const marker = markerOf('999');
+  server.addComment({ pull: 7, author: 'mallory', body: `${marker}\nForged.` });
+  const broken = [
+    marker.replace('-->', ''),
+    marker.replace('run=', 'run=x'),
+    ` ${marker}`,
+    `Hello\n${marker}`,
+  ];
+  for (const line of broken) server.addComment({ pull: 7, author: BOT, body: `${line}\n` });
+  await write(TEXT);
+  const other = writerOf(triggerOf('issue_comment'), 'other-token');
+  await other({ ...TEXT, runId: '101', body: 'Mine.' });
+  await write({ ...TEXT, key: 'CI / test' });
+  expect(bodies().filter((body) => /^\w+\.$/u.test(body))).toEqual(['Forged.', 'Good.', 'Mine.', 'Good.']);
 });
+
+it.each(['-->', '--!>\n# x', '\r\n@octocat', '<!--'])(
+  'the marker is one line for the key %j',
+  async (key) => {
+    await write({ ...TEXT, key });
+    const line = /^<!-- structured-agent:[0-9a-f]{32} commit=a{40} run=100 attempt=1 -->\nGood\.$/u;
+    expect(server.comments()[0]?.body).toMatch(line);
+  },
+);
 
 describe('a failure', () => {
-  it.each([{ kind: 'lost' }, { status: 502 }] as const)(
-    'of the creation creates no second comment: %j',
-    async (fault) => {
-      server.fail(CREATE, fault);
-      expect(await write(TEXT)).toBe('created');
-      // Not even temporarily: each comment sends a mail to everybody who follows the pull request.
-      expect(sent(CREATE)).toBe('kind' in fault ? 1 : 2);
-      expect(standing()).toEqual(['Good.']);
-    },
-  );
+  it.each(REFUSALS)('%j ends the update with an error that says what to do', async (fault, fix) => {
+    for (const route of [LIST, CREATE]) {
+      server.fail(route, fault, 20);
+      const refused = write(TEXT);
+      await expect(refused).rejects.toBeInstanceOf(GitHubError);
+      await expect(refused).rejects.toThrow(fix.replace('NEEDS', 'pull-requests: write'));
+      server.mend();
+    }
+    expect(bodies()).toEqual([]);
+  });
 
   it('for a locked conversation says so', async () => {
     await server.close();
@@ -172,38 +137,51 @@ describe('a failure', () => {
     await expect(write(TEXT)).rejects.toThrow('Unlock the conversation of the pull request');
   });
 
-  it.each([403, 404, 502])('with status %i ends the update without a comment', async (status) => {
-    server.fail(LIST, { status }, 9);
-    await expect(write(TEXT)).rejects.toBeInstanceOf(GitHubError);
-    server.mend();
-    server.fail(CREATE, { status }, 9);
-    await expect(write(TEXT)).rejects.toMatchObject({ status });
-    expect(standing()).toEqual([]);
+  it.each([{ kind: 'lost' }, { status: 502 }] as const)('%j creates no second comment', async (fault) => {
+    server.fail(CREATE, fault);
+    await write(TEXT);
+    // Not even temporarily: each comment sends a mail to everybody who follows the pull request.
+    expect([sent(CREATE), bodies()]).toEqual(['kind' in fault ? 1 : 2, ['Good.']]);
   });
 });
 
-describe('concurrent jobs', () => {
+describe('two jobs at once', () => {
   it.each([
     ['an older run', '99', 'updated', 'Good.'],
     ['a newer run', '101', 'superseded', 'Other.'],
-  ])('keep one of two simultaneous comments, with the newer text: %s', async (_, run, outcome, kept) => {
-    const marker = await markerOf({ runId: run });
-    server.before(CREATE, () => server.addComment({ pull: 7, author: BOT, body: `${marker}\nOther.` }));
+  ])('keep one of two comments, with the newer text: %s', async (_, run, outcome, kept) => {
+    server.before(CREATE, () =>
+      server.addComment({ pull: 7, author: BOT, body: `${markerOf(run)}\nOther.` }),
+    );
     expect(await write(TEXT)).toBe(outcome);
-    expect(standing()).toEqual([kept]);
+    expect(bodies()).toEqual([kept]);
+  });
+
+  it('overwrite what an older run wrote between read and update', async () => {
+    await write({ ...TEXT, runId: '98', body: 'Oldest.' });
+    const id = server.comments()[0]?.id ?? 0;
+    const older = `${markerOf('99')}\nOlder.`;
+    server.before(UPDATE, () => server.before(LIST, () => server.changeComment(id, older)));
+    await write(TEXT);
+    expect([bodies(), sent(UPDATE)]).toEqual([['Good.'], 2]);
+  });
+
+  it('create a comment again that was deleted between read and update, once', async () => {
+    await write(TEXT);
+    server.before(UPDATE, () => server.changeComment(server.comments()[0]?.id ?? 0, null));
+    expect(await write({ ...TEXT, runId: '101', body: 'Again.' })).toBe('created');
+    expect(bodies()).toEqual(['Again.']);
   });
 
   it('leave one comment after the next run, whatever failed before', async () => {
     const limited = { status: 403, headers: { 'retry-after': '1' } };
     const kinds = [{ kind: 'cut' }, { kind: 'lost' }, { status: 502 }, { status: 404 }, limited] as const;
     const operation = fc.constantFrom(LIST, CREATE, UPDATE, 'DELETE /repos');
-    const faults = fc.array(fc.tuple(operation, fc.constantFrom(...kinds), fc.integer({ min: 1, max: 3 })), {
-      maxLength: 5,
-    });
+    const fault = fc.tuple(operation, fc.constantFrom(...kinds), fc.integer({ min: 1, max: 3 }));
     const run = fc.record({ runId: fc.integer({ min: 1, max: 9 }).map(String), create: fc.boolean() });
     const runs = fc.array(run, { minLength: 1, maxLength: 5 });
     await fc.assert(
-      fc.asyncProperty(runs, faults, async (jobs, broken) => {
+      fc.asyncProperty(runs, fc.array(fault, { maxLength: 5 }), async (jobs, broken) => {
         await server.close();
         await start();
         for (const [route, kind, times] of broken) server.fail(route, kind, times);
@@ -212,31 +190,9 @@ describe('concurrent jobs', () => {
           expect(result.status === 'fulfilled' || result.reason instanceof GitHubError).toBe(true);
         server.mend();
         const last = await write({ ...TEXT, runId: '10', body: 'Last.' });
-        expect([last === 'superseded', standing()]).toEqual([false, ['Last.']]);
+        expect([last === 'superseded', bodies()]).toEqual([false, ['Last.']]);
       }),
       { numRuns: 25 },
     );
-  });
-
-  it('overwrite the comment of an older run that was written between read and update', async () => {
-    const older = `${await markerOf({ runId: '99' })}\nOlder.`;
-    await write({ ...TEXT, runId: '98', body: 'Oldest.' });
-    const id = server.comments()[0]?.id ?? 0;
-    server.before(UPDATE, () => server.before(LIST, () => server.changeComment(id, older)));
-    await write(TEXT);
-    expect([standing(), sent(UPDATE)]).toEqual([['Good.'], 2]);
-  });
-
-  it('remove duplicates left by a job that died between creating and removing', async () => {
-    for (const word of ['First.', 'Second.', 'Third.']) await add(word, '99');
-    await write(TEXT);
-    expect(standing()).toEqual(['Good.']);
-  });
-
-  it('create a comment again that was deleted between read and update, once', async () => {
-    await write(TEXT);
-    server.before(UPDATE, () => server.changeComment(server.comments()[0]?.id ?? 0, null));
-    expect(await write({ ...TEXT, runId: '101', body: 'Again.' })).toBe('created');
-    expect(standing()).toEqual(['Again.']);
   });
 });

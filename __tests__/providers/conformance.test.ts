@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { CompletionRequest, ProviderName } from '../../src/providers/provider.ts';
+import type { CompletionRequest } from '../../src/providers/provider.ts';
+import type { ProviderName } from '../../src/providers/registry.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { startModel } from '../support/fakes/model/server.ts';
 import {

@@ -2,7 +2,8 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, expect, vi } from 'vitest';
 import { ProviderError } from '../../src/errors.ts';
-import type { CompletionRequest, Provider, ProviderSettings } from '../../src/providers/provider.ts';
+import type { CompletionRequest, Provider } from '../../src/providers/provider.ts';
+import type { ProviderSettings } from '../../src/providers/registry.ts';
 import { verdictOf } from '../../src/run/endings.ts';
 import { objectOf } from '../../src/text/json.ts';
 import type { JsonObject } from '../../src/types.ts';

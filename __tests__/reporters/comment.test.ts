@@ -70,7 +70,7 @@ describe('the pull request comment', () => {
 
   it('is a warning with a fix when GitHub rejects it', async () => {
     const fix = 'Give the job `permissions: pull-requests: write`.';
-    const write = () => Promise.reject(new GitHubError('forbidden', fix, { status: 403 }));
+    const write = () => Promise.reject(new GitHubError(fix, { status: 403 }));
     await expect(reportComment({ write })).rejects.toMatchObject({
       name: 'ReportError',
       message: `The pull request comment could not be written. ${fix}`,

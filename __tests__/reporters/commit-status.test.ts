@@ -92,7 +92,7 @@ describe('the commit status', () => {
 
   it('is one warning at the end when GitHub rejects it, or when there is no commit', async () => {
     const fix = 'Give the job `permissions: statuses: write`.';
-    const refused = new GitHubError('forbidden', fix, { status: 403 });
+    const refused = new GitHubError(fix, { status: 403 });
     const reporter = createCommitStatus({ ...OPTIONS, set: () => Promise.reject(refused) });
     reporter.event?.(STARTED);
     await expect(reporter.report?.(sampleReport(), signal)).rejects.toMatchObject({

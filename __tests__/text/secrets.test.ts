@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { findSecrets } from '../../src/text/secrets.ts';
 import { knowSecrets } from '../support/surroundings.ts';
 
 const KEY = 'sk-canary+0123456789/abcXYZ';
@@ -98,4 +99,37 @@ describe('find', () => {
       }),
     );
   });
+});
+
+const tokens =
+  'INPUT_API-KEY INPUT_GITHUB-TOKEN INPUT_SIGNING-KEY OPENAI_API_KEY Mistral_Api_Key ACTIONS_RUNTIME_TOKEN ACTIONS_ID_TOKEN_REQUEST_TOKEN GITHUB_TOKEN GH_TOKEN ANTHROPIC_AUTH_TOKEN AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN NODE_AUTH_TOKEN NPM_TOKEN';
+it.each(tokens.split(' '))('the value of %s is a secret', (name) => {
+  expect(findSecrets({ [name]: 'value-1' })).toEqual(['value-1']);
+});
+
+const headers = (...lines: readonly string[]) => ({ INPUT_HEADERS: lines.join('\r\n') });
+it.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
+  [
+    'values as given and trimmed, once',
+    { OPENAI_API_KEY: ' k1\n', GITHUB_TOKEN: 'k2', GH_TOKEN: 'k2', NPM_TOKEN: '', GITHUB_SHA: 'abc' },
+    [' k1\n', 'k1', 'k2'],
+  ],
+  [
+    'no plain words and pages',
+    headers('x-provider: openai', 'Referer: https://github.com/a', 'x-flag: true'),
+    [],
+  ],
+  [
+    'headers with and without their scheme',
+    headers('A: Bearer tok:en-1', 'X:blue'),
+    ['Bearer tok:en-1', 'tok:en-1'],
+  ],
+  [
+    'invalid headers',
+    headers('no-colon-here', 'bad name: value-2', ':v3'),
+    ['no-colon-here', 'value-2', ':v3'],
+  ],
+  ['addresses with a password', headers('x-proxy: https://me:pw@host'), ['https://me:pw@host']],
+])('secrets are %s', (_, environment, secrets) => {
+  expect(findSecrets(environment)).toEqual(secrets);
 });

@@ -1,6 +1,4 @@
 /** The reporters of the action, in the order in which they run, and what it writes at the end. Loaded once the model is asked. */
-import path from 'node:path';
-import { createReportPage } from '../commands/report/report-page.ts';
 import type { Config } from '../config/parse-config.ts';
 import { verdictKey } from '../config/reporting.ts';
 import { signEnvelope } from '../envelope/signature.ts';
@@ -14,13 +12,12 @@ import { writeResultFile } from '../reporters/envelope.ts';
 import { runPage } from '../reporters/links.ts';
 import { createLiveLog } from '../reporters/live-log.ts';
 import type { Log } from '../reporters/log.ts';
-import { createTranscript } from '../reporters/messages.ts';
-import { RESULT_FILES, stepOutputs, writeOutputs } from '../reporters/outputs.ts';
+import { stepOutputs, writeOutputs } from '../reporters/outputs.ts';
 import type { Report, Reporter } from '../reporters/report-types.ts';
-import { createSarif } from '../reporters/sarif.ts';
 import type { Locate } from '../reporters/source-locations.ts';
 import { createSummary } from '../reporters/summary.ts';
 import type { ViewOptions } from '../reporters/view.ts';
+import { createResultFiles } from '../run/result-files.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { Subject } from '../types.ts';
 import type { ActionGitHub } from './github.ts';
@@ -64,18 +61,19 @@ export function createReporters(options: ActionReportersOptions): readonly Repor
   };
   const file = setup.config.summary ? options.summaryFile : null;
   const level = environment['RUNNER_DEBUG'] === '1' ? 'full' : 'summary';
-  const notify = (text: string) => log.info(text, 1);
-  const messages = { version: options.version, cwd: workspace, mask: secrets.mask };
-  const ofRun = [
-    createTranscript({ file: path.join(results, RESULT_FILES.transcript), ...messages }),
-    createReportPage({ file: path.join(results, RESULT_FILES.page), secrets, notify, ...messages }),
-  ];
   const elsewhere = file === null ? 'the result file' : 'the job summary';
   return [
-    ...(isResolved ? [] : ofRun),
+    ...createResultFiles({
+      results,
+      workspace,
+      locate: isThere ? locate : null,
+      isMerge: isResolved,
+      informationUri: homePage(environment),
+      notify: (text) => log.info(text, 1),
+      secrets,
+      version: options.version,
+    }),
     ...(file === null ? [] : [createSummary({ ...facts, file })]),
-    // Findings can be placed only in a repository that is checked out.
-    ...(isThere ? [createSarifFile(options, facts)] : []),
     // The merge of the legs annotates what they found, once.
     ...(setup.config.leg === null ? [createAnnotations({ log, locate, elsewhere })] : []),
     createLiveLog({ ...facts, log, level }),
@@ -94,26 +92,15 @@ function checkName(key: string): string | null {
 
 /** Returns the page about endings, in the version of the action that runs. */
 function helpPage(environment: ActionReportersOptions['environment']): string {
-  const { GITHUB_SERVER_URL: server, GITHUB_ACTION_REPOSITORY: repository } = environment;
+  const home = homePage(environment);
   const ref = environment['GITHUB_ACTION_REF'] || 'main';
-  return server && repository
-    ? `${server}/${repository}/blob/${ref}/docs/troubleshooting.md`
-    : 'docs/troubleshooting.md';
+  return home === null ? 'docs/troubleshooting.md' : `${home}/blob/${ref}/docs/troubleshooting.md`;
 }
 
-function createSarifFile(
-  { environment, results, version, log, locate }: ActionReportersOptions,
-  { secrets, serverUrl }: ViewOptions,
-): Reporter {
-  const repository = environment['GITHUB_ACTION_REPOSITORY'] || null;
-  return createSarif({
-    file: path.join(results, RESULT_FILES.sarif),
-    locate,
-    secrets,
-    notify: (text) => log.info(text, 1),
-    version,
-    informationUri: serverUrl === null || repository === null ? null : `${serverUrl}/${repository}`,
-  });
+/** Returns the page of the action; null if it is unknown. */
+function homePage(environment: ActionReportersOptions['environment']): string | null {
+  const { GITHUB_SERVER_URL: server, GITHUB_ACTION_REPOSITORY: repository } = environment;
+  return server && repository ? `${server}/${repository}` : null;
 }
 
 /** The comment and the status; a warning when there is no token for them. */

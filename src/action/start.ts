@@ -1,12 +1,11 @@
 /** How a step of the action starts and exits: secrets are masked before the first line, the exit code is set last. */
 import { randomUUID } from 'node:crypto';
 import { InputError, messageOf } from '../errors.ts';
-import { findSecrets } from '../github/runner.ts';
 import { proxySecrets } from '../network/network.ts';
 import { createLog, type Log, maskCommands } from '../reporters/log.ts';
 import { once, trapSignals } from '../run/signals.ts';
 import type { EndWorld } from '../run/world.ts';
-import { createSecrets, type Secrets } from '../text/secrets.ts';
+import { createSecrets, findSecrets, type Secrets } from '../text/secrets.ts';
 
 export interface Step {
   readonly environment: NodeJS.ProcessEnv;

@@ -38,7 +38,7 @@ export function createActionWorld(options: ActionWorldOptions): ActionWorld {
   const event = readEvent(environment);
   const folder = path.resolve(workspace, setup.config.workingDirectory);
   const checkout = findCheckout(folder, workspace);
-  const checkedOut = checkout === null ? null : readCheckedOut(checkout);
+  const checkedOut = checkout === null ? null : readCheckedOut(checkout).commit;
   const subject = readSubject(event, environment, checkedOut);
   const github = openGitHub({
     event,

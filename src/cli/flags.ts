@@ -1,6 +1,6 @@
 /** The flags of the command line: the inputs that apply outside GitHub, and the flags that exist only here. */
 import type { FlagSpec } from '../commands/flags.ts';
-import { type Input, type InputName, LOCAL_INPUTS, MAIN_INPUTS } from '../config/inputs.ts';
+import { type Input, LOCAL_INPUTS, MAIN_INPUTS } from '../config/inputs.ts';
 
 /** The commands other than a run, with one sentence each. Each has its own arguments and `--help`. */
 export const COMMANDS = {
@@ -13,23 +13,7 @@ export type CommandName = keyof typeof COMMANDS;
 /** A flag with its sentence for `--help`. */
 export type Flag = FlagSpec & Pick<Input, 'description' | 'default'>;
 
-/** How the flags of inputs are typed, if not as one text under the name of the input. */
-const FORMS: Partial<Record<InputName, Pick<FlagSpec, 'kind' | 'also'>>> = {
-  prompt: { also: ['p'] },
-  schema: { also: ['json-schema'] },
-  model: { also: ['m'] },
-  'max-turns': { also: ['max-session-turns'] },
-  'pass-env': { kind: 'list' },
-  headers: { kind: 'list' },
-  tools: { kind: 'list', also: ['core-tools'] },
-  'exclude-tools': { kind: 'list' },
-  'sandbox-read': { kind: 'list' },
-};
-
-const INPUT_FLAGS = LOCAL_INPUTS.filter(({ name }) => name !== 'api-key').map((input) => ({
-  ...input,
-  ...FORMS[input.name],
-}));
+const INPUT_FLAGS = LOCAL_INPUTS.filter(({ name }) => name !== 'api-key');
 
 /** Flags that set no input. */
 const OWN_FLAGS: readonly Flag[] = [

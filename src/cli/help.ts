@@ -1,6 +1,7 @@
 /** Builds the text of `--help` from the table of flags. */
 import { placeholder, spellings } from '../commands/flags.ts';
 import { EXAMPLE_MODEL } from '../config/inputs.ts';
+import { PROVIDERS, registry } from '../providers/registry.ts';
 import { KEY_VARIABLE } from '../text/naming.ts';
 import { COMMANDS, FLAGS, type Flag } from './flags.ts';
 
@@ -14,8 +15,7 @@ whether its verdict passed. It works on the current folder; nothing is written u
 
 const VARIABLES = {
   [KEY_VARIABLE]: "The provider's key, whichever the provider is. Never on the command line.",
-  'ANTHROPIC_API_KEY, AZURE_OPENAI_API_KEY, GEMINI_API_KEY, OPENAI_API_KEY':
-    "Without it: the chosen provider's.",
+  [keyVariables()]: "Without it: the chosen provider's.",
 };
 
 const EXIT_CODES = {
@@ -27,6 +27,10 @@ const EXIT_CODES = {
   55: 'The time, the tokens or the money are used up.',
   130: 'Stopped by a signal.',
 };
+
+function keyVariables(): string {
+  return PROVIDERS.flatMap((name) => registry[name].keyVariable ?? []).join(', ');
+}
 
 /** Returns the text for a command line without arguments, ending with a newline. */
 export function usageText(): string {

@@ -1,7 +1,6 @@
 /** A run on the command line: the same core as the action, with its output on stdout and stderr. */
 import path from 'node:path';
 import { isatty } from 'node:tty';
-import { createReportPage } from '../commands/report/report-page.ts';
 import type { RawInputs } from '../config/inputs.ts';
 import { parseConfig } from '../config/parse-config.ts';
 import { makeResultsFolder, resolveRecording } from '../config/paths.ts';
@@ -9,19 +8,18 @@ import { InputError } from '../errors.ts';
 import { writePrivateFile } from '../files/private-file.ts';
 import { createRecordingFile } from '../replay/recording-file.ts';
 import { writeResultFile } from '../reporters/envelope.ts';
-import { createTranscript } from '../reporters/messages.ts';
 import { RESULT_FILES } from '../reporters/outputs.ts';
 import { createProgress } from '../reporters/progress.ts';
-import type { Reporter } from '../reporters/report-types.ts';
-import { createSarif } from '../reporters/sarif.ts';
-import type { Locate } from '../reporters/source-locations.ts';
 import { createStdout } from '../reporters/stdout.ts';
+import { createResultFiles } from '../run/result-files.ts';
 import { run } from '../run/run.ts';
 import type { World } from '../run/world.ts';
-import type { Secrets } from '../text/secrets.ts';
 import type { RunCommand } from './args.ts';
 import { addStdin, readStdin } from './stdin.ts';
 import { createMachine, currentFolder, localFiles, localSecrets, VERSION } from './world.ts';
+
+/** The folder is named at the end of the run: a line for each file says nothing more. */
+const FILES = { isMerge: false, informationUri: null, notify: () => undefined };
 
 /** Runs to the end and returns the exit code. Invalid input is reported like any other ending. */
 export async function runOnCommandLine(
@@ -61,7 +59,7 @@ export async function runOnCommandLine(
       return file;
     },
     openReporters: async () => [
-      ...(results === null ? [] : createFileReporters(results, machine.locate, workspace, secrets)),
+      ...(results === null ? [] : createResultFiles({ ...machine, results, secrets, ...FILES })),
       stdout.reporter,
       progress.reporter,
     ],
@@ -72,25 +70,6 @@ export async function runOnCommandLine(
   const report = await run({ config, problems: [...missing, ...problems] }, world);
   await progress.conclude(report);
   return report.verdict.exitCode;
-}
-
-/** The reporters that write to the results folder. */
-function createFileReporters(
-  results: string,
-  locate: Locate,
-  workspace: string,
-  secrets: Secrets,
-): readonly Reporter[] {
-  const file = (name: keyof typeof RESULT_FILES) => path.join(results, RESULT_FILES[name]);
-  // The folder is named at the end of the run: a line for each file says nothing more.
-  const notify = () => undefined;
-  const messages = { version: VERSION, cwd: workspace, mask: secrets.mask };
-  const place = { informationUri: null };
-  return [
-    createTranscript({ file: file('transcript'), ...messages }),
-    createReportPage({ file: file('page'), secrets, notify, ...messages }),
-    createSarif({ file: file('sarif'), locate, secrets, notify, version: VERSION, ...place }),
-  ];
 }
 
 /** Parses the inputs and, if they are valid, reads stdin and makes what the run writes to. */

@@ -31,11 +31,8 @@ export async function readStdin(stream: Readable, signal: AbortSignal, onWait: (
   } finally {
     clearTimeout(notice);
   }
-  if (total > READ.policy)
-    throw new InputError(
-      'prompt',
-      'Stdin is larger than 4 MiB. Write it to a file, and name that in the task.',
-    );
+  const tooLarge = 'Stdin is larger than 4 MiB. Write it to a file, and name that in the task.';
+  if (total > READ.policy) throw new InputError('prompt', tooLarge);
   const text = decodeUtf8(Buffer.concat(chunks));
   if (text === null) throw new InputError('prompt', 'Stdin is not valid UTF-8 text. Pipe text in.');
   return text;

@@ -5,17 +5,18 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
-import { expandHome } from '../config/paths.ts';
+import { checkoutAround, expandHome } from '../config/paths.ts';
 import { readTrustedFile } from '../config/workspace-file.ts';
 import type { Files } from '../contract/source.ts';
 import { InputError, messageOf } from '../errors.ts';
-import { findSecrets } from '../github/runner.ts';
+import { readCheckedOut } from '../github/checked-out.ts';
 import { createFetch, proxySecrets } from '../network/network.ts';
 import { createLocator } from '../reporters/source-locations.ts';
 import type { World } from '../run/world.ts';
 import { READ } from '../text/limits.ts';
 import { quote } from '../text/messages.ts';
-import { createSecrets } from '../text/secrets.ts';
+import { createSecrets, findSecrets } from '../text/secrets.ts';
+import type { Subject } from '../types.ts';
 
 export const VERSION: string = manifest.version;
 
@@ -76,7 +77,7 @@ export async function createMachine(
   const machine = {
     environment,
     version: VERSION,
-    subject: null,
+    subject: readLocalSubject(workspace),
     workspace,
     home: environment['HOME'] ?? os.homedir(),
     locate: createLocator({ workspace, workingDirectory }),
@@ -104,4 +105,12 @@ async function findWorkspace(given: string | null): Promise<string> {
   const real = await realpath(given).catch(() => null);
   if (real !== null && (await stat(real)).isDirectory()) return real;
   throw new InputError('workspace', `${quote(given)} is not a folder. Check the path.`);
+}
+
+/** Returns what git says of the checkout; null without a commit. No event has started the run. */
+function readLocalSubject(workspace: string): Subject | null {
+  const { commit, ref, repository } = readCheckedOut(checkoutAround(workspace));
+  if (commit === null) return null;
+  const run = { event: '', pull_request: null, run_id: '', run_attempt: 1 };
+  return { repository, sha: commit, ref, ...run, checked_out: commit };
 }

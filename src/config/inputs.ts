@@ -1,5 +1,6 @@
 /** The table of inputs, from which action.yml, docs/reference.md, the flags and the options of the library are made. */
-import { suggest } from '../text/messages.ts';
+import { PROVIDERS, type ProviderName } from '../providers/registry.ts';
+import { joinWithOr, suggest } from '../text/messages.ts';
 
 /** The model that descriptions, messages and written workflows give as an example. Documents and examples name the same. */
 export const EXAMPLE_MODEL = 'claude-sonnet-5-5';
@@ -12,29 +13,40 @@ export interface Input {
   readonly description: string;
   /** Whether the input applies to workflows only, or is also a flag of the command line and an option of the library. */
   readonly where: 'everywhere' | 'github';
+  /** Whether its flag may be given several times. */
+  readonly kind?: 'list';
+  /** Other names of its flag. */
+  readonly also?: readonly string[];
 }
+
+const LIST = { kind: 'list' } as const;
 
 /** The inputs that most workflows need, in the order of the documentation. */
 export const MAIN_INPUTS = [
-  input('prompt', 'The task for the agent. Give either prompt or prompt-file.'),
+  input('prompt', 'The task for the agent. Give either prompt or prompt-file.', '', { also: ['p'] }),
   input('prompt-file', 'A file that holds the task: a path in the workspace, or @owner/repo/path@ref.'),
   input(
     'schema',
     'JSON Schema of the verdict: inline, a path, @owner/repo/path@ref, or verdict, code-review, security-review, test-report.',
     'verdict',
+    { also: ['json-schema'] },
   ),
   input(
     'gate',
     'What must hold for success: a boolean property, a JSON Schema (inline, path, @owner/repo/path@ref), off, or auto.',
     'auto',
   ),
-  input('model', `The model to ask, for example ${EXAMPLE_MODEL}. Required, unless replay is given.`),
+  input('model', `The model to ask, for example ${EXAMPLE_MODEL}. Required, unless replay is given.`, '', {
+    also: ['m'],
+  }),
   input('api-key', "The provider's key. Without it: the provider's variable, such as ANTHROPIC_API_KEY."),
   input(
     'provider',
-    "openai, anthropic, gemini, azure-openai or openai-compatible. By default it follows from the model's name or from base-url.",
+    `${joinWithOr(PROVIDERS)}. By default it follows from the model's name or from base-url.`,
   ),
-  input('max-turns', 'The most model calls; 0 ends the run at once, -1 means no limit.', '30'),
+  input('max-turns', 'The most model calls; 0 ends the run at once, -1 means no limit.', '30', {
+    also: ['max-session-turns'],
+  }),
   input('timeout-minutes', 'The most minutes for the whole run. Fractions are allowed.', '10'),
   input('max-cost-usd', 'The most US dollars, checked before each call. The model needs a known price.'),
   gitHubInput(
@@ -49,7 +61,12 @@ export const MAIN_INPUTS = [
     'required',
   ),
   input('shell-network', "Whether the agent's shell has a network: off or on.", 'off'),
-  input('pass-env', 'Names of environment variables that the shell may see, separated by commas or lines.'),
+  input(
+    'pass-env',
+    'Names of environment variables that the shell may see, separated by commas or lines.',
+    '',
+    LIST,
+  ),
   gitHubInput(
     'github-token',
     'For context, trusted files, comment and status only. The agent never sees it.',
@@ -63,6 +80,8 @@ export const ADVANCED_INPUTS = [
   input(
     'headers',
     'More headers for each request, one "Name: value" a line. An Authorization line counts as the key.',
+    '',
+    LIST,
   ),
   input('max-output-tokens', "The most tokens of one answer. Without it: the provider's limit."),
   input('reasoning-effort', "How much the model thinks, in the provider's own word, for example high."),
@@ -71,14 +90,15 @@ export const ADVANCED_INPUTS = [
     'tools',
     'The tools that the agent may use. structured_output is always there.',
     'read_file, edit, shell',
+    { ...LIST, also: ['core-tools'] },
   ),
-  input('exclude-tools', 'Tools to take away. Without structured_output the run cannot succeed.'),
+  input('exclude-tools', 'Tools to take away. Without structured_output the run cannot succeed.', '', LIST),
   input(
     'force-output',
     'Whether a plain-text answer is followed by one request that forces the tool call.',
     'true',
   ),
-  input('sandbox-read', 'More folders that the shell may read, one absolute path a line.'),
+  input('sandbox-read', 'More folders that the shell may read, one absolute path a line.', '', LIST),
   gitHubInput(
     'trusted-files',
     "Where schema, gate and prompt-file are read: workspace, or base (the pull request's base branch).",
@@ -132,6 +152,51 @@ export const LOCAL_INPUTS = [...INPUTS.filter(({ where }) => where === 'everywhe
 
 export type InputName = (typeof INPUTS)[number]['name'] | (typeof BASE)['name'];
 
+/** A JSON Schema, draft-07 or 2020-12. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** The inputs as options of the library, except `schema`, whose type is that of the payload. */
+export interface InputOptions {
+  readonly prompt: string;
+  /**
+   * A JSON Schema for the payload (an object, inline JSON, or the path of a `.json` file), the name of a boolean
+   * property, or `off` (the default).
+   */
+  readonly gate?: JsonSchema | string;
+  /** A share of changed files from 0 to 1, `off`, or `auto` (the default). */
+  readonly minCoverage?: number | string;
+  readonly grounding?: 'auto' | 'off' | 'mark' | 'require';
+  readonly model: string;
+  readonly provider?: ProviderName;
+  readonly apiKey?: string;
+  readonly baseUrl?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly maxOutputTokens?: number;
+  readonly reasoningEffort?: string;
+  readonly maxTurns?: number;
+  readonly timeoutMinutes?: number;
+  readonly maxTotalTokens?: number;
+  readonly maxCostUsd?: number;
+  readonly forceOutput?: boolean;
+  /** `read_file`, `edit`, `shell`, or another agent's name for one of them, for example `bash`. */
+  readonly tools?: readonly string[];
+  /** The same names, plus `structured_output`; without that tool no payload can be delivered. */
+  readonly excludeTools?: readonly string[];
+  readonly sandbox?: 'required' | 'auto' | 'off';
+  readonly shellNetwork?: boolean;
+  readonly sandboxRead?: readonly string[];
+  readonly passEnv?: readonly string[];
+  /** The folder that the agent starts in, inside the workspace. */
+  readonly workingDirectory?: string;
+  /**
+   * A branch, tag or commit that the change is judged against. The agent gets the diff since the merge base with it,
+   * including what is uncommitted, but not untracked files.
+   */
+  readonly base?: string;
+  /** A recording to replay instead of calling the model: no key, no tokens. */
+  readonly replay?: string;
+}
+
 /** The given value of each input, trimmed; absent when blank. */
 export type RawInputs = ReadonlyMap<InputName, string>;
 
@@ -145,8 +210,13 @@ export function meantInputs(name: string, names: readonly string[]): readonly st
   return /(?:^|-)api-key$/u.test(kebab) && names.includes('api-key') ? ['api-key'] : suggest(name, names);
 }
 
-function input<const N extends string>(name: N, description: string, defaultValue = '') {
-  return { name, description, default: defaultValue, where: 'everywhere' } as const;
+function input<const N extends string>(
+  name: N,
+  description: string,
+  defaultValue = '',
+  flag: Pick<Input, 'kind' | 'also'> = {},
+) {
+  return { name, description, default: defaultValue, where: 'everywhere', ...flag } as const;
 }
 
 /** An input that applies only to workflows, pull requests or runners, and so is not a flag. */

@@ -1,10 +1,9 @@
 /** Parses the settings of the model: provider, endpoint and key. */
-
 import { InputError } from '../errors.ts';
-import type { ProviderName } from '../providers/provider.ts';
 import {
   KEY_HEADERS,
   PROVIDERS,
+  type ProviderName,
   parseBaseUrl,
   providerByName,
   registry,

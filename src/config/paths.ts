@@ -88,7 +88,7 @@ async function refuseLinks(input: string, wanted: string, workspace: string): Pr
 }
 
 /** Returns the nearest parent with a `.git`, or the folder itself. */
-function checkoutAround(folder: string): string {
+export function checkoutAround(folder: string): string {
   for (let at = folder; ; at = path.dirname(at)) {
     if (existsSync(path.join(at, '.git'))) return at;
     if (at === path.dirname(at)) return folder;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import published from '../../schemas/envelope.schema.json' with { type: 'json' };
 import { type Compiled, compile } from '../contract/contract.ts';
 import { errorCode, InputError } from '../errors.ts';
-import { decodeUtf8, readBounded } from '../files/read-bounded.ts';
+import { decodeUtf8, type ReadFailure, readBounded } from '../files/read-bounded.ts';
 import { isObject, parseStrictJson } from '../text/json.ts';
 import { LISTED } from '../text/limits.ts';
 import type { JsonObject } from '../types.ts';
@@ -52,15 +52,15 @@ export async function* readEnvelopes(
   signingKey: string | null,
 ): AsyncGenerator<EnvelopeFile, void, undefined> {
   const schema = await readingSchema();
-  for (const file of findFiles(folder)) {
+  for (const file of listEnvelopes(folder)) {
     const read = readEnvelope(path.join(folder, file), signingKey, schema);
     yield typeof read === 'string' ? { file, ok: false, why: read } : { file, ok: true, envelope: read };
   }
 }
 
-function findFiles(folder: string): readonly string[] {
+function listEnvelopes(folder: string): readonly string[] {
   try {
-    return listFiles(folder).sort();
+    return findFiles(folder).sort();
   } catch (cause) {
     const why = `The folder ${JSON.stringify(folder)} cannot be listed (${errorCode(cause)}).`;
     const fix = 'Name the folder into which actions/download-artifact put the envelopes.';
@@ -68,11 +68,11 @@ function findFiles(folder: string): readonly string[] {
   }
 }
 
-/** Lists a folder and those in it. Node's own recursive list follows links to folders. */
-function listFiles(folder: string, at = ''): string[] {
-  return readdirSync(path.join(folder, at), { withFileTypes: true }).flatMap((entry) => {
-    const file = path.join(at, entry.name);
-    if (entry.isDirectory()) return listFiles(folder, file);
+/** Lists the files of a folder and those in it. Node's own recursive list follows links to folders. */
+function findFiles(folder: string, below = ''): string[] {
+  return readdirSync(path.join(folder, below), { withFileTypes: true }).flatMap((entry) => {
+    const file = path.join(below, entry.name);
+    if (entry.isDirectory()) return findFiles(folder, file);
     return entry.name.endsWith('.json') ? [file] : [];
   });
 }
@@ -80,16 +80,13 @@ function listFiles(folder: string, at = ''): string[] {
 /** Returns why a file is not accepted, or the envelope in it. */
 function readEnvelope(file: string, signingKey: string | null, schema: Compiled): Envelope | string {
   const read = readBounded(file, { maxBytes: MAX_ENVELOPE, links: 'refuse' });
-  if (!read.ok && read.failure === 'not_regular') return 'it is not a regular file';
-  if (!read.ok && read.failure === 'too_large') return `it is larger than ${MAX_ENVELOPE / 1024 ** 2} MiB`;
-  if (!read.ok) return `it cannot be read (${read.code})`;
+  if (!read.ok) return FAULTS[read.failure] ?? `it cannot be read (${read.code})`;
   const text = decodeUtf8(read.bytes);
   if (text === null) return 'it is not UTF-8 text';
   const parsed = parseStrictJson(text);
   if (!parsed.ok) return `it ${parsed.fault}`;
   const { value } = parsed;
-  if (!isObject(value) || value['type'] !== 'result')
-    return 'it is no envelope of this action: its type is not result';
+  if (!isObject(value) || value['type'] !== 'result') return `${FOREIGN}: its type is not result`;
   if (signingKey !== null && !Object.hasOwn(value, 'signature'))
     return 'it is not signed: the step that writes it needs the same signing-key';
   if (signingKey !== null && !verifyEnvelope(value, signingKey))
@@ -97,5 +94,11 @@ function readEnvelope(file: string, signingKey: string | null, schema: Compiled)
   const validation = schema.validate(value);
   if (validation.ok) return typedEnvelope(value);
   const places = validation.issues.map((issue) => `${issue.path || 'the root'} (${issue.keyword})`);
-  return `it is no envelope of this action: see ${[...new Set(places)].slice(0, LISTED.few).join(', ')}`;
+  return `${FOREIGN}: see ${[...new Set(places)].slice(0, LISTED.few).join(', ')}`;
 }
+
+const FOREIGN = 'it is no envelope of this action';
+const FAULTS: Partial<Record<ReadFailure, string>> = {
+  not_regular: 'it is not a regular file',
+  too_large: `it is larger than ${MAX_ENVELOPE / 1024 ** 2} MiB`,
+};

@@ -8,10 +8,8 @@ import { type EventFacts, headOfEvent, repositoryOf } from './event.ts';
 export class LaterPushError extends Error {}
 
 /**
- * Lists the changed files of a pull request.
+ * Lists the changed files of a pull request. Rejects with a GitHubError or a LaterPushError.
  * @param checkedOut the commit checked out in the judged folder; null if unknown.
- * @throws GitHubError
- * @throws LaterPushError
  */
 export async function listChangedFiles(
   number: number,

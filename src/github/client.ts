@@ -1,5 +1,5 @@
 /** GitHub's API, and what its refusals mean. The client is loaded with the first request. */
-import { causeCode, GitHubError, type GitHubFailure, NetworkError } from '../errors.ts';
+import { causeCode, GitHubError, NetworkError } from '../errors.ts';
 import { DISPLAY } from '../text/limits.ts';
 import { singleLine } from '../text/sanitize.ts';
 import type { GitHubOptions, Octokit } from './octokit.ts';
@@ -33,50 +33,43 @@ interface Refusal extends Error {
   readonly errors?: readonly { readonly type?: string }[];
 }
 
-/** What each status means, and what can be done. NEEDS stands for the permission. */
-const FAILURES: Readonly<Record<number, readonly [GitHubFailure, fix: string]>> = {
-  401: ['unauthorized', 'The token is missing, wrong or no longer valid: see the input github-token.'],
-  403: [
-    'forbidden',
-    'Give the job `permissions: NEEDS`; the token of a pull request from a fork can only read, whatever the workflow gives.',
-  ],
-  404: ['not_found', 'It is not there, or the token may not see it: the job needs `permissions: NEEDS`.'],
-  423: ['forbidden', 'Unlock the conversation of the pull request, or set comment: off.'],
-  429: ['rate_limited', "The token's rate limit is used up for now. Run the job again later."],
+/** What can be done about each status. NEEDS stands for the permission. */
+const FIXES: Readonly<Record<number, string>> = {
+  401: 'The token is missing, wrong or no longer valid: see the input github-token.',
+  403: 'Give the job `permissions: NEEDS`; the token of a pull request from a fork can only read, whatever the workflow gives.',
+  404: 'It is not there, or the token may not see it: the job needs `permissions: NEEDS`.',
+  423: 'Unlock the conversation of the pull request, or set comment: off.',
+  429: "The token's rate limit is used up for now. Run the job again later.",
 };
-const INVALID = ['invalid', ''] as const;
-const UNAVAILABLE = ['unavailable', 'See https://www.githubstatus.com, and run the job again.'] as const;
+const UNAVAILABLE = 'See https://www.githubstatus.com, and run the job again.';
 
 /** GraphQL's word for a status. */
-const GRAPHQL_STATUSES: Readonly<Record<string, number>> = {
-  NOT_FOUND: 404,
-  FORBIDDEN: 403,
-  INSUFFICIENT_SCOPES: 403,
-  RATE_LIMITED: 429,
-};
+const GRAPHQL_STATUSES = new Map([
+  ['NOT_FOUND', 404],
+  ['FORBIDDEN', 403],
+  ['RATE_LIMITED', 429],
+]);
 
 function toGitHubError(error: Refusal, needs: string): GitHubError {
   const { message, cause, request = {} } = error;
-  if (cause instanceof NetworkError) return new GitHubError('unavailable', cause.message, { cause });
+  if (cause instanceof NetworkError) return new GitHubError(cause.message, { cause });
   const { pathname } = new URL(request.url ?? '/graphql', 'https://api.github.com');
   const operation = `${request.method ?? 'POST'} ${pathname.slice(0, DISPLAY.path)}`;
   const status = statusOf(error);
   if (status === null) {
     // The message is not repeated: it may quote the token.
     const why = causeCode(cause) ?? (cause instanceof Error ? cause.name : 'no answer');
-    return new GitHubError('unavailable', `GitHub could not be reached for ${operation} (${why}).`, {
-      cause,
-    });
+    return new GitHubError(`GitHub could not be reached for ${operation} (${why}).`, { cause });
   }
-  const [kind, fix] = FAILURES[status] ?? (status < 500 ? INVALID : UNAVAILABLE);
+  const fix = FIXES[status] ?? (status < 500 ? '' : UNAVAILABLE);
   const said = singleLine(message, DISPLAY.sentence);
   const sentence = `GitHub answered ${status} (${said}) to ${operation}. ${fix.replace('NEEDS', needs)}`;
-  return new GitHubError(kind, sentence.trim(), { status });
+  return new GitHubError(sentence.trim(), { status });
 }
 
 /** Returns the status that says what is wrong: GitHub uses 403 for several things, and 200 for all of GraphQL. */
 function statusOf({ message, response, errors }: Refusal): number | null {
-  if (errors !== undefined) return GRAPHQL_STATUSES[errors[0]?.type ?? ''] ?? 422;
+  if (errors !== undefined) return GRAPHQL_STATUSES.get(errors[0]?.type ?? '') ?? 422;
   // So the plugin for rate limits ends a query.
   if (response?.status === 200) return 429;
   if (response?.status !== 403) return response?.status ?? null;

@@ -2,7 +2,7 @@
  * One comment on a pull request, updated in place: identified by a marker and its author, never by the marker alone.
  */
 import { createHash } from 'node:crypto';
-import { GitHubError, type GitHubFailure } from '../errors.ts';
+import { GitHubError } from '../errors.ts';
 import type { CommentText, WrittenComment } from '../reporters/report-types.ts';
 import { repositoryOf } from './event.ts';
 import type { Octokit } from './octokit.ts';
@@ -23,21 +23,21 @@ const QUERY = `query($owner: String!, $repo: String!, $number: Int!, $after: Str
   }
 }`;
 
-interface Comment {
-  readonly fullDatabaseId: string;
-  readonly body: string;
-  readonly viewerDidAuthor: boolean;
+interface Comments {
+  readonly nodes: readonly {
+    readonly fullDatabaseId: string;
+    readonly body: string;
+    readonly viewerDidAuthor: boolean;
+  }[];
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
+type Answer = { readonly repository: { readonly pullRequest: { readonly comments: Comments } } };
 
-interface Answer {
-  readonly repository: {
-    readonly pullRequest: {
-      readonly comments: {
-        readonly nodes: readonly Comment[];
-        readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
-      };
-    };
-  };
+/** A comment of the same key and author. */
+interface OwnComment {
+  readonly id: number;
+  /** How much newer the run that wrote it is: 0 for this attempt of this run, negative for an older one. */
+  readonly age: number;
 }
 
 /**
@@ -53,64 +53,60 @@ export function createCommentWriter({ github, event, findNumber }: Hub) {
     const number = await findNumber();
     if (number === null) return 'no_pull_request';
     const body = `${marker(text)}\n${text.body}`;
-    let outcome: 'created' | 'updated' | 'unchanged' = 'unchanged';
-    let isCreated = false;
+    let outcome: 'created' | 'updated' | null = null;
     for (let looks = 1; looks <= MAX_LOOKS; looks += 1) {
-      const all = await ask((octokit) => listComments(octokit, { ...place, number }));
-      const own = all.filter((each) => each.viewerDidAuthor && age(each, text) !== null);
-      const newer = own.find((each) => (age(each, text) ?? 0) > 0);
-      const [oldest] = own;
-      // GitHub changes line endings and surrounding whitespace, and maybe more.
-      const isWritten =
-        oldest?.body.replaceAll('\r\n', '\n').trim() === body.trim() ||
-        (outcome !== 'unchanged' && oldest !== undefined && age(oldest, text) === 0);
-      if (oldest === undefined) {
+      const own = await ask((octokit) => listOwn(octokit, { ...place, number }, text));
+      const kept = own.find(({ age }) => age > 0) ?? own[0];
+      if (kept === undefined) {
         if (!text.create) return 'none';
         // It may take a moment until it is listed.
-        if (isCreated) return 'created';
+        if (outcome === 'created') return outcome;
         // Sent once: without an answer it may be there all the same, and each one sends a mail to everybody.
         const target = { ...place, issue_number: number, body, request: { retries: 0 } };
         const creating = ask(({ rest }) => rest.issues.createComment(target));
-        isCreated = (await unless(looks < MAX_LOOKS ? 'unavailable' : null, creating)) !== null;
-        outcome = 'created';
-      } else if (newer === undefined && !isWritten) {
-        const target = { ...place, comment_id: Number(oldest.fullDatabaseId), body };
+        const isUnknown = (status: number) => status >= 500 && looks < MAX_LOOKS;
+        outcome = (await unless(isUnknown, creating)) === null ? null : 'created';
+      } else if (kept.age < 0 || (kept.age === 0 && outcome === null)) {
+        const target = { ...place, comment_id: kept.id, body };
+        const updating = ask(({ rest }) => rest.issues.updateComment(target));
         // It may have been deleted since it was listed.
-        await unless(
-          'not_found',
-          ask(({ rest }) => rest.issues.updateComment(target)),
-        );
+        await unless((status) => status === 404, updating);
         outcome = 'updated';
       } else {
-        const kept = newer ?? oldest;
-        const stale = own.filter((each) => each !== kept && (age(each, text) ?? 0) <= 0);
-        for (const { fullDatabaseId } of stale) {
-          const target = { ...place, comment_id: Number(fullDatabaseId) };
+        for (const { id } of own.filter((each) => each !== kept && each.age <= 0)) {
+          const removing = ask(({ rest }) => rest.issues.deleteComment({ ...place, comment_id: id }));
           // A comment that cannot be removed is no reason to report a failure.
-          await ask(({ rest }) => rest.issues.deleteComment(target)).catch(() => undefined);
+          await removing.catch(() => undefined);
         }
-        return newer === undefined ? outcome : 'superseded';
+        return kept.age > 0 ? 'superseded' : (outcome ?? 'updated');
       }
     }
-    throw new GitHubError('unavailable', 'Other jobs kept writing the same comment.');
+    throw new GitHubError('Other jobs kept writing the same comment.');
   };
 }
 
-/** Resolves to null if the request fails in that way. */
-async function unless<T>(kind: GitHubFailure | null, request: Promise<T>): Promise<T | null> {
+/** Resolves to null if the request fails with such a status; 500 stands for no answer. */
+async function unless<T>(is: (status: number) => boolean, request: Promise<T>): Promise<T | null> {
   return request.catch((error: unknown) => {
-    if (error instanceof GitHubError && error.kind === kind) return null;
+    if (error instanceof GitHubError && is(error.status ?? 500)) return null;
     throw error;
   });
 }
 
-/** Lists all comments of a pull request, the oldest first. */
-async function listComments({ graphql }: Octokit, place: { owner: string; repo: string; number: number }) {
-  const found: Comment[] = [];
+/** Lists the comments of the key that this token's user has written on a pull request, the oldest first. */
+async function listOwn(
+  { graphql }: Octokit,
+  place: { owner: string; repo: string; number: number },
+  text: CommentText,
+): Promise<readonly OwnComment[]> {
+  const found: OwnComment[] = [];
   for (let after: string | null = null, hasMore = true; hasMore; ) {
     const answer: Answer = await graphql<Answer>(QUERY, { ...place, after });
     const { nodes, pageInfo } = answer.repository.pullRequest.comments;
-    found.push(...nodes);
+    for (const { fullDatabaseId, body, viewerDidAuthor } of nodes) {
+      const age = viewerDidAuthor ? ageOf(body, text) : null;
+      if (age !== null) found.push({ id: Number(fullDatabaseId), age });
+    }
     after = pageInfo.endCursor;
     hasMore = pageInfo.hasNextPage;
   }
@@ -119,19 +115,16 @@ async function listComments({ graphql }: Octokit, place: { owner: string; repo: 
 
 /** The first line of the comment. The key is hashed, so that its content cannot end the marker. */
 function marker({ key, commit, runId, attempt }: CommentText): string {
-  const hash = createHash('sha256').update(key).digest('hex').slice(0, 32);
-  return `<!-- structured-agent:${hash} commit=${commit} run=${runId} attempt=${attempt} -->`;
+  return `<!-- structured-agent:${hashOf(key)} commit=${commit} run=${runId} attempt=${attempt} -->`;
 }
 
-const NUMBERS = /^<!-- structured-agent:[0-9a-f]{32} commit=\w+ run=(\d+) attempt=(\d+) -->\r?\n/u;
+/** Returns the age of a comment; null without the marker of this key. */
+function ageOf(body: string, { key, runId, attempt }: CommentText): number | null {
+  const [, hash, run, tries] =
+    /^<!-- structured-agent:([0-9a-f]{32}) commit=\w+ run=(\d+) attempt=(\d+) -->\r?\n/u.exec(body) ?? [];
+  return hash === hashOf(key) ? Number(run) - Number(runId) || Number(tries) - attempt : null;
+}
 
-/**
- * Returns how much newer the run that wrote a comment is: positive for a later run, or a later attempt of the same run; 0
- * for the same attempt; null for a comment without the marker of this key.
- */
-function age({ body }: Comment, text: CommentText): number | null {
-  const [, run, attempt] = NUMBERS.exec(body) ?? [];
-  const [key] = marker(text).split(' commit=');
-  if (run === undefined || !body.startsWith(`${key} `)) return null;
-  return Number(run) - Number(text.runId) || Number(attempt) - text.attempt;
+function hashOf(key: string): string {
+  return createHash('sha256').update(key).digest('hex').slice(0, 32);
 }

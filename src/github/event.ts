@@ -5,9 +5,7 @@ import type { Subject } from '../types.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * A pull request as GitHub describes it, in events and in answers. Title, body, author and branch names are hostile text.
- */
+/** A pull request, in events and in answers. Title, body, author and branch names are hostile text. */
 export interface PullRequest {
   readonly number: number;
   readonly title: string;
@@ -40,7 +38,7 @@ interface EventPayload {
   readonly after?: string;
 }
 
-/** The event that started the job, from the runner's variables and the event file. */
+/** The event that started the job. */
 export interface EventFacts {
   /** `owner/name`; empty outside GitHub. */
   readonly repository: string;
@@ -104,8 +102,8 @@ export function readSubject(
 }
 
 /**
- * Returns the number of the event's pull request, from its payload or from the branch name of the merge queue. Anyone
- * who may push can create a branch with such a name, so it is trusted only on `merge_group`.
+ * Returns the number of the event's pull request, from its payload or from the branch name of the merge queue, which is
+ * trusted only on `merge_group`: anyone who may push can create such a branch.
  */
 export function pullRequestNumber({ name, ref, payload }: EventFacts): number | null {
   const queued = /^refs\/heads\/gh-readonly-queue\/.+\/pr-(\d{1,15})-/u.exec(ref)?.[1];

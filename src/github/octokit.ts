@@ -18,41 +18,33 @@ export type Octokit = InstanceType<typeof GitHub>;
 
 /** The time limit of one request, in milliseconds. */
 const REQUEST_MS = 30_000;
-/** How often a request is repeated: after 1 s and 4 s, or after a rate limit. */
-const RETRIES = 2;
-/** The longest wait for the end of a rate limit, in seconds. */
+/** The longest wait for the end of a rate limit, in seconds, and how often one is waited for. */
 const RATE_LIMIT_SECONDS = 20;
+const RATE_LIMIT_WAITS = 2;
 
 export function createOctokit({ token, apiUrl, fetch, userAgent }: GitHubOptions): Octokit {
-  // The default logger prints to the console, bypassing the log sink.
-  const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
   const mayWait = (seconds: number, _: object, __: unknown, waits: number) =>
-    seconds <= RATE_LIMIT_SECONDS && waits < RETRIES;
+    seconds <= RATE_LIMIT_SECONDS && waits < RATE_LIMIT_WAITS;
   const settings = {
     baseUrl: apiUrl.replace(/(?<!\/)\/+$/u, ''),
     userAgent,
-    log,
-    request: { fetch: readWhole(fetch), log },
-    // Its own list, and 429, which the other plugin waits for.
-    retry: { retries: RETRIES, doNotRetry: [400, 401, 403, 404, 410, 422, 429, 451] },
+    request: { fetch: readWhole(fetch) },
     throttle: { onRateLimit: mayWait, onSecondaryRateLimit: mayWait },
   };
   const Client = GitHub.plugin(requireJson, retry, throttling);
   return new Client(token === null ? settings : getOctokitOptions(token, settings));
 }
 
-function ignore(): void {}
-
 /**
  * Returns a `fetch` with a time limit that reads answers to their end: the client takes one that breaks off for an empty
- * one. A renamed repository's redirect is followed, but not to another server: the request carries the token.
+ * one. The redirect of a renamed repository is followed, but not to another server: the request carries the token.
  */
 function readWhole(send: typeof fetch): typeof fetch {
   return async (url, init) => {
     const within = { ...init, signal: AbortSignal.timeout(REQUEST_MS) };
     let response = await send(url, within);
     const to = new URL(response.headers.get('location') ?? '', String(url));
-    const isMoved = [301, 302, 307, 308].includes(response.status);
+    const isMoved = response.status >= 300 && response.status < 400;
     if (isMoved && to.origin === new URL(String(url)).origin) response = await send(to, within);
     const body = await response.arrayBuffer();
     return new Response(body.byteLength === 0 ? null : body, response);
@@ -64,6 +56,6 @@ function requireJson({ hook }: Core): void {
   hook.after('request', ({ data, status }, { method, url }) => {
     if (status < 300 && (typeof data !== 'string' || status === 204)) return;
     const message = `GitHub's answer (${status}) to ${method} ${url} is not JSON. A proxy may have answered in its place.`;
-    throw new GitHubError('unavailable', message, { status });
+    throw new GitHubError(message);
   });
 }

@@ -22,10 +22,7 @@ export interface PolicyOptions {
   readonly workflowRef: string;
 }
 
-/**
- * Events that always belong to a pull request; also checked for the event that triggered a `workflow_run`, which itself
- * names no pull request.
- */
+/** Events that always belong to a pull request, like a `workflow_run` after one of them. */
 const OF_PULL_REQUEST = new Set([
   'pull_request',
   'pull_request_target',
@@ -34,38 +31,32 @@ const OF_PULL_REQUEST = new Set([
   'merge_group',
 ]);
 
-/**
- * Returns functions that read policy files: from the workspace or the base, and from other repositories.
- * They reject with an InputError if the base of the pull request cannot be requested at all.
- */
+/** Returns functions that read policy files. They reject with an InputError if the base cannot be requested. */
 export function createPolicyFiles({ hub, trusted, workspace, readLocal, elsewhere }: PolicyOptions) {
-  const { event, github } = hub;
-  let base: Promise<string | null> | null = null;
+  let base: Promise<string> | null = null;
   return {
     async readFile(file: string): Promise<Reading> {
       if (trusted === 'workspace') return readLocal(file);
       base ??= findBase(hub);
-      const ref = (await base) ?? event.sha;
+      const ref = await base;
       const path = repositoryPath(file, workspace);
-      if (path === null)
-        return refusal(`${quote(file)} leaves the repository; only files inside it are read.`);
-      return readPolicy({ ...repositoryOf(event), path, ref }, github);
+      if (path !== null) return readPolicy({ ...repositoryOf(hub.event), path, ref }, hub.github);
+      return refusal(`${quote(file)} leaves the repository; only files inside it are read.`);
     },
     readElsewhere: (place: Elsewhere) => readPolicy(place, elsewhere),
   };
 }
 
 /**
- * Returns the base commit whose policy applies; null if the run has no pull request. In that case the policy of the
- * event's own commit (GITHUB_SHA) applies, from which the workflow comes too: the checkout may be of any origin, such
- * as the head of a pull request in a `workflow_run` after a push, or in a `check_suite`. The base commit is the tip of
- * the base branch, not the commit that the pull request started from, whose older policy may be more lenient.
+ * Returns the commit whose policy applies: the tip of the base branch, not the commit that the pull request started from,
+ * whose older policy may be more lenient. Without a pull request it is the event's own commit (GITHUB_SHA), from which the
+ * workflow comes too: the checkout may be of any origin, such as the head of a pull request in a `check_suite`.
  */
-async function findBase({ event, github, findPullRequest }: Hub): Promise<string | null> {
+async function findBase({ event, github, findPullRequest }: Hub): Promise<string> {
   const { workflow_run, merge_group } = event.payload;
   const started = event.name === 'workflow_run' ? workflow_run?.event : event.name;
   const isCertain = pullRequestNumber(event) !== null || OF_PULL_REQUEST.has(started ?? '');
-  if (!isCertain && event.name !== 'push' && event.name !== 'workflow_run') return null;
+  if (!isCertain && event.name !== 'push' && event.name !== 'workflow_run') return event.sha;
   const refuse = (why: string, cause?: unknown) =>
     new InputError('trusted-files', `The value is base, but the pull request's base ${why}`, { cause });
   try {
@@ -74,7 +65,7 @@ async function findBase({ event, github, findPullRequest }: Hub): Promise<string
       throw refuse(
         'could not be found. Give the job `permissions: pull-requests: read`, or set it to workspace.',
       );
-    if (pull === null) return null;
+    if (pull === null) return event.sha;
     if (merge_group !== undefined) return pull.base.sha;
     const branch = { ...repositoryOf(event), ref: `heads/${pull.base.ref}` };
     return (await github('contents: read', ({ rest }) => rest.repos.getCommit(branch))).data.sha;
@@ -87,8 +78,8 @@ async function readPolicy(place: Elsewhere, github: GitHub): Promise<Reading> {
   const name = `${quote(place.path)} in ${place.owner}/${place.repo} at ${place.ref}`;
   try {
     const bytes = await readAt(place, github);
-    const text = decodeUtf8(bytes);
     if (bytes.length > READ.policy) return refusal(`${name} is larger than ${READ.policy / 1024 ** 2} MiB.`);
+    const text = decodeUtf8(bytes);
     return text === null ? refusal(`${name} is not valid UTF-8 text. Save it as UTF-8.`) : { ok: true, text };
   } catch (error) {
     if (!(error instanceof GitHubError)) throw error;
@@ -96,10 +87,7 @@ async function readPolicy(place: Elsewhere, github: GitHub): Promise<Reading> {
   }
 }
 
-/**
- * Returns the content of a file in a repository.
- * @throws GitHubError
- */
+/** Returns the content of a file in a repository. @throws GitHubError */
 export function readAt(place: Elsewhere, github: GitHub): Promise<Buffer> {
   return github('contents: read', async ({ rest }) => {
     // As a stream: the client would decode text, and replace bytes that are not UTF-8.
@@ -128,20 +116,20 @@ export async function findPolicyChanges(
 ): Promise<readonly PolicyChange[]> {
   const known = await findPaths(hub, read);
   if (known === null) return [];
-  const found: PolicyChange[] = [];
-  const check = (what: PolicyChange['what'], applied: boolean, [path, ...others]: readonly string[]) => {
-    if (path === undefined) return;
-    const changed = [path, ...others].filter((each) => known.paths.has(each));
-    for (const each of changed) found.push({ what, applied, path: each });
-    if (changed.length === 0 && !known.isWhole) found.push({ what, applied, path, unlisted: true });
-  };
-  for (const { what, path } of files) check(what, trusted === 'workspace', pathsOf(path, workspace));
   const { repository, name } = hub.event;
   // These run the workflow of the change, and other events that of the base.
   const isOwn = OF_PULL_REQUEST.has(name) && name !== 'pull_request_target';
-  if (isOwn && repository !== '' && workflowRef.startsWith(`${repository}/`))
-    check('workflow', true, [workflowRef.slice(repository.length + 1).replace(/@[^@]*$/u, '')]);
-  return found;
+  const workflow = workflowRef.startsWith(`${repository}/`) ? workflowRef.replace(/@[^@]*$/u, '') : '';
+  const own: PolicyFile = { what: 'workflow', path: workflow.slice(repository.length + 1) };
+  const used = isOwn && workflow !== '' ? [...files, own] : files;
+  return used.flatMap(({ what, path: typed }): readonly PolicyChange[] => {
+    const applied = what === 'workflow' || trusted === 'workspace';
+    const paths = pathsOf(typed, workspace);
+    const changed = paths.filter((each) => known.paths.has(each)).map((path) => ({ what, applied, path }));
+    const [path] = paths;
+    const isUnlisted = changed.length === 0 && !known.isWhole && path !== undefined;
+    return isUnlisted ? [{ what, applied, path, unlisted: true }] : changed;
+  });
 }
 
 /** Returns the paths of the changed files, and whether these are all; null if there is no pull request, or none is known. */
@@ -178,9 +166,8 @@ function pathsOf(file: string, workspace: string): readonly string[] {
  * controlled by the author of the change and must not redirect to another file. Returns null for a path outside.
  */
 function repositoryPath(file: string, workspace: string): string | null {
-  const inside = nodePath.relative(workspace, nodePath.resolve(workspace, file));
-  if (inside === '' || inside === '..' || inside.startsWith(`..${nodePath.sep}`)) return null;
-  const segments = inside.split(nodePath.sep);
+  const segments = nodePath.relative(workspace, nodePath.resolve(workspace, file)).split(nodePath.sep);
+  if (segments[0] === '' || segments[0] === '..') return null;
   const isRoot = (depth: number) => existsSync(nodePath.join(workspace, ...segments.slice(0, depth), '.git'));
   const root = segments.findIndex((_, depth) => isRoot(depth));
   return segments.slice(Math.max(root, 0)).join('/');

@@ -31,8 +31,7 @@ export function createHub(event: EventFacts, github: GitHub | null, checkedOut: 
   return { ...known, findPullRequest: find, findNumber, listChangedFiles: list };
 }
 
-const refuse: GitHub = () =>
-  Promise.reject(new GitHubError('unauthorized', 'GitHub was not asked: github-token is empty.'));
+const refuse: GitHub = () => Promise.reject(new GitHubError('GitHub was not asked: github-token is empty.'));
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | null = null;
@@ -42,14 +41,10 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/**
- * Returns the pull request of an event; null if it has none, or if it is ambiguous which one is meant.
- * @throws GitHubError
- */
+/** Returns the pull request of an event; null if it has none, or if it is ambiguous which one is meant. */
 async function findPullRequest(event: EventFacts, github: GitHub): Promise<PullRequest | null> {
   const { number, base, head, title = '', body = null, user = null } = event.payload.pull_request ?? {};
-  if (number !== undefined && base !== undefined && head !== undefined)
-    return { number, base, head, title, body, user };
+  if (number && base && head) return { number, base, head, title, body, user };
   const asked = pullRequestNumber(event);
   if (asked !== null) return request(asked, event, github);
   const sha = headOfEvent(event) || (event.name === 'push' ? event.sha : '');

@@ -11,9 +11,8 @@ const REFUSED =
 /**
  * Creates a function that sets the status of the head commit; it resolves to false if there is no commit. Success is
  * set only if that very commit was judged, or the test merge for which GitHub started the run of a pull request;
- * otherwise the state is an error. Any other state can at most remove a success. The function rejects with a GitHubError,
- * or with a ReportError if a success was refused; its `judged` is the judged commit, null if unknown, and defaults to the
- * checked-out commit.
+ * otherwise the state is an error. The function rejects with a GitHubError, or with a ReportError if a success was
+ * refused. Its `judged` is the judged commit, null if unknown; by default the checked-out commit.
  * @param name the context name that branch protection refers to.
  * @param targetUrl where the status links to; null for nowhere.
  */

@@ -77,9 +77,7 @@ function byPlace(one: Member, other: Member): number {
 
 /** Returns one finding for all that agree, in the words of the most severe. */
 function toMergedFinding(members: readonly Member[]): MergedFinding {
-  const [worst] = members
-    .map(({ finding }) => finding)
-    .toSorted((one, other) => rankOf(one) - rankOf(other));
+  const [worst] = members.map(({ finding }) => finding).toSorted((one, other) => rankOf(one) - rankOf(other));
   if (worst === undefined) throw new Error('A cluster has at least one finding.');
   const { isKind: _, ...finding } = worst;
   return {

@@ -2,8 +2,7 @@
 import { InputError } from '../errors.ts';
 import { quote } from '../text/messages.ts';
 import type { Usage } from '../types.ts';
-import type { ProviderSettings } from './provider.ts';
-import { registry } from './registry.ts';
+import { type ProviderSettings, registry } from './registry.ts';
 
 /** The price of one completion in US dollars; `pricedAs` is the name in the price list, or null if it is the model's own. */
 type Price = Readonly<{ usd: number; pricedAs: string | null }>;

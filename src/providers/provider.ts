@@ -39,20 +39,18 @@ export interface Provider {
   readonly accepted?: () => void;
 }
 
-export type ProviderName = 'openai' | 'anthropic' | 'gemini' | 'azure-openai' | 'openai-compatible';
-
-/** The settings of a provider; they alone determine where a request is sent, never the environment. */
-export interface ProviderSettings {
-  readonly provider: ProviderName;
+/** The settings of an adapter; they alone determine where a request is sent, never the environment. */
+export interface AdapterSettings {
+  /** The name of the provider in the registry. */
+  readonly provider: string;
   readonly model: string;
-  readonly apiKey: string | null;
-  /** Where the key came from, such as `the input api-key`; mentioned if the key is rejected. */
-  readonly keySource: string;
-  /** As `parseBaseUrl` returns it; null for the vendor's own endpoint. */
-  readonly baseUrl: string | null;
-  /** Sent with every request in addition to our own, which they replace; names in lower case. */
+  /** Where the key came from, such as `the input api-key`, mentioned if the key is rejected; null without a key. */
+  readonly keySource: string | null;
+  readonly baseUrl: string;
+  /** Host and port of the endpoint. */
+  readonly host: string;
+  /** Sent with every request, with the key and the user agent; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly userAgent: string;
   /** null for the provider's default. */
   readonly maxOutputTokens: number | null;
   /** Passed unchanged in the provider's own field; null for the provider's default. */
@@ -63,14 +61,5 @@ export interface ProviderSettings {
   readonly retryPauseMs: number;
   /** Sends requests, with support for proxies and certificates. */
   readonly fetch: typeof fetch;
-}
-
-/** The same for an adapter, with all defaults resolved, and with the key and the user agent in the headers. */
-export interface AdapterSettings extends Omit<ProviderSettings, 'apiKey' | 'keySource' | 'userAgent'> {
-  readonly baseUrl: string;
-  /** Host and port of the endpoint. */
-  readonly host: string;
-  /** null without a key. */
-  readonly keySource: string | null;
   readonly dialect: Dialect;
 }

@@ -1,6 +1,6 @@
 /** Lists all providers in one table, and creates the endpoint, the headers and the adapter from it. */
 import { InputError } from '../errors.ts';
-import type { AdapterSettings, Provider, ProviderName, ProviderSettings } from './provider.ts';
+import type { AdapterSettings, Provider } from './provider.ts';
 import type { Dialect } from './wire-schema.ts';
 
 /** The properties of a provider, apart from its adapter. */
@@ -36,7 +36,7 @@ const compatible: ProviderRow = {
   load: async () => (await import('./openai-chat.ts')).createOpenAiChat,
 };
 
-export const registry: Readonly<Record<ProviderName, ProviderRow>> = {
+const rows = {
   openai: {
     ...compatible,
     baseUrl: 'https://api.openai.com/v1',
@@ -75,7 +75,22 @@ export const registry: Readonly<Record<ProviderName, ProviderRow>> = {
     priceList: 'azure',
   },
   'openai-compatible': compatible,
-};
+} satisfies Readonly<Record<string, ProviderRow>>;
+
+export type ProviderName = keyof typeof rows;
+
+export const registry: Readonly<Record<ProviderName, ProviderRow>> = rows;
+
+/** The settings of a provider, from which those of its adapter are made. */
+export interface ProviderSettings
+  extends Omit<AdapterSettings, 'provider' | 'keySource' | 'baseUrl' | 'host' | 'dialect'> {
+  readonly provider: ProviderName;
+  readonly apiKey: string | null;
+  readonly keySource: string;
+  /** As `parseBaseUrl` returns it; null for the vendor's own endpoint. */
+  readonly baseUrl: string | null;
+  readonly userAgent: string;
+}
 
 export const PROVIDERS = Object.keys(registry) as readonly ProviderName[];
 

@@ -269,7 +269,7 @@ export interface CommentText {
  * The result of writing a comment: `superseded` if a newer run has already written it, `none` if no comment existed and
  * none was to be created.
  */
-export type WrittenComment = 'created' | 'updated' | 'unchanged' | 'superseded' | 'none' | 'no_pull_request';
+export type WrittenComment = 'created' | 'updated' | 'superseded' | 'none' | 'no_pull_request';
 
 /** The content of a commit status. */
 export interface StatusText {

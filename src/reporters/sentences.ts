@@ -57,7 +57,7 @@ export function warningsAbout(
 ): readonly string[] {
   const change = changeName(subject);
   const provide =
-    subject === null
+    change === LOCAL_CHANGE
       ? 'A clone that has the commits of both sides provides it.'
       : 'A checkout with fetch-depth: 0, and a github-token with pull-requests: read, provide it.';
   const sentences: Partial<Record<Weakness, string>> = {
@@ -69,10 +69,14 @@ export function warningsAbout(
   return findWeaknesses(looked, hasPayload).flatMap((weakness) => sentences[weakness] ?? []);
 }
 
+const LOCAL_CHANGE = 'the change since its base';
+
 function changeName(subject: Pick<Subject, 'event'> | null): string {
   switch (subject?.event) {
+    // On the command line no event has started the run.
     case undefined:
-      return 'the change since its base';
+    case '':
+      return LOCAL_CHANGE;
     case 'push':
       return 'this push';
     case 'merge_group':

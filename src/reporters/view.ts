@@ -1,10 +1,11 @@
 /** The view of an agent run, which all reporters share. A merge has a view of its own. */
 import path from 'node:path';
+import { ENDINGS } from '../text/endings.ts';
 import { isArray, isObject } from '../text/json.ts';
 import { counted, grouped } from '../text/messages.ts';
 import { sanitize } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
-import type { Json, JsonObject, Reason, Repair, Verdict } from '../types.ts';
+import type { Json, JsonObject, Repair, Verdict } from '../types.ts';
 import { readFindings, SEVERITIES } from './findings.ts';
 import { changedFilesText, costText, duration, tokensOf } from './format.ts';
 import { groundingSentence, placeFindings } from './grounding.ts';
@@ -17,33 +18,6 @@ import { type Locate, locateByEvidence } from './source-locations.ts';
 
 /** Characters of the payload as JSON. No reader would get through a longer one. */
 const MAX_JSON = 256 * 1024;
-
-/** What the headline says for each reason. */
-const OUTCOMES: Readonly<Record<Reason, string>> = {
-  accepted: 'passed',
-  gate_not_met: 'not passed',
-  plain_text: 'no verdict, because the model gave none',
-  refusal: 'no verdict, because the model refused',
-  provider_auth: "no verdict, because the model's API refused the key",
-  provider_rate_limit: "no verdict, because the model's API has a rate limit",
-  provider_overloaded: "no verdict, because the model's API is overloaded",
-  provider_error: "no verdict, because the model's API failed",
-  context_overflow: 'no verdict, because the conversation is too long for the model',
-  replay_mismatch: 'no verdict, because the recording does not fit',
-  secret_in_payload: 'no verdict, because the payload contains a secret',
-  tampered: 'no verdict, because a protected file was changed',
-  internal: 'no verdict, because of an internal error',
-  sandbox: 'no verdict, because there is no working sandbox',
-  config: 'no verdict, because the run could not start',
-  max_turns: 'no verdict after the last turn',
-  timeout: 'no verdict in time',
-  max_tokens: 'no verdict within the token budget',
-  max_cost: 'no verdict within the cost budget',
-  cancelled: 'no verdict, because the run was cancelled',
-  missing_key: 'skipped, because there is no key for the model',
-  undecided: 'undecided, because missing legs could change the verdict',
-  unsupported: 'no verdict, because too little of the change was shown to the model',
-};
 
 const MARKS: Readonly<Record<Verdict['conclusion'], string>> = {
   success: '✅',
@@ -123,7 +97,8 @@ function isUngated({ verdict, gate }: Report): boolean {
 
 function outcomeOf(report: Report): string {
   const { verdict, replayed } = report;
-  const words = isUngated(report) ? 'accepted, without a gate' : OUTCOMES[verdict.reason];
+  const [, , , headline] = ENDINGS[verdict.reason];
+  const words = isUngated(report) ? 'accepted, without a gate' : headline;
   return replayed === true ? `${words} (a replay, judged by no model)` : words;
 }
 

@@ -1,5 +1,4 @@
-/** Maps how a run ended to conclusion, reason and exit code: the endings table. Only this maps thrown errors. */
-
+/** Maps how a run ended to a row of the endings table. Only this maps thrown errors. */
 import {
   ContractError,
   InputError,
@@ -10,9 +9,10 @@ import {
   ReplayError,
   SandboxError,
 } from '../errors.ts';
+import { ENDINGS, type Reason } from '../text/endings.ts';
 import { listIssues, truncate } from '../text/messages.ts';
 import type { Entry } from '../text/naming.ts';
-import type { GateResult, Limit, Outcome, Reason, Verdict } from '../types.ts';
+import type { GateResult, Limit, Outcome, Verdict } from '../types.ts';
 
 /** Characters of `last_assistant_text`, in the schema of the envelope. */
 const MAX_LAST_TEXT = 200;
@@ -40,36 +40,6 @@ export interface VerdictFacts {
   /** The entry whose wording the sentences use. */
   readonly entry: Entry;
 }
-
-/** The endings table: conclusion, subtype and exit code of each reason. */
-const ENDINGS = {
-  accepted: ['success', 'success', 0],
-  gate_not_met: ['failure', 'gate_not_met', 1],
-  plain_text: ['inconclusive', 'error_plain_text', 1],
-  refusal: ['inconclusive', 'error_refusal', 1],
-  provider_auth: ['inconclusive', 'error_provider', 1],
-  provider_rate_limit: ['inconclusive', 'error_provider', 1],
-  provider_overloaded: ['inconclusive', 'error_provider', 1],
-  provider_error: ['inconclusive', 'error_provider', 1],
-  context_overflow: ['inconclusive', 'error_provider', 1],
-  replay_mismatch: ['inconclusive', 'error_replay', 1],
-  secret_in_payload: ['inconclusive', 'error_security', 1],
-  tampered: ['inconclusive', 'error_security', 1],
-  undecided: ['inconclusive', 'error_undecided', 1],
-  unsupported: ['inconclusive', 'error_evidence', 1],
-  internal: ['inconclusive', 'error_internal', 1],
-  sandbox: ['inconclusive', 'error_sandbox', 44],
-  config: ['inconclusive', 'error_config', 52],
-  max_turns: ['inconclusive', 'error_max_turns', 53],
-  timeout: ['inconclusive', 'error_budget', 55],
-  max_tokens: ['inconclusive', 'error_budget', 55],
-  max_cost: ['inconclusive', 'error_budget', 55],
-  cancelled: ['inconclusive', 'error_cancelled', 130],
-  missing_key: ['skipped', 'skipped', 0],
-} as const satisfies Readonly<Record<Reason, readonly [Verdict['conclusion'], string, Verdict['exitCode']]>>;
-
-/** The words of `subtype` in the envelope. */
-export type Subtype = (typeof ENDINGS)[Reason][1];
 
 function endingOf(reason: Reason): Pick<Verdict, 'conclusion' | 'reason' | 'subtype' | 'exitCode'> {
   const [conclusion, subtype, exitCode] = ENDINGS[reason];

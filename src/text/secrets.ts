@@ -106,3 +106,29 @@ function textsOf(payload: Json): readonly string[] {
 function withoutGaps(text: string): string {
   return cleanText(text).replace(/[\s`]+/g, '');
 }
+
+/** Environment variables that usually contain keys and tokens, whichever provider is used. */
+const SECRET_VARIABLES =
+  /^(?:INPUT_API-KEY|INPUT_GITHUB-TOKEN|INPUT_SIGNING-KEY|[A-Z0-9_]*_API_KEY|ACTIONS_RUNTIME_TOKEN|ACTIONS_ID_TOKEN_REQUEST_TOKEN|(?:GITHUB|GH)_TOKEN|ANTHROPIC_AUTH_TOKEN|AWS_SECRET_ACCESS_KEY|AWS_SESSION_TOKEN|NODE_AUTH_TOKEN|NPM_TOKEN)$/iu;
+
+/** Returns environment values that must be masked everywhere; those of headers even if the input is invalid. */
+export function findSecrets(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const values = Object.entries(environment).flatMap(([name, value = '']) => {
+    if (SECRET_VARIABLES.test(name)) return [value, value.trim()];
+    return name.toUpperCase() === 'INPUT_HEADERS' ? value.split(/[\r\n]+/u).flatMap(headerSecrets) : [];
+  });
+  return [...new Set(values)].filter((value) => value !== '');
+}
+
+/**
+ * Returns the value of a header line, and the credentials after its scheme, as in `Bearer x`. Short words and URLs without
+ * a query are not secrets (`x-provider: openai`, `HTTP-Referer: https://…`): to mask them would damage messages.
+ */
+function headerSecrets(line: string): readonly string[] {
+  const value = line
+    .trim()
+    .replace(/^[^:]+:/u, '')
+    .trim();
+  const isPlain = /^(?:[a-z]{1,12}|https?:[^?@\s]*)$/iu;
+  return [value, value.replace(/^\S+\s+/u, '')].filter((text) => !isPlain.test(text));
+}

@@ -116,7 +116,7 @@ function tokensIn(entry: JsonObject): string | null {
 }
 
 function listed(parts: readonly (string | null)[]): string {
-  return parts.filter((part) => part !== null).join(' · ');
+  return parts.filter(Boolean).join(' · ');
 }
 
 /** The payload: its summary, its findings at the places where they were proven, and all of it as JSON. */

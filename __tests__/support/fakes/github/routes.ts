@@ -6,7 +6,6 @@ export interface FakePull {
   readonly title?: string;
   readonly body?: string | null;
   readonly author?: string;
-  readonly state?: 'open' | 'closed';
   readonly locked?: boolean;
   /** `repository` is null if the fork was deleted; the base repository by default. */
   readonly head: { readonly ref: string; readonly sha: string; readonly repository?: string | null };
@@ -148,7 +147,7 @@ const ROUTES: readonly (readonly [name: string, accepts: readonly string[], answ
         const text = textOf(body, 'body');
         if (isTooLong(text)) return TOO_LONG;
         const comment = state.addComment({ pull: number, author: viewer ?? '', body: text });
-        return { status: 201, body: { id: comment.id, html_url: urlOf(comment, state), body: text } };
+        return { status: 201, body: { id: comment.id, body: text } };
       }),
   ],
   [
@@ -159,7 +158,7 @@ const ROUTES: readonly (readonly [name: string, accepts: readonly string[], answ
         const body = textOf(asked.body, 'body');
         if (isTooLong(body)) return TOO_LONG;
         state.comments.set(comment.id, { ...comment, body });
-        return { status: 200, body: { id: comment.id, html_url: urlOf(comment, state), body } };
+        return { status: 200, body: { id: comment.id, body } };
       }),
   ],
   [
@@ -268,12 +267,12 @@ function pullAs(pull: FakePull, github: GitHubState): unknown {
     sha,
     repo: name === null ? null : { full_name: name },
   });
-  const { number, title = 'A change', body = null, state = 'open', author = 'octocat', head, base } = pull;
+  const { number, title = 'A change', body = null, author = 'octocat', head, base } = pull;
   return {
     number,
     title,
     body,
-    state,
+    state: 'open',
     user: { login: author },
     head: side(head, repositoryOf(head, github)),
     base: side(base, github.repository),
@@ -297,10 +296,6 @@ function nextOf(url: string, number: number): string {
   const next = new URL(url, 'https://api.github.com');
   next.searchParams.set('page', String(number));
   return next.pathname + next.search;
-}
-
-function urlOf({ id, pull }: Pick<FakeComment, 'id' | 'pull'>, { repository }: GitHubState): string {
-  return `https://github.com/${repository}/pull/${pull}#issuecomment-${id}`;
 }
 
 function textOf(body: Asked['body'], key: string): string {

@@ -1,13 +1,11 @@
 /** The APIs of the providers, written by hand, so that one test suite can cover every adapter. */
 import type { ServerResponse } from 'node:http';
-import type {
-  Completion,
-  CompletionRequest,
-  Provider,
-  ProviderName,
-  ProviderSettings,
-} from '../../../../src/providers/provider.ts';
-import { createProvider } from '../../../../src/providers/registry.ts';
+import type { Completion, CompletionRequest, Provider } from '../../../../src/providers/provider.ts';
+import {
+  createProvider,
+  type ProviderName,
+  type ProviderSettings,
+} from '../../../../src/providers/registry.ts';
 import type { JsonObject, Message } from '../../../../src/types.ts';
 import { sendEvents, sendJson } from '../raw-server.ts';
 

@@ -1,0 +1,31 @@
+/** The reporters that write to the results folder, of which the action and the command line have the same. */
+import path from 'node:path';
+import { createReportPage } from '../commands/report/report-page.ts';
+import { createTranscript } from '../reporters/messages.ts';
+import { RESULT_FILES } from '../reporters/outputs.ts';
+import type { Reporter } from '../reporters/report-types.ts';
+import { createSarif, type SarifOptions } from '../reporters/sarif.ts';
+
+export interface ResultFilesOptions extends Omit<SarifOptions, 'file' | 'locate'> {
+  /** The results folder. */
+  readonly results: string;
+  readonly workspace: string;
+  /** null without a checkout, in which findings could be placed. */
+  readonly locate: SarifOptions['locate'] | null;
+  /** Whether no agent ran, so that there is no conversation to write down. */
+  readonly isMerge: boolean;
+}
+
+export function createResultFiles(options: ResultFilesOptions): readonly Reporter[] {
+  const { results, workspace, locate, isMerge, version, secrets, notify } = options;
+  const file = (name: keyof typeof RESULT_FILES) => path.join(results, RESULT_FILES[name]);
+  const messages = { version, cwd: workspace, mask: secrets.mask };
+  const ofRun = [
+    createTranscript({ file: file('transcript'), ...messages }),
+    createReportPage({ file: file('page'), secrets, notify, ...messages }),
+  ];
+  return [
+    ...(isMerge ? [] : ofRun),
+    ...(locate === null ? [] : [createSarif({ ...options, file: file('sarif'), locate })]),
+  ];
+}
