@@ -129,7 +129,6 @@ async function fuzz(given: Readonly<Record<string, string | undefined>>, script:
       ...quietWorld(base, place('temp/run')),
       secrets,
       results: base,
-      writePatch: () => place('changes.patch'),
       openReporters: async () => [
         createTranscript({ file: place('transcript.jsonl'), version: '0', cwd: base, mask: secrets.mask }),
         createSummary({ file: place('summary.md'), secrets, serverUrl: null, name: null, help: 'docs' }),

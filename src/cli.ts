@@ -24,7 +24,6 @@ const SUBCOMMANDS: Readonly<Record<CommandName, () => Promise<RunSubcommand>>> =
 
 /** Runs the command line and resolves to the exit code; never rejects. */
 async function main(argv: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
-  const trap = trapSignals();
   const fail = (error: unknown) => explain(error, environment);
   // Until a run listens there is nothing to clean up.
   let running: EndListener = {
@@ -34,11 +33,10 @@ async function main(argv: readonly string[], environment: NodeJS.ProcessEnv): Pr
     },
     crash: (error) => process.exit(fail(error)),
   };
+  trapSignals({ signal: (name) => running.signal(name), crash: (error) => running.crash(error) });
   const listen: World['listen'] = (listener) => {
     running = listener;
-    trap(listener);
   };
-  listen(running);
   // A run that cannot deliver its result ends, so that it costs nothing more. It is not thrown: after a recursive
   // readdir, Node loses what is thrown in a tick.
   process.stdout.on('error', (error) => running.crash(lossOf(error)));

@@ -117,9 +117,8 @@ export async function runStructuredAgent<Payload = JsonObject>(
     secrets,
     validate: schemaValidator(options.schema),
     results: null,
-    writePatch(bytes) {
+    onPatch(bytes) {
       patch = bytes;
-      return null;
     },
     listen: listener(options.signal, over.signal),
     openReporters: async () => [listening],

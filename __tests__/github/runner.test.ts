@@ -10,8 +10,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { InputError } from '../../src/errors.ts';
-import { findRunnerFiles, keepFiles, requireOutputFile } from '../../src/github/runner.ts';
+import { findRunnerFiles, keepFiles } from '../../src/github/runner.ts';
 import { makeFolder } from '../support/surroundings.ts';
 
 const folder = makeFolder();
@@ -24,13 +23,6 @@ it('the runner’s files are all that it names for this step', () => {
   expect(findRunnerFiles(environment)).toEqual({ output: '/f/output', summary: '/f/summary', all });
   const few = findRunnerFiles({ GITHUB_OUTPUT: '', GITHUB_ENV: '/f/env' });
   expect(few).toEqual({ output: null, summary: null, all: ['/f/env'] });
-});
-
-it('the runner’s files must include a regular file for outputs', () => {
-  writeFileSync(at('output'), '');
-  const require = (file: string) => () => requireOutputFile(findRunnerFiles({ GITHUB_OUTPUT: file }));
-  expect(require(at('output'))).not.toThrow();
-  for (const file of ['', at('missing'), folder, '/dev/null']) expect(require(file)).toThrow(InputError);
 });
 
 it('kept files get their content back, whatever replaced them, and a missing file stays missing', () => {

@@ -57,9 +57,8 @@ async function merge(inputs: Inputs = {}, more: Partial<MergeWorld> = {}) {
     version: '0.0.0',
     secrets,
     subject: SUBJECT,
-    locate: null,
+    locate: () => null,
     results: base,
-    writePatch: () => null,
     runFolder: null,
     restoreRunnerFiles: () => undefined,
     files: localFiles((name) =>
@@ -68,7 +67,6 @@ async function merge(inputs: Inputs = {}, more: Partial<MergeWorld> = {}) {
     findPolicyChanges: async () => [],
     resolveVerdicts: async (typed) => path.join(base, typed),
     anyCommit: false,
-    now: () => performance.now(),
     listen: () => undefined,
     openReporters: async () => [{ name: 'probe', report: async () => void steps.push('reporter') }],
     writeEnvelope: () => void steps.push('envelope'),

@@ -3,10 +3,8 @@ import { ProviderError } from '../../src/errors.ts';
 import type { CompletionRequest, Provider } from '../../src/providers/provider.ts';
 import { recordRun } from '../../src/replay/recorder.ts';
 import { readRecording } from '../../src/replay/recording.ts';
-import { createState } from '../../src/run/world.ts';
 import { call, type Script, scriptedProvider, submit } from '../support/fakes/model/scripted-provider.ts';
 import { knowSecrets } from '../support/surroundings.ts';
-import { quietWorld } from '../support/worlds/quiet.ts';
 import { HASH } from '../support/worlds/recordings.ts';
 
 const SECRET = 'hunter2-hunter2';
@@ -14,12 +12,11 @@ const SECRET = 'hunter2-hunter2';
 async function tape(given: Script | Provider, append?: (line: string) => void) {
   const lines: string[] = [];
   const warnings: string[] = [];
-  const state = createState(quietWorld('/work', '/work/run'));
-  state.policy = { schema_sha256: HASH, gate_sha256: null, prompt_sha256: HASH, version: '0.1.0' };
+  const policy = { schema_sha256: HASH, gate_sha256: null, prompt_sha256: HASH, version: '0.1.0' };
   const provider = await recordRun(
     'complete' in given ? given : scriptedProvider(given),
     append ?? ((line) => lines.push(line)),
-    state,
+    { policy, workingDirectory: '' },
     { secrets: knowSecrets(SECRET), warn: (text) => warnings.push(text) },
   );
   const ask = (more: Partial<CompletionRequest> = {}) =>

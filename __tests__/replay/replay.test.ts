@@ -7,11 +7,11 @@ import { answerLine, failureLine, HASH, headerLine, recordingText } from '../sup
 const OTHER = 'b'.repeat(64);
 
 async function start(lines: readonly unknown[], more: Partial<Task> = {}) {
-  const provider = createReplay(await readRecording(recordingText(...lines)), () => ({
+  const provider = createReplay(await readRecording(recordingText(...lines)), {
     policy: { schema_sha256: HASH, prompt_sha256: HASH },
     workingDirectory: '/work/now',
     ...more,
-  }));
+  });
   const ask = (tools: readonly string[] = ['read_file', 'structured_output'], signal?: AbortSignal) =>
     provider.complete({
       system: '',

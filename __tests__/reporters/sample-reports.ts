@@ -28,7 +28,12 @@ const EVIL =
 export const SAMPLE_SECRET = 'sk-sample_0123456789';
 
 /** The limits that messages mention. */
-const LIMITS = { turns: '30 turns (max-turns)', time: '10 minutes', tokens: '50000 tokens', cost: '$0.5' };
+const LIMITS = {
+  turns: '30 turns (max-turns)',
+  time: '10 minutes (timeout-minutes)',
+  tokens: '50000 tokens (max-total-tokens)',
+  cost: '$0.5 (max-cost-usd)',
+};
 
 const noUsage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
 /** A run that ended before a model was asked. */
@@ -95,7 +100,7 @@ const endingReports: Readonly<Record<string, Report>> = {
 const CUT_OFF = {
   conclusion: 'inconclusive',
   reason: 'max_turns',
-  why: 'Reached the limit of 30 turns (max-turns) without an accepted call of structured_output.',
+  why: 'Stopped after 30 turns: the limit of 30 turns (max-turns) is reached.',
   turns: 30,
   costUsd: 0.31,
   model: 'claude-sonnet-5-5',

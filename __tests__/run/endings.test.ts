@@ -12,7 +12,12 @@ import { type Ending, preview, type VerdictFacts, verdictOf } from '../../src/ru
 const facts: VerdictFacts = {
   turns: 3,
   gate: { status: 'none', issues: [] },
-  limits: { turns: '3 turns (max-turns)', time: '10 minutes', tokens: '1000 tokens', cost: '$2' },
+  limits: {
+    turns: '3 turns (max-turns)',
+    time: '10 minutes (timeout-minutes)',
+    tokens: '1000 tokens',
+    cost: '$2',
+  },
   entry: 'action',
 };
 const submitted: Ending = { kind: 'submitted', payload: {}, repaired: null };
@@ -66,89 +71,67 @@ describe('the verdict of an ending', () => {
     expect(error === null).toBe(expected.startsWith('success'));
   });
 
-  it('for max_turns names the last issue without its message, a likely cause, and a call that was repeated', () => {
-    const lastIssues = [{ path: '', keyword: 'required', missing: 'summary', message: 'QUOTED' }];
-    const ending = { kind: 'exhausted', limit: 'turns', lastIssues, repeated: true } as const;
-    expect(verdictOf(ending, facts)).toMatchObject({
-      reason: 'max_turns',
-      exitCode: 53,
-      error:
-        'Stopped after 3 turns: the model repeated the same rejected call of structured_output. ' +
+  const missing = { path: '', keyword: 'required', missing: 'summary', message: 'QUOTED' };
+  const server = 'Check that the server is up, and `base-url` if it is set.';
+  const silent = (seconds: number): Ending => ({
+    ...exhausted('time'),
+    pending: { to: 'api.test:443', seconds },
+  });
+  const said = (seconds: number) => `api.test:443 had given no answer to the last request for ${seconds} s. `;
+  it.each<[string, Ending, string, number?]>([
+    [
+      'a repeated call, and the last issue without its message',
+      { ...exhausted('turns'), lastIssues: [missing], repeated: true },
+      'Stopped after 3 turns: the model repeated the same rejected call of structured_output. ' +
         'The last call of structured_output was rejected at the root (required: summary). ' +
         'Likely cause: the schema cannot be met, or its descriptions do not say what it wants.',
-    });
-    const excluded = verdictOf({ ...ending, lastIssues: [] }, { ...facts, structuredOutputExcluded: true });
-    expect(excluded.error).toMatch(
-      /^The run could not .*exclude-tools.* Stopped after 3 turns: the model repeated/u,
-    );
+    ],
+    [
+      'the limit',
+      exhausted('turns'),
+      'Stopped after 3 turns: the limit of 3 turns (max-turns) is reached. Likely causes: the schema cannot be met, or max-turns is too small for the task.',
+    ],
+    ['a server that never answered', silent(6), `is reached. ${said(6)}${server}`, 0],
+    ['a server that gave no answer for long', silent(240), `${said(240)}${server}`],
+    ['a last request', silent(6), `${said(6)}Raise it, or give the agent a smaller task.`],
+  ])('of a run that is out of something names %s', (_, ending, says, turns = 3) => {
+    expect(verdictOf(ending, { ...facts, turns }).error).toContain(says);
   });
 
-  it.each([
-    [0, 6, 'Check that the server is up, and `base-url` if it is set.'],
-    [3, 240, 'Check that the server is up, and `base-url` if it is set.'],
-    [3, 6, 'Raise it, or give the agent a smaller task.'],
-  ])('for a timeout after %i turns names the host that gave no answer for %i s', (turns, seconds, advice) => {
-    const pending = { to: 'api.test:443', seconds };
-    const { error } = verdictOf(
-      { kind: 'exhausted', limit: 'time', lastIssues: [], pending },
-      { ...facts, turns },
-    );
-    expect(error).toContain(
-      `api.test:443 had given no answer to the last request for ${seconds} s. ${advice}`,
-    );
-  });
-
-  it('for plain text contains the number of turns and a preview', () => {
-    const { error } = verdictOf(
-      { kind: 'plain_text', text: `a\n\n b ${'c'.repeat(300)}`, empty: false, truncated: true },
-      facts,
-    );
-    expect(error).toContain('3 turns');
-    expect(error).toContain('a b ccc');
-    expect(error).toContain('max-output-tokens');
-    expect(error).not.toContain('c'.repeat(200));
-  });
-
-  it('for an empty response contains a preview of the last text before it', () => {
-    const empty = { kind: 'plain_text', empty: true, truncated: false } as const;
-    expect(verdictOf({ ...empty, text: 'The tests need a network.' }, facts).error).toBe(
-      'The model ended with an empty answer instead of calling structured_output, after 3 turns. Before that it wrote: "The tests need a network."',
-    );
-    expect(verdictOf({ ...empty, text: ' \n' }, facts).error).toBe(
-      'The model ended with an empty answer instead of calling structured_output, after 3 turns.',
-    );
+  const instead = 'instead of calling structured_output, after 3 turns.';
+  const cut = '(cut off by the output-token limit: see max-output-tokens)';
+  const long = `a\n\n b ${'c'.repeat(300)}`;
+  it.each<[string, boolean, boolean, string]>([
+    [long, false, true, `plain text ${cut} ${instead} It wrote: "a b ${'c'.repeat(195)}…"`],
+    [' \n', true, false, `an empty answer ${instead}`],
+    ['No network.', true, false, `an empty answer ${instead} Before that it wrote: "No network."`],
+  ])('for the text %j has the number of turns, and a preview', (text, empty, truncated, says) => {
+    const { error } = verdictOf({ kind: 'plain_text', text, empty, truncated }, facts);
+    expect(error).toBe(`The model ended with ${says}`);
   });
 
   it.each([plainText, ...(['turns', 'time', 'tokens', 'cost'] as const).map(exhausted)])(
     'names an excluded structured_output as the cause of %j',
     (ending) => {
-      const { error } = verdictOf(ending, { ...facts, structuredOutputExcluded: true });
+      const { error } = verdictOf(ending, { ...facts, isExcluded: true });
       expect(error).toMatch(
         /^The run could not deliver a verdict: structured_output is excluded \(exclude-tools\), .*Remove it from exclude-tools\./u,
       );
       expect(error).not.toMatch(/instead of calling|Likely causes|Raise/u);
-      expect(row(ending, { structuredOutputExcluded: true })).toBe(row(ending));
-      expect(verdictOf(ending, facts).error).not.toContain('is excluded');
+      expect(row(ending, { isExcluded: true })).toBe(row(ending));
     },
   );
 
   it('for an unmet gate lists all issues in one sentence', () => {
-    const broken = ['`/passed` must be true, is false', 'the payload has no "score"'].map((message) => ({
-      path: '',
-      keyword: 'const',
-      message,
-    }));
+    const messages = ['`/passed` must be true, is false', 'the payload has no "score"'];
+    const broken = messages.map((message) => ({ path: '', keyword: 'const', message }));
     const { error } = verdictOf(submitted, { ...facts, gate: { status: 'not_met', issues: broken } });
     expect(error).toBe('The gate is not met: `/passed` must be true, is false; the payload has no "score".');
   });
 });
 
-describe('preview', () => {
-  it('returns one line of at most 200 characters without a split surrogate pair', () => {
-    expect(preview('  a\r\n\tb  ')).toBe('a b');
-    const long = preview('😀'.repeat(150));
-    expect(long.length).toBeLessThanOrEqual(200);
-    expect(long.isWellFormed()).toBe(true);
-    expect(preview('x'.repeat(200))).toBe('x'.repeat(200));
-  });
+it('a preview is one line of at most 200 characters without a split surrogate pair', () => {
+  expect(preview('  a\r\n\tb  ')).toBe('a b');
+  const long = preview('😀'.repeat(150));
+  expect([long.length <= 200, long.isWellFormed()]).toEqual([true, true]);
 });

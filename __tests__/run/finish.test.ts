@@ -1,163 +1,130 @@
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { InputError, SandboxError } from '../../src/errors.ts';
+import { InputError, MissingKeyError, SandboxError } from '../../src/errors.ts';
 import type { Reporter } from '../../src/reporters/report-types.ts';
+import { runToEnd } from '../../src/run/attempt.ts';
 import type { Ending } from '../../src/run/endings.ts';
-import { finish } from '../../src/run/finish.ts';
+import type { EndListener } from '../../src/run/signals.ts';
 import type { RunState } from '../../src/run/world.ts';
+import { makeFolder } from '../support/surroundings.ts';
 import {
+  cancelled,
+  leaking,
   met,
   never,
-  outOfTime,
+  out,
   payload,
   plain,
-  reporter,
   SECRET,
-  sandbox,
   scene,
   submitted,
-  summarize,
 } from '../support/worlds/finish-scene.ts';
 
+const folder = makeFolder();
+const failed = (error: unknown): Ending => ({ kind: 'failed', error });
+const broken = failed(new SandboxError('gone.'));
+const fail = (error: Error) => () => Promise.reject(error);
+
 describe('finishing', () => {
-  it('has a fixed order: processes are stopped before the checks, and nobody is told before it is written', async () => {
-    const { world, state, steps } = scene();
-    const report = await finish(submitted, state, world);
-    const order = 'changes, patch diff, closed, tamper check, gate, envelope, outputs, first, second';
+  const CHECKED = 'closed, tamper check, envelope, outputs, first, second';
+  it.each<[string, Ending, string]>([
+    ['a payload', submitted, `changes, patch diff, ${CHECKED.replace('envelope', 'gate, envelope')}`],
+    ['plain text', plain, `changes, patch diff, ${CHECKED}`],
+    ['a failure', failed(new Error('bug')), `changes, patch diff, ${CHECKED}`],
+    ['a cancellation', cancelled, `changes, patch diff, ${CHECKED}`],
+    ['a timeout, as the comparison could hang as well', out('time'), CHECKED],
+    ['a broken sandbox', broken, CHECKED],
+  ])('has a fixed order for %s', async (_, ending, order) => {
+    const { end, steps } = scene();
+    const { report } = await end(ending);
     expect(steps.join(', ')).toBe(order);
-    expect(report).toMatchObject({
-      payload,
-      gate: met,
-      changedFiles: 2,
-      patchFile: '/temp/changes.patch',
-      isolation: 'bwrap',
-      weaknesses: ['the network is on'],
-    });
+    expect(report).toMatchObject(
+      ending === submitted
+        ? { payload, gate: met, changedFiles: 2, isolation: 'bwrap' }
+        : { payload: null, gate: null },
+    );
   });
 
-  it('removes the run directory before anything is written, to free disk space', async () => {
-    const runFolder = mkdtempSync(path.join(os.tmpdir(), 'finish-'));
+  it('writes the patch, and removes the run folder before anything else, to free disk space', async () => {
+    const runFolder = mkdtempSync(path.join(folder, 'run-'));
     writeFileSync(path.join(runFolder, 'flood'), 'x');
     const wasThere: boolean[] = [];
-    const look: Reporter = { name: 'look', report: async () => void wasThere.push(existsSync(runFolder)) };
-    const { world, state } = scene({ runFolder, openReporters: async () => [look] });
-    await finish(submitted, state, world);
-    expect(wasThere).toEqual([false]);
-  });
-
-  it.each<[string, Ending]>([
-    ['plain text', plain],
-    ['a failure', { kind: 'failed', error: new Error('bug') }],
-    ['a cancellation', { kind: 'cancelled', signal: 'SIGTERM' }],
-  ])('follows the same order for %s, except for the gate', async (_, ending) => {
-    const { world, state, steps } = scene();
-    const report = await finish(ending, state, world);
-    expect(steps.slice(-6)).toEqual(['closed', 'tamper check', 'envelope', 'outputs', 'first', 'second']);
-    expect([report.payload, report.gate]).toEqual([null, null]);
+    const writeEnvelope = () => void wasThere.push(existsSync(runFolder));
+    const { report } = await scene({ runFolder, results: folder, writeEnvelope }).end(submitted);
+    expect([wasThere, report.weaknesses]).toEqual([[false], ['the network is on']]);
+    expect(readFileSync(report.patchFile ?? '', 'utf8')).toBe('diff');
   });
 
   it('stops the timer first', async () => {
-    const { world, state, steps } = scene();
+    const { end, state, steps } = scene();
     state.timer = setTimeout(() => steps.push('rang'), 0);
-    await finish(submitted, state, world);
+    await end(submitted);
     await new Promise((resolve) => setTimeout(resolve, 30));
     expect(steps).not.toContain('rang');
   });
 
-  it('does not compare changes after a timeout, because that could hang as well', async () => {
-    const { world, state, steps } = scene();
-    const report = await finish(outOfTime, state, world);
-    expect(steps).not.toContain('changes');
-    expect([report.verdict.reason, report.changedFiles, report.patchFile]).toEqual(['timeout', null, null]);
+  it('turns the failures of a sandbox, a comparison and a reporter into warnings', async () => {
+    const { end, state, sandbox, warnings, reporters } = scene();
+    state.changes = fail(new Error('no git'));
+    state.sandbox = { ...sandbox, close: fail(new Error('busy')) };
+    reporters.splice(0, 2, { name: 'log', report: fail(new Error('deaf')) });
+    expect((await end(submitted)).row).toEqual(['accepted', 0, payload, 'met']);
+    expect(warnings).toEqual(['changes: no git', 'sandbox: busy', 'log: deaf']);
   });
 
-  it('warns when the sandbox cannot be closed or changes cannot be compared', async () => {
-    const { world, state, warnings } = scene();
-    state.changes = () => Promise.reject(new Error('no git'));
-    state.sandbox = { ...sandbox(() => undefined), close: () => Promise.reject(new Error('busy')) };
-    expect(summarize(await finish(submitted, state, world))).toEqual(['accepted', 0, payload, 'met']);
-    expect(warnings).toEqual(['changes: no git', 'sandbox: busy']);
-  });
-
-  it('warns about files left out of the patch, with secrets masked in names, and if there is none', async () => {
-    const { world, state, warnings } = scene();
-    const leftOut = ['action.yml', 'b', 'c', 'd', `f ${SECRET}`, 'g'];
-    state.changes = async () => ({
-      files: Array(7).fill({ path: 'a', isNew: false }),
-      patch: null,
-      leftOut,
-      why: 'No patch.',
-    });
-    const report = await finish(submitted, state, world);
-    expect([report.changedFiles, report.patchFile]).toEqual([7, null]);
-    expect(warnings).toEqual([
-      'No patch.',
-      expect.stringMatching(/^The patch leaves out "action\.yml", "b", "c", "d", "f \*\*\*" and 1 more: w/u),
-    ]);
-  });
-
-  it('counts no file if git cannot tell', async () => {
-    const { world, state, warnings } = scene();
-    state.changes = async () => ({ files: null, patch: null, leftOut: [], why: 'Unknown.' });
-    const report = await finish(submitted, state, world);
-    expect([report.changedFiles, report.patchFile, warnings]).toEqual([null, null, ['Unknown.']]);
-  });
-
-  it('does not compare changes when the sandbox broke, and says so', async () => {
-    const { world, state, steps } = scene();
-    const report = await finish({ kind: 'failed', error: new SandboxError('gone.') }, state, world);
-    expect(report.verdict).toMatchObject({ exitCode: 44, error: 'gone.' });
-    expect(steps).not.toContain('changes');
-  });
+  const files = Array(7).fill({ path: 'a', isNew: false });
+  it.each([
+    [
+      7,
+      files,
+      [/^No patch\.$/u, /^The patch leaves out "action\.yml", "b", "c", "d", "f \*\*\*" and 1 more: w/u],
+    ],
+    [null, null, [/^No patch\.$/u]],
+  ])(
+    'counts %s files and warns about what is left out of the patch, masked',
+    async (count, changed, says) => {
+      const { end, state, warnings } = scene();
+      const leftOut = ['action.yml', 'b', 'c', 'd', `f ${SECRET}`, 'g'];
+      state.changes = async () => ({ files: changed, patch: null, leftOut, why: 'No patch.' });
+      const { report } = await end(submitted);
+      expect([report.changedFiles, report.patchFile]).toEqual([count, null]);
+      expect(warnings).toEqual(says.map((text) => expect.stringMatching(text)));
+    },
+  );
 
   it('masks text before truncating it', async () => {
-    const { world, state } = scene();
-    const text = `${'x'.repeat(190)}${SECRET}`;
-    const report = await finish({ kind: 'plain_text', text, empty: false, truncated: false }, state, world);
-    const shown = `${report.lastAssistantText}${report.verdict.error}`;
+    const { report } = await scene().end({ ...plain, text: `${'x'.repeat(190)}${SECRET}` });
     expect(report.lastAssistantText).toBe(`${'x'.repeat(190)}***`);
-    expect(shown).not.toContain(SECRET.slice(0, 6));
+    expect(report.verdict.error).not.toContain(SECRET.slice(0, 6));
   });
 });
 
 describe('the final checks', () => {
-  const fail = () => {
+  const throws = () => {
     throw new RangeError('stack');
   };
-
-  it.each<[string, Partial<RunState>]>([
-    ['the gate', { gate: { warnings: [], evaluate: fail } }],
-    ['the tamper check', { tamper: { snapshot: () => never(), compare: fail } }],
-  ])('publish nothing when %s throws', async (_, broken) => {
-    const { world, state, outputs } = scene();
-    Object.assign(state, broken);
-    expect(summarize(await finish(submitted, state, world))).toEqual(['internal', 1, null, null]);
-    expect(outputs.map((report) => report.payload)).toEqual([null]);
+  it.each<[string, Partial<RunState>, Ending, string]>([
+    ['the gate throws', { gate: { warnings: [], evaluate: throws } }, submitted, 'internal'],
+    ['the tamper check throws', { tamper: { snapshot: never, compare: throws } }, submitted, 'internal'],
+    ['the payload contains a secret', {}, leaking, 'secret_in_payload'],
+  ])('publish nothing when %s', async (_, change, ending, reason) => {
+    const { end, state, steps, envelopes, outputs } = scene();
+    Object.assign(state, change);
+    const { report, row } = await end(ending);
+    expect(row).toEqual([reason, 1, null, null]);
+    expect([steps.includes('gate'), envelopes, outputs]).toEqual([false, [report], [report]]);
+    expect(JSON.stringify(report)).not.toContain(SECRET);
   });
 
-  it('publish nothing and skip the gate when the payload contains a secret', async () => {
-    const { world, state, steps, envelopes, outputs } = scene();
-    const leaking: Ending = { ...submitted, payload: { passed: true, summary: `see ${SECRET}` } };
-    expect(summarize(await finish(leaking, state, world))).toEqual(['secret_in_payload', 1, null, null]);
-    expect(steps).not.toContain('gate');
-    expect(JSON.stringify([envelopes, outputs])).not.toContain(SECRET);
-  });
-
-  it.each<[string, Ending]>([
-    ['a payload', submitted],
-    ['a payload with a secret', { ...submitted, payload: { summary: SECRET } }],
-    ['plain text', plain],
-    ['a cancellation', { kind: 'cancelled', signal: 'SIGTERM' }],
-  ])(
-    'report tampering instead of %s, and restore the files of the runner before writing',
-    async (_, ending) => {
-      const { world, state, steps } = scene();
-      const compare = async () => '.git/config';
-      state.tamper = { snapshot: () => never(), compare };
-      const report = await finish(ending, state, world);
-      expect(summarize(report)).toEqual(['tampered', 1, null, null]);
+  it.each([submitted, leaking, plain, cancelled])(
+    'report tampering instead of %j, also after a signal',
+    async (ending) => {
+      const { end, state, steps } = scene();
+      state.tamper = { snapshot: never, compare: async () => '.git/config' };
+      if (ending === submitted) state.interrupt.abort('SIGINT');
+      const { report, row } = await end(ending);
+      expect(row).toEqual(['tampered', 1, null, null]);
       expect(report.verdict.error).toContain('.git/config');
       const order = ['closed', 'restored', 'envelope', 'outputs', 'first', 'second'];
       expect(steps.slice(steps.indexOf('closed'))).toEqual(order);
@@ -169,36 +136,84 @@ describe('an ending that cannot be written', () => {
   const full = () => {
     throw new InputError(null, 'the disk is full');
   };
-
-  it('ends with 52 before anybody is told of a verdict', async () => {
-    const { world, state, steps, reporters } = scene({ writeOutputs: full });
+  const both = { writeOutputs: full, writeEnvelope: full };
+  const config = ['config', 52, null, null];
+  it.each([
+    ['the outputs', submitted, { writeOutputs: full }, config],
+    ['the outputs, later', submitted, { writeOutputs: async () => full() }, config],
+    ['the outputs, of a skipped run,', failed(new MissingKeyError('no key')), { writeOutputs: full }, config],
+    ['the envelope', submitted, { writeEnvelope: full }, config],
+    ['both', submitted, both, config],
+    ['both, of a run that published nothing,', plain, both, ['plain_text', 1, null, null]],
+  ])('because of %s changes the verdict before anybody is told of it', async (_, ending, more, row) => {
+    const { end, warnings, envelopes, reporters } = scene(more);
     const codes: number[] = [];
-    const told: Reporter['report'] = async ({ verdict }) => void codes.push(verdict.exitCode);
-    reporters.splice(0, 2, reporter('log', steps, { report: told }));
-    const report = await finish(submitted, state, world);
-    expect(summarize(report)).toEqual(['config', 52, null, null]);
-    expect([codes, steps.slice(-2)]).toEqual([[52], ['envelope', 'envelope']]);
-  });
-
-  it('keeps its reason when nothing was published', async () => {
-    const { world, state, warnings } = scene({ writeOutputs: full, writeEnvelope: full });
-    const report = await finish(plain, state, world);
-    expect(summarize(report)).toEqual(['plain_text', 1, null, null]);
+    const report: Reporter['report'] = async ({ verdict }) => void codes.push(verdict.exitCode);
+    reporters.splice(0, 2, { name: 'log', report });
+    expect((await end(ending)).row).toEqual(row);
+    expect(codes).toEqual([row[1]]);
+    expect(envelopes.map(({ verdict }) => verdict.exitCode)).toEqual('writeEnvelope' in more ? [] : [0, 52]);
     expect(warnings).toEqual(['outputs: the disk is full']);
   });
+});
 
-  it('ends with 52 if only the envelope cannot be written', async () => {
-    const { world, state } = scene({ writeEnvelope: full });
-    expect(summarize(await finish(submitted, state, world))).toEqual(['config', 52, null, null]);
+describe('a signal while the run finishes', () => {
+  const now = ['cancelled', 130, null, null];
+  it.each<[string, Ending, unknown[]]>([
+    ['E11 an accepted payload is published, with 130', submitted, ['cancelled', 130, payload, 'met']],
+    ['plain text is cancelled', plain, now],
+    ['a refusal is cancelled', { kind: 'refused', text: '' }, now],
+    ['a limit is cancelled', out('turns'), now],
+    ['a secret in the payload keeps its reason', leaking, ['secret_in_payload', 1, null, null]],
+    ['an invalid input keeps its reason', failed(new InputError('model', 'x')), ['config', 52, null, null]],
+  ])('before anything is written decides: %s', async (_, ending, row) => {
+    const { end, state, envelopes, outputs } = scene();
+    const compare = async () => {
+      state.interrupt.abort('SIGTERM');
+      return null;
+    };
+    state.tamper = { snapshot: never, compare };
+    const ended = await end(ending);
+    expect(ended.row).toEqual(row);
+    expect([envelopes, outputs]).toEqual([[ended.report], [ended.report]]);
   });
 
-  it('ends with 52 and a warning when nothing can be written, without rejecting', async () => {
-    const { world, state, warnings, reporters } = scene({ writeOutputs: full, writeEnvelope: full });
-    const deaf = () => Promise.reject(new Error('deaf'));
-    reporters.splice(0, 2, reporter('log', [], { report: deaf }));
-    const report = await finish(submitted, state, world);
-    expect(summarize(report)).toEqual(['config', 52, null, null]);
-    expect(warnings).toEqual(['outputs: the disk is full', 'log: deaf']);
+  it('after the outputs were written takes no verdict back, and skips the network', async () => {
+    const { end, state, steps, reporters } = scene();
+    reporters.push({ name: 'network', network: true, report: async () => void steps.push('sent') });
+    reporters.unshift({ name: 'log', report: async () => state.interrupt.abort('SIGTERM') });
+    expect((await end(submitted)).row).toEqual(['accepted', 0, payload, 'met']);
+    expect(steps.slice(-3)).toEqual(['outputs', 'first', 'second']);
+  });
+
+  it('skips the network and the comparison of changes, and keeps the other reporters', async () => {
+    const { end, state, steps, reporters } = scene();
+    state.policyChanges = never();
+    reporters.unshift({ name: 'network', network: true, report: async () => void steps.push('sent') });
+    state.interrupt.abort('SIGTERM');
+    vi.useFakeTimers();
+    // No time passes: nothing is waited for.
+    await end(submitted);
+    vi.useRealTimers();
+    expect(steps).toEqual(['closed', 'tamper check', 'gate', 'envelope', 'outputs', 'first', 'second']);
+  });
+
+  it('waits neither for a sandbox nor for a reporter that hangs: envelope and outputs are written', async () => {
+    const { end, state, sandbox, steps, reporters } = scene();
+    state.opening = never();
+    state.sandbox = { ...sandbox, close: never };
+    reporters.splice(0, 2, { name: 'hanging', report: never });
+    state.interrupt.abort('SIGTERM');
+    const { report } = await end(submitted);
+    expect([steps.slice(-2), report.verdict.exitCode]).toEqual([['envelope', 'outputs'], 130]);
+  });
+
+  it('publishes nothing when the tamper check does not finish in time', async () => {
+    const { end, state, outputs } = scene();
+    state.tamper = { snapshot: never, compare: never };
+    state.interrupt.abort('SIGTERM');
+    expect((await end(submitted)).row).toEqual(now);
+    expect(outputs.map((report) => report.payload)).toEqual([null]);
   });
 });
 
@@ -208,48 +223,68 @@ describe('outputs with a slow reader', () => {
 
   it('are waited for without a limit', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const made = scene({ writeOutputs: () => promise });
-    const finishing = finish(submitted, made.state, made.world);
+    const ending = scene({ writeOutputs: () => promise }).end(submitted);
     await vi.advanceTimersByTimeAsync(3_600_000);
     resolve();
-    expect((await finishing).verdict.exitCode).toBe(0);
-  });
-
-  it('end with 52 in verdict and envelope when they fail', async () => {
-    const made = scene({ writeOutputs: async () => Promise.reject(new InputError(null, 'nobody reads')) });
-    const { verdict, payload } = await finish(submitted, made.state, made.world);
-    expect(verdict).toMatchObject({ exitCode: 52, error: 'nobody reads', published: false });
-    expect(payload).toBe(null);
-    expect(made.envelopes.map((each) => each.verdict.exitCode)).toEqual([0, 52]);
+    expect((await ending).report.verdict.exitCode).toBe(0);
   });
 
   it('E10 are given up after a signal: 130, in the envelope as well', async () => {
-    let asked = 0;
-    const made = scene({
-      writeOutputs: () => {
-        asked += 1;
-        // A sink that was called once writes nothing more.
-        return asked === 1 ? never<void>() : undefined;
+    // A sink that was called once writes nothing more.
+    const writeOutputs = vi.fn(async () => undefined).mockImplementationOnce(never);
+    const { end, state, world, envelopes } = scene({ writeOutputs });
+    // A program removes a folder, and knows nothing of these timers.
+    Object.assign(world, { runFolder: null });
+    const ending = end(submitted);
+    await vi.advanceTimersByTimeAsync(60_000);
+    state.interrupt.abort('SIGTERM');
+    await vi.advanceTimersByTimeAsync(2_000);
+    const { report, row } = await ending;
+    expect([row, report.verdict.published]).toEqual([['cancelled', 130, null, null], false]);
+    expect(report.verdict.error).toContain('SIGTERM');
+    expect(envelopes.map(({ verdict }) => verdict.exitCode)).toEqual([0, 130]);
+  });
+});
+
+describe('any work', () => {
+  type Work = (state: RunState, listener: EndListener) => Promise<Ending>;
+  const goOn = async (signal: AbortSignal): Promise<Ending> => {
+    signal.throwIfAborted();
+    throw new Error('it went on');
+  };
+  const onSignal =
+    (name: string, watched: 'stop' | 'interrupt'): Work =>
+    (state, listener) => {
+      listener.signal(name);
+      return goOn(state[watched].signal);
+    };
+  const onCrash: Work = (state, listener) => {
+    listener.crash(new RangeError('elsewhere'));
+    return goOn(state.stop.signal);
+  };
+  const onDisk = (code: string) => fail(Object.assign(new Error('no room'), { code }));
+  const throwing: Work = () => {
+    throw new TypeError('a bug');
+  };
+  it.each<[string, Work, string, string]>([
+    ['a full disk', onDisk('ENOSPC'), '44 sandbox', 'RUNNER_TEMP is full'],
+    ['a full quota', onDisk('EDQUOT'), '44 sandbox', 'RUNNER_TEMP is full'],
+    ['any other error', onDisk('EACCES'), '1 internal', 'no room'],
+    ['an error that is thrown at once', throwing, '1 internal', 'a bug'],
+    ['a signal, if it watches `stop`', onSignal('SIGTERM', 'stop'), '130 cancelled', 'SIGTERM'],
+    ['a signal, if it watches `interrupt`', onSignal('SIGINT', 'interrupt'), '130 cancelled', 'SIGINT'],
+    ['an uncaught error', onCrash, '1 internal', 'elsewhere'],
+  ])('ends in a report after %s', async (_, work, ending, says) => {
+    let listener: EndListener | null = null;
+    const { world, steps } = scene({
+      runFolder: '/nowhere',
+      listen: (end) => {
+        listener = end;
       },
     });
-    // A program removes a folder, and knows nothing of these timers.
-    const finishing = finish(submitted, made.state, { ...made.world, runFolder: null });
-    await vi.advanceTimersByTimeAsync(60_000);
-    made.state.interrupt.abort('SIGTERM');
-    await vi.advanceTimersByTimeAsync(2_000);
-    const { verdict, payload } = await finishing;
-    expect(verdict).toMatchObject({ exitCode: 130, reason: 'cancelled', published: false });
-    expect(verdict.error).toContain('SIGTERM');
-    expect(payload).toBe(null);
-    expect(made.envelopes.map((each) => each.verdict.exitCode)).toEqual([0, 130]);
-  });
-
-  it('E10 that are read just after a signal stay published', async () => {
-    const made = scene({ writeOutputs: async () => undefined });
-    made.state.interrupt.abort('SIGTERM');
-    const finishing = finish(submitted, made.state, made.world);
-    await vi.advanceTimersByTimeAsync(5_000);
-    const { verdict } = await finishing;
-    expect(verdict).toMatchObject({ exitCode: 130, published: true });
+    const { verdict } = await runToEnd((state) => work(state, listener ?? expect.unreachable()), world);
+    expect(`${verdict.exitCode} ${verdict.reason}`).toBe(ending);
+    expect(verdict.error).toContain(says);
+    expect(steps).toEqual(['envelope', 'outputs', 'first', 'second']);
   });
 });

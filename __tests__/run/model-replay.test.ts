@@ -1,8 +1,8 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createRecordingFile } from '../../src/replay/recording-file.ts';
-import { type Script, submits } from '../support/fakes/model/server.ts';
+import { calls, type Script, submits } from '../support/fakes/model/server.ts';
 import { putFiles } from '../support/local.ts';
 import { edit, ending, file, record, replay } from '../support/worlds/recorded-run.ts';
 import { base, command, good, type Inputs } from '../support/worlds/run.ts';
@@ -25,17 +25,13 @@ describe('a replay', () => {
     expect(report.verdict).toMatchObject({ reason: 'gate_not_met', exitCode: 1, published: true });
   });
 
+  const refused = { error: { message: 'tool_choice is not supported' }, status: 400 };
+  const refusesForce: Script = (_, at) => [{ text: 'Well.' }, refused][at] ?? good;
   it.each<[string, Script, Inputs, string]>([
     ['an unmet gate', [submits({ passed: false, summary: 'no' })], {}, 'gate_not_met'],
     ['plain text', [{ text: 'I will not.' }], {}, 'plain_text'],
     ['a forced tool call', [{ text: 'Well.' }, good], {}, 'accepted'],
-    [
-      'a forced tool choice that the API rejects',
-      (_, at) =>
-        [{ text: 'Well.' }, { error: { message: 'tool_choice is not supported' }, status: 400 }][at] ?? good,
-      {},
-      'accepted',
-    ],
+    ['a forced tool choice that the API rejects', refusesForce, {}, 'accepted'],
     ['a refusal', [{ text: '', finishReason: 'content_filter' }], {}, 'refusal'],
     ['too many turns', [command('true')], { 'max-turns': '2' }, 'max_turns'],
     ['too many tokens', [command('true')], { 'max-total-tokens': '150' }, 'max_tokens'],
@@ -47,16 +43,9 @@ describe('a replay', () => {
   });
 
   it('moves absolute paths to another checkout', async () => {
-    const elsewhere = path.join(base, 'elsewhere');
     putFiles(base, { 'workspace/a.txt': 'workspace', 'elsewhere/a.txt': 'elsewhere' });
-    await record((request, at) => {
-      if (at > 0) return good;
-      const match = /checkout at (\S+)\. /u.exec(
-        request.messages[0]?.role === 'system' ? request.messages[0].text : '',
-      );
-      return { calls: [{ name: 'read_file', arguments: JSON.stringify({ path: `${match?.[1]}/a.txt` }) }] };
-    });
-    const { report, events } = await replay({}, { workspace: elsewhere });
+    await record([calls('read_file', { path: path.join(base, 'workspace/a.txt') }), good]);
+    const { report, events } = await replay({}, { workspace: path.join(base, 'elsewhere') });
     expect(report.verdict.exitCode).toBe(0);
     const results = events.flatMap((event) => (event.type === 'tool_finished' ? [event.result.content] : []));
     expect(results[0]).toContain('elsewhere');
@@ -87,13 +76,9 @@ describe('a replay', () => {
 
   it('checks whether the pull request changes the recording', async () => {
     await record([good]);
-    const asked: unknown[] = [];
-    const findPolicyChanges = async (files: readonly unknown[]) => {
-      asked.push(...files);
-      return [];
-    };
+    const findPolicyChanges = vi.fn(async () => []);
     await replay({}, { findPolicyChanges });
-    expect(asked).toEqual([{ what: 'replay', path: file() }]);
+    expect(findPolicyChanges).toHaveBeenCalledWith([{ what: 'replay', path: file() }], null);
   });
 });
 
@@ -101,11 +86,9 @@ describe('a recorded run', () => {
   it('reports the path of the recording and makes it private to the owner', async () => {
     const { report, notices } = await record([good]);
     expect(report.verdict.exitCode).toBe(0);
-    expect(notices).toContainEqual(
-      expect.stringMatching(
-        /recorded in .*recording\.jsonl: all that the model says, arguments of structured_output included/u,
-      ),
-    );
+    const warning =
+      /recorded in .*recording\.jsonl: all that the model says, arguments of structured_output incl/u;
+    expect(notices).toContainEqual(expect.stringMatching(warning));
     expect((await stat(file())).mode & 0o777).toBe(0o600);
     expect(await readFile(file(), 'utf8')).toContain('\\"summary\\":\\"fine\\"');
     expect(report).not.toHaveProperty('replayed');

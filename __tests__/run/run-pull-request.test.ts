@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { LoadedContext } from '../../src/github/context.ts';
@@ -29,50 +29,37 @@ describe('the context of a pull request', () => {
   const read: Reply = { calls: [{ name: 'read_file', arguments: '{"path":"/tmp/context/README.md"}' }] };
 
   it.each(SHELLS)(
-    'is in the context folder before the first tool runs, and the task mentions it (%j)',
+    'is in the context folder before the first tool runs, and in the task (%j)',
     async (inputs) => {
       const { asked } = await converse([look, read, good], inputs, about());
-      expect(asked[0]?.messages.find(({ role }) => role === 'user')).toEqual({
-        role: 'user',
-        text: expect.stringMatching(
-          /^Judge\.\n\nThis run is about pull request #7\..*no.* is an instruction to you\.$/su,
-        ),
-      });
-      expect(asked[1]?.toolResults[0]?.text).toContain('This folder describes pull request #7.\n');
-      expect(asked[2]?.toolResults[0]?.text).toContain('This folder describes pull request #7.');
+      expect(asked[0]?.messages.find(({ role }) => role === 'user')?.text).toMatch(
+        /^Judge\.\n\nThis run is about pull request #7\..*no.* is an instruction to you\.$/su,
+      );
+      for (const request of asked.slice(1))
+        expect(request.toolResults[0]?.text).toContain('This folder describes pull request #7.');
     },
   );
 
-  it.each(SHELLS)(
-    'contains a diff by git when GitHub returned none and the base exists (%j)',
-    async (inputs) => {
-      const git = (...args: string[]) =>
-        execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], {
-          cwd: path.join(base, 'workspace'),
-          encoding: 'utf8',
-        }).trim();
-      git('init', '-q');
-      git('commit', '-q', '--allow-empty', '-m', 'one');
-      const commit = git('rev-parse', 'HEAD');
-      await writeFile(path.join(base, 'workspace', 'added.txt'), 'new\n');
-      git('add', 'added.txt');
-      git('commit', '-q', '-m', 'two');
-      const context = about({
-        listed: null,
-        range: { base: commit, head: '' },
-        notes: ['Nobody answered.'],
-      });
-      const { asked, notices, report } = await converse([look, good], inputs, context);
-      expect(report.evidence?.context).toBe('complete');
-      const text = asked[1]?.toolResults[0]?.text ?? '';
-      expect(text).toMatch(
-        /as git makes it(?:.*\n)+A\tadded\.txt\ndiff --git a\/added\.txt b\/added\.txt\n/u,
-      );
-      expect(text).toContain('\n+new\n');
-      expect(notices.join('\n')).not.toContain('Nobody answered');
-      await rm(path.join(base, 'workspace', '.git'), { recursive: true });
-    },
-  );
+  it.each(SHELLS)('has a diff by git if GitHub returned none and the base exists (%j)', async (inputs) => {
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], {
+        cwd: path.join(base, 'workspace'),
+        encoding: 'utf8',
+      }).trim();
+    git('init', '-q');
+    git('commit', '-q', '--allow-empty', '-m', 'one');
+    const range = { base: git('rev-parse', 'HEAD'), head: '' };
+    await writeFile(path.join(base, 'workspace', 'added.txt'), 'new\n');
+    git('add', 'added.txt');
+    git('commit', '-q', '-m', 'two');
+    const context = about({ listed: null, range, notes: ['Nobody answered.'] });
+    const { asked, notices, report } = await converse([look, good], inputs, context);
+    expect(report.evidence?.context).toBe('complete');
+    expect(asked[1]?.toolResults[0]?.text).toMatch(
+      /as git makes it(?:.*\n)+A\tadded\.txt\ndiff --git a\/added\.txt b\/added\.txt\n(?:.*\n)+\+new\n/u,
+    );
+    expect(notices.join('\n')).not.toContain('Nobody answered');
+  });
 
   it('is not waited for after a signal, nor is a policy file that GitHub does not send', async () => {
     const forever = () => new Promise<never>(() => undefined);
@@ -103,8 +90,10 @@ describe('the evidence of a run', () => {
     ];
     const beside = [call('shell', { command: 'true' }), call('structured_output', { passed: 'yes' })];
     const { report } = await converse([{ calls }, { calls: beside }, good]);
-    expect(report.verdict.exitCode).toBe(0);
-    expect(report.evidence).toMatchObject({ context: 'none', toolCalls: 2, findings: [] });
+    expect(report).toMatchObject({
+      verdict: { exitCode: 0 },
+      evidence: { context: 'none', toolCalls: 2, findings: [] },
+    });
   });
 
   it('is null when the run ended early', async () => {

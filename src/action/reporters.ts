@@ -1,8 +1,8 @@
 /** The reporters of the action, in the order in which they run, and what it writes at the end. Loaded once the model is asked. */
-import type { Config } from '../config/parse-config.ts';
 import { verdictKey } from '../config/reporting.ts';
 import { signEnvelope } from '../envelope/signature.ts';
 import { createCommentWriter } from '../github/comment.ts';
+import type { Hub } from '../github/pull-request.ts';
 import { createStatusSetter } from '../github/status.ts';
 import { createAnnotations } from '../reporters/annotations.ts';
 import { findCheckout } from '../reporters/checkouts.ts';
@@ -14,68 +14,58 @@ import { createLiveLog } from '../reporters/live-log.ts';
 import type { Log } from '../reporters/log.ts';
 import { stepOutputs, writeOutputs } from '../reporters/outputs.ts';
 import type { Report, Reporter } from '../reporters/report-types.ts';
-import type { Locate } from '../reporters/source-locations.ts';
 import { createSummary } from '../reporters/summary.ts';
 import type { ViewOptions } from '../reporters/view.ts';
 import { createResultFiles } from '../run/result-files.ts';
+import type { World } from '../run/world.ts';
 import type { Secrets } from '../text/secrets.ts';
-import type { Subject } from '../types.ts';
-import type { ActionGitHub } from './github.ts';
+import type { Step, StepConfig } from './start.ts';
 
-/** The settings that choose the reporters. */
-export interface ReportingInputs {
-  readonly config: Pick<Config, 'summary' | 'comment' | 'commentKey' | 'commitStatus' | 'leg'>;
-}
-
-export interface ActionReportersOptions {
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly setup: ReportingInputs;
-  readonly github: ActionGitHub;
-  readonly subject: Subject | null;
-  readonly workspace: string;
-  /** The results folder. */
-  readonly results: string;
-  readonly locate: Locate;
+export interface ReportersOptions {
+  readonly step: Step;
+  readonly config: StepConfig;
+  readonly hub: Hub;
+  readonly world: Pick<World, 'subject' | 'locate' | 'version'>;
   /** Whether the paths of findings were resolved in other jobs, so that this job may run without a checkout. */
   readonly isResolved: boolean;
-  /** The step's summary file; null when the runner provided none. */
-  readonly summaryFile: string | null;
-  readonly version: string;
   readonly log: Log;
-  readonly secrets: Secrets;
-  readonly warn: (text: string) => void;
 }
 
 /** Local reporters come first: network reporters may take their time, and are skipped after a signal. */
-export function createReporters(options: ActionReportersOptions): readonly Reporter[] {
-  const { environment, setup, log, secrets, workspace, results, locate, isResolved } = options;
-  const serverUrl = environment['GITHUB_SERVER_URL'] || null;
+export function createReporters(options: ReportersOptions): readonly Reporter[] {
+  const { step, config, isResolved, log } = options;
+  const { locate, version } = options.world;
+  const { environment, secrets, workspace } = step;
   const isThere = !isResolved || findCheckout(workspace, workspace) !== null;
-  const key = verdictKey(environment, setup.config);
+  const serverUrl = environment['GITHUB_SERVER_URL'] || null;
+  const repository = environment['GITHUB_ACTION_REPOSITORY'] || null;
+  const home = serverUrl === null || repository === null ? null : `${serverUrl}/${repository}`;
+  const folder = home === null ? '' : `${home}/blob/${environment['GITHUB_ACTION_REF'] || 'main'}/`;
   const facts: ViewOptions = {
     secrets,
     serverUrl,
-    name: checkName(key),
-    help: helpPage(environment),
+    name: checkName(verdictKey(environment, config)),
+    // In the version of the action that runs.
+    help: `${folder}docs/troubleshooting.md`,
     ...(isThere ? { locate } : {}),
   };
-  const file = setup.config.summary ? options.summaryFile : null;
+  const summary = config.summary ? step.files.summary : null;
+  const elsewhere = summary === null ? 'the result file' : 'the job summary';
   const level = environment['RUNNER_DEBUG'] === '1' ? 'full' : 'summary';
-  const elsewhere = file === null ? 'the result file' : 'the job summary';
   return [
     ...createResultFiles({
-      results,
+      results: step.results,
       workspace,
       locate: isThere ? locate : null,
       isMerge: isResolved,
-      informationUri: homePage(environment),
+      informationUri: home,
       notify: (text) => log.info(text, 1),
       secrets,
-      version: options.version,
+      version,
     }),
-    ...(file === null ? [] : [createSummary({ ...facts, file })]),
+    ...(summary === null ? [] : [createSummary({ ...facts, file: summary })]),
     // The merge of the legs annotates what they found, once.
-    ...(setup.config.leg === null ? [createAnnotations({ log, locate, elsewhere })] : []),
+    ...(config.leg ? [] : [createAnnotations({ log, locate, elsewhere })]),
     createLiveLog({ ...facts, log, level }),
     ...onGitHub(options, facts),
   ];
@@ -90,43 +80,30 @@ function checkName(key: string): string | null {
   return parts.length === 0 ? null : parts.join(' / ');
 }
 
-/** Returns the page about endings, in the version of the action that runs. */
-function helpPage(environment: ActionReportersOptions['environment']): string {
-  const home = homePage(environment);
-  const ref = environment['GITHUB_ACTION_REF'] || 'main';
-  return home === null ? 'docs/troubleshooting.md' : `${home}/blob/${ref}/docs/troubleshooting.md`;
-}
-
-/** Returns the page of the action; null if it is unknown. */
-function homePage(environment: ActionReportersOptions['environment']): string | null {
-  const { GITHUB_SERVER_URL: server, GITHUB_ACTION_REPOSITORY: repository } = environment;
-  return server && repository ? `${server}/${repository}` : null;
-}
-
 /** The comment and the status; a warning when there is no token for them. */
-function onGitHub(options: ActionReportersOptions, facts: ViewOptions): readonly Reporter[] {
-  const { environment, setup, github, subject, log, warn } = options;
-  const { comment, commitStatus } = setup.config;
-  if (comment === 'off' && commitStatus === null) return [];
-  if (!github.hasToken) {
-    warn('github-token is empty, so there is neither a comment nor a commit status.');
-    return [];
+function onGitHub({ step, config, hub, world, log }: ReportersOptions, facts: ViewOptions) {
+  const { comment, commitStatus } = config;
+  const reporters: Reporter[] = [];
+  if (comment === 'off' && commitStatus === null) return reporters;
+  if (config.githubToken === null) {
+    step.warn('github-token is empty, so there is neither a comment nor a commit status.');
+    return reporters;
   }
-  const set = createStatusSetter(github.hub, commitStatus ?? '', runPage(subject, facts.serverUrl));
-  return [
-    ...(commitStatus === null ? [] : [createCommitStatus({ ...facts, set })]),
-    ...(comment === 'off'
-      ? []
-      : [
-          createComment({
-            ...facts,
-            mode: comment,
-            key: verdictKey(environment, setup.config),
-            write: createCommentWriter(github.hub),
-            notice: (text) => log.info(text),
-          }),
-        ]),
-  ];
+  if (commitStatus !== null) {
+    const set = createStatusSetter(hub, commitStatus, runPage(world.subject, facts.serverUrl));
+    reporters.push(createCommitStatus({ ...facts, set }));
+  }
+  if (comment !== 'off')
+    reporters.push(
+      createComment({
+        ...facts,
+        mode: comment,
+        key: verdictKey(step.environment, config),
+        write: createCommentWriter(hub),
+        notice: (text) => log.info(text),
+      }),
+    );
+  return reporters;
 }
 
 /** Writes the envelope, signed if there is a key. @throws InputError if it cannot be written */
@@ -138,5 +115,5 @@ export function writeSignedEnvelope(report: Report, secrets: Secrets, key: strin
 export function writeStepOutputs(report: Report, file: string | null, log: Log): void {
   const { outputs, warnings } = stepOutputs(report);
   for (const text of warnings) log.warning(text);
-  if (file !== null) writeOutputs(file, outputs);
+  writeOutputs(file ?? '', outputs);
 }

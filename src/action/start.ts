@@ -1,35 +1,36 @@
 /** How a step of the action starts and exits: secrets are masked before the first line, the exit code is set last. */
 import { randomUUID } from 'node:crypto';
+import { accessSync, constants, mkdtempSync, realpathSync } from 'node:fs';
+import path from 'node:path';
+import type { Config } from '../config/parse-config.ts';
+import type { Reporting } from '../config/reporting.ts';
 import { InputError, messageOf } from '../errors.ts';
+import { readEvent } from '../github/event.ts';
+import { findRunnerFiles } from '../github/runner.ts';
 import { proxySecrets } from '../network/network.ts';
 import { createLog, type Log, maskCommands } from '../reporters/log.ts';
-import { once, trapSignals } from '../run/signals.ts';
-import type { EndWorld } from '../run/world.ts';
 import { createSecrets, findSecrets, type Secrets } from '../text/secrets.ts';
+import { once } from '../text/wait.ts';
 
-export interface Step {
+export type Step = Runner & {
   readonly environment: NodeJS.ProcessEnv;
   readonly secrets: Secrets;
   /** Loads the toolkit, which a request to the model does not wait for. */
   readonly openLog: () => Promise<Log>;
   /** Logs a warning as soon as the log is open. */
   readonly warn: (text: string) => void;
-  readonly listen: EndWorld['listen'];
-}
+};
+
+/** The settings that every step has; a merge has neither a working directory nor trusted files, and is not a leg. */
+export type StepConfig = Reporting &
+  Pick<Config, 'signingKey'> &
+  Partial<Pick<Config, 'workingDirectory' | 'trustedFiles' | 'leg'>>;
 
 /** Runs a step in this process and exits with the exit code it returns. */
-export function startStep(name: string, work: (step: Step) => Promise<number>): void {
+export async function startStep(name: string, work: (step: Step) => Promise<number>): Promise<void> {
   // A process that has nothing left to wait for ends at once, and must not look green.
   process.exitCode = 1;
-  void run(name, work, process.env).then(leave);
-}
-
-async function run(
-  name: string,
-  work: (step: Step) => Promise<number>,
-  environment: NodeJS.ProcessEnv,
-): Promise<number> {
-  const listen = trapSignals();
+  const environment = process.env;
   const secrets = createSecrets();
   for (const value of [...findSecrets(environment), ...proxySecrets(environment)]) {
     secrets.add(value);
@@ -41,16 +42,37 @@ async function run(
   const warn = (text: string) =>
     void openLog().then((log) => log.warning(text, { title: 'structured-agent' }));
   try {
-    return await work({ environment, secrets, openLog, warn, listen });
+    process.exitCode = await work({ ...readRunner(environment), environment, secrets, openLog, warn });
   } catch (error) {
     const log = await openLog();
     log.error(`${name} could not start: ${messageOf(error)}`);
-    return error instanceof InputError ? 52 : 1;
+    process.exitCode = error instanceof InputError ? 52 : 1;
   }
+  // Once stdout has been flushed: a pipe may be read late.
+  process.stdout.write('', () => process.exit());
 }
 
-/** Exits once stdout has been flushed: a pipe may be read late. */
-function leave(exitCode: number): void {
-  process.exitCode = exitCode;
-  process.stdout.write('', () => process.exit(exitCode));
+type Runner = ReturnType<typeof readRunner>;
+
+/**
+ * Reads what the runner gives to a step: the event, the files of commands, GITHUB_WORKSPACE and RUNNER_TEMP, and makes a
+ * private folder for the files that the run writes.
+ * @throws InputError for a runner without these folders: nothing can be reported there
+ */
+export function readRunner(environment: NodeJS.ProcessEnv) {
+  const workspace = findFolder('GITHUB_WORKSPACE', environment);
+  const temp = findFolder('RUNNER_TEMP', environment);
+  const results = mkdtempSync(path.join(temp, 'structured-agent-'));
+  return { event: readEvent(environment), files: findRunnerFiles(environment), workspace, temp, results };
+}
+
+function findFolder(variable: string, environment: NodeJS.ProcessEnv): string {
+  try {
+    const folder = realpathSync.native(environment[variable] ?? '');
+    accessSync(folder, constants.W_OK);
+    return folder;
+  } catch (cause) {
+    const why = `${variable} must name a folder that can be written to. Check how the runner is set up.`;
+    throw new InputError(null, why, { cause });
+  }
 }

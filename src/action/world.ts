@@ -1,92 +1,83 @@
 /** The parts of a world that every action step has: GitHub, the reporters, and the files written at the end. */
 import path from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
+import { readTrustedFile } from '../config/workspace-file.ts';
 import { readCheckedOut } from '../github/checked-out.ts';
-import { readEvent, readSubject } from '../github/event.ts';
-import { keepFiles, type RunnerFiles } from '../github/runner.ts';
+import { createGitHub } from '../github/client.ts';
+import { readSubject } from '../github/event.ts';
+import { findChangeContext } from '../github/find-context.ts';
+import { createPolicyFiles, findPolicyChanges } from '../github/policy-files.ts';
+import { createHub, type Hub } from '../github/pull-request.ts';
+import { keepFiles } from '../github/runner.ts';
+import { createFetch } from '../network/network.ts';
 import { findCheckout } from '../reporters/checkouts.ts';
 import { createLocator } from '../reporters/source-locations.ts';
-import type { EndWorld } from '../run/world.ts';
-import { type ActionGitHub, openGitHub } from './github.ts';
-import type { Folders, Setup, StepConfig } from './setup.ts';
-import type { Step } from './start.ts';
+import { trapSignals } from '../run/signals.ts';
+import type { EndWorld, World } from '../run/world.ts';
+import { READ } from '../text/limits.ts';
+import type { Step, StepConfig } from './start.ts';
 
-export interface ActionWorldOptions {
-  readonly step: Step;
-  readonly files: RunnerFiles;
-  readonly folders: Folders;
-  readonly setup: Setup<StepConfig>;
-  /** Whether the paths of findings were resolved in other jobs, so that this job may run without a checkout. */
-  readonly isResolved: boolean;
-  /** null when envelopes are not signed. */
-  readonly signingKey: string | null;
-}
+export type ActionWorld = Omit<EndWorld, 'runFolder'> &
+  Pick<World, 'workspace' | 'files' | 'findContext' | 'fetch'>;
 
-/** The part of a world common to all steps; each entry adds the rest. */
-export interface ActionWorld
-  extends Omit<EndWorld, 'writePatch' | 'runFolder'>,
-    Pick<ActionGitHub, 'files' | 'findContext' | 'findPolicyChanges'> {
-  readonly workspace: string;
-}
-
-/** Creates the common part of a world. Sends no request to GitHub and writes nothing yet. */
-export function createActionWorld(options: ActionWorldOptions): ActionWorld {
-  const { step, files, folders, setup, isResolved, signingKey } = options;
-  const { environment, secrets, warn, listen } = step;
-  const { workspace } = folders;
+/**
+ * Creates the common part of a world; each entry adds the rest. Sends no request to GitHub and writes nothing yet.
+ * @param isResolved whether the paths of findings were resolved in other jobs, so that this job may run without a
+ * checkout.
+ */
+export function createActionWorld(step: Step, config: StepConfig, isResolved: boolean): ActionWorld {
+  const { environment, event, workspace, secrets, openLog, warn } = step;
+  const { workingDirectory = '.', trustedFiles = 'workspace', githubToken, signingKey } = config;
   const { version } = manifest;
-  const event = readEvent(environment);
-  const folder = path.resolve(workspace, setup.config.workingDirectory);
-  const checkout = findCheckout(folder, workspace);
+  const fetch = createFetch();
+  const checkout = findCheckout(path.resolve(workspace, workingDirectory), workspace);
   const checkedOut = checkout === null ? null : readCheckedOut(checkout).commit;
   const subject = readSubject(event, environment, checkedOut);
-  const github = openGitHub({
-    event,
-    environment,
-    config: setup.config,
-    workspace,
-    checkedOut,
-    fetch: setup.fetch,
-    version,
-    warn,
+  const github = createGitHub({
+    token: githubToken,
+    apiUrl: environment['GITHUB_API_URL'] || 'https://api.github.com',
+    fetch,
+    userAgent: `structured-agent/${version}`,
   });
-  const locate = createLocator({
-    workspace,
-    workingDirectory: setup.config.workingDirectory,
-    changed: github.changedPaths,
-  });
-  const { results } = folders;
-  const shared = {
-    environment,
-    setup,
-    github,
-    subject,
-    workspace,
-    results,
-    locate,
-    isResolved,
-    version,
-    secrets,
-    warn,
+  /** Empty until GitHub has listed them. */
+  const changed = new Set<string>();
+  const asked = createHub(event, githubToken === null ? null : github, checkedOut);
+  const hub: Hub = {
+    ...asked,
+    async listChangedFiles() {
+      const listed = await asked.listChangedFiles();
+      for (const file of listed?.files ?? []) changed.add(file.path);
+      return listed;
+    },
   };
-  return {
+  const policy = {
+    hub,
+    trusted: trustedFiles,
+    workspace,
+    readLocal: (file: string) =>
+      readTrustedFile(file, { root: workspace, outside: 'refused', maxBytes: READ.policy }),
+    elsewhere: github,
+    workflowRef: environment['GITHUB_WORKFLOW_REF'] ?? '',
+  };
+  const world: ActionWorld = {
     entry: 'action',
     environment,
     version,
     secrets,
     subject,
     workspace,
-    results,
-    locate: isResolved ? null : locate,
-    restoreRunnerFiles: keepFiles(files.all),
-    files: github.files,
-    findContext: github.findContext,
-    findPolicyChanges: github.findPolicyChanges,
-    now: () => performance.now(),
-    listen,
+    results: step.results,
+    locate: createLocator({ workspace, workingDirectory, changed }),
+    restoreRunnerFiles: keepFiles(step.files.all),
+    files: createPolicyFiles(policy),
+    findContext: () => findChangeContext(hub, warn),
+    findPolicyChanges: (files, read) => findPolicyChanges(files, policy, Promise.resolve(read)),
+    fetch,
+    listen: trapSignals,
     async openReporters() {
       const { createReporters } = await import('./reporters.ts');
-      return createReporters({ ...shared, log: await step.openLog(), summaryFile: files.summary });
+      const log = await openLog();
+      return createReporters({ step, config, hub, world, isResolved, log });
     },
     async writeEnvelope(report) {
       const { writeSignedEnvelope } = await import('./reporters.ts');
@@ -94,8 +85,9 @@ export function createActionWorld(options: ActionWorldOptions): ActionWorld {
     },
     async writeOutputs(report) {
       const { writeStepOutputs } = await import('./reporters.ts');
-      writeStepOutputs(report, files.output, await step.openLog());
+      writeStepOutputs(report, step.files.output, await openLog());
     },
     warn,
   };
+  return world;
 }

@@ -1,14 +1,10 @@
-/** A run on the command line: the same core as the action, with its output on stdout and stderr. */
-import path from 'node:path';
 import { isatty } from 'node:tty';
 import type { RawInputs } from '../config/inputs.ts';
 import { parseConfig } from '../config/parse-config.ts';
 import { makeResultsFolder, resolveRecording } from '../config/paths.ts';
 import { InputError } from '../errors.ts';
-import { writePrivateFile } from '../files/private-file.ts';
 import { createRecordingFile } from '../replay/recording-file.ts';
 import { writeResultFile } from '../reporters/envelope.ts';
-import { RESULT_FILES } from '../reporters/outputs.ts';
 import { createProgress } from '../reporters/progress.ts';
 import { createStdout } from '../reporters/stdout.ts';
 import { createResultFiles } from '../run/result-files.ts';
@@ -52,12 +48,6 @@ export async function runOnCommandLine(
     listen,
     results,
     recording: record === null ? null : createRecordingFile(record),
-    writePatch(bytes) {
-      if (results === null) return null;
-      const file = path.join(results, RESULT_FILES.patch);
-      writePrivateFile(file, bytes);
-      return file;
-    },
     openReporters: async () => [
       ...(results === null ? [] : createResultFiles({ ...machine, results, secrets, ...FILES })),
       stdout.reporter,

@@ -79,9 +79,7 @@ export async function createMachine(
     version: VERSION,
     subject: readLocalSubject(workspace),
     workspace,
-    home: environment['HOME'] ?? os.homedir(),
     locate: createLocator({ workspace, workingDirectory }),
-    temp,
     runFolder,
     restoreRunnerFiles: () => undefined,
     guarded: [path.dirname(fileURLToPath(import.meta.url))],
@@ -90,12 +88,6 @@ export async function createMachine(
     findContext: async () => null,
     findPolicyChanges: async () => [],
     fetch: createFetch(),
-    // Imported on demand: whatever is loaded at the start costs every run time.
-    features: {
-      replay: async (...asked) => (await import('../replay/replay.ts')).openReplay(...asked),
-      record: async (...asked) => (await import('../replay/recorder.ts')).recordRun(...asked),
-    },
-    now: () => performance.now(),
   } satisfies Partial<World>;
   return { machine, problems };
 }

@@ -1,6 +1,5 @@
 /** The file-command files of a step. */
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { InputError } from '../errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -21,16 +20,6 @@ export function findRunnerFiles(environment: Environment): RunnerFiles {
   const summary = file('GITHUB_STEP_SUMMARY');
   const all = [output, summary, file('GITHUB_ENV'), file('GITHUB_PATH'), file('GITHUB_STATE')];
   return { output, summary, all: all.filter((each) => each !== null) };
-}
-
-/**
- * Checks the file for step outputs before a model is called: a verdict that cannot be passed on is useless.
- * @throws InputError if the variable is not set or does not name a regular file.
- */
-export function requireOutputFile(files: RunnerFiles): void {
-  if (files.output !== null && isFile(files.output)) return;
-  const why = 'GITHUB_OUTPUT does not name a regular file, so the outputs have nowhere to go.';
-  throw new InputError(null, `${why} Run this as a step of a workflow.`);
 }
 
 /** Saves the current content of files; the returned function gives it back to them, whatever is there by then. */

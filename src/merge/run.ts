@@ -1,21 +1,19 @@
 /** Runs a merge: inputs → envelopes → votes → legs → verdict → finish. */
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { readInputs } from '../action/raw-inputs.ts';
-import { readStepSetup, type Setup, type StepConfig } from '../action/setup.ts';
+import type { Parsed } from '../config/values.ts';
 import { createContract, createGate, type Gate } from '../contract/contract.ts';
 import { type Files, parseGateArgument, pathHere } from '../contract/source.ts';
 import { readEnvelopes } from '../envelope/read.ts';
 import { InputError, throwProblems } from '../errors.ts';
-import type { RunnerFiles } from '../github/runner.ts';
 import type { Report } from '../reporters/report-types.ts';
 import { runToEnd } from '../run/attempt.ts';
 import type { Ending } from '../run/endings.ts';
 import type { EndWorld, RunState } from '../run/world.ts';
 import { LISTED } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
-import type { GateResult, PolicyChange, PolicyFile, Subject } from '../types.ts';
-import { MERGE_NAMES, type MergeConfig, parseMergeConfig } from './config.ts';
+import type { GateResult, Subject } from '../types.ts';
+import type { MergeConfig } from './config.ts';
 import { buildPayload, merge } from './merge.ts';
 import { describeMerge } from './report.ts';
 import type { Merged } from './types.ts';
@@ -24,31 +22,14 @@ import { describeGate, describeUndecided, listed } from './words.ts';
 
 export interface MergeWorld extends EndWorld {
   readonly files: Files;
-  /** Returns the policy files that the pull request changes. Never rejects. */
-  readonly findPolicyChanges: (files: readonly PolicyFile[]) => Promise<readonly PolicyChange[]>;
   /** Returns the absolute path of the folder. @throws InputError if it must not be read */
   readonly resolveVerdicts: (folder: string) => Promise<string>;
   /** Whether the legs may have judged what they checked out instead of the event's commit. */
   readonly anyCommit: boolean;
 }
 
-/** Reads the inputs of a merge, which has no working directory and is not a leg itself. */
-export function readMergeSetup(files: RunnerFiles): Setup<MergeConfig & StepConfig> {
-  const collected = readInputs(MERGE_NAMES);
-  const { config, problems } = parseMergeConfig(collected.raw, { problems: collected.problems });
-  const fixed = {
-    workingDirectory: '.',
-    trustedFiles: 'workspace',
-    leg: null,
-  } as const;
-  return readStepSetup({ config: { ...config, ...fixed }, problems }, files);
-}
-
 /** Runs a merge to its end, even if it fails, and reports it; never rejects. */
-export function runMerge(
-  { config, problems }: Pick<Setup<MergeConfig>, 'config' | 'problems'>,
-  world: MergeWorld,
-): Promise<Report> {
+export function runMerge({ config, problems }: Parsed<MergeConfig>, world: MergeWorld): Promise<Report> {
   return runToEnd(async (state) => {
     // Even if the inputs are invalid, this is a failed merge and not a failed agent run.
     state.describe = (report) => describeMerge(report, null);
@@ -91,9 +72,7 @@ function evaluateLegs(merged: Merged): GateResult {
 /** Reads the gate for the payloads of the legs; its hash is recorded as for a run. */
 async function readGate(given: string, state: RunState, world: MergeWorld): Promise<Gate | null> {
   const path = pathHere(given);
-  state.judging = world.findPolicyChanges(path === null ? [] : [{ what: 'gate', path }]).then((changes) => {
-    state.policyChanges = changes;
-  });
+  state.policyChanges = world.findPolicyChanges(path === null ? [] : [{ what: 'gate', path }], null);
   if (given === 'auto') return null;
   const request = await parseGateArgument(given, { kind: 'none' }, world.files);
   const gate_sha256 = createHash('sha256').update(JSON.stringify(request)).digest('hex');

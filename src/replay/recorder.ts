@@ -2,12 +2,18 @@
 import { messageOf, ProviderError } from '../errors.ts';
 import type { CompletionRequest, Provider } from '../providers/provider.ts';
 import { usageJson } from '../reporters/envelope.ts';
-import type { RunState, World } from '../run/world.ts';
-import type { ToolCall } from '../types.ts';
+import type { Secrets } from '../text/secrets.ts';
+import type { PolicyDigest, ToolCall } from '../types.ts';
 import { type RecordedCall, recordingFormat } from './recording.ts';
 
 const MASKED =
   'record: A tool call held a secret, which the recording masks: replays end there with replay_mismatch. Record a run without it.';
+
+/** What the header says of the run. */
+interface RecordedTask {
+  readonly policy: PolicyDigest;
+  readonly workingDirectory: string;
+}
 
 /**
  * Wraps the provider of a run so that all of its responses and failures are recorded, including arguments of
@@ -17,15 +23,15 @@ const MASKED =
 export async function recordRun(
   provider: Provider,
   append: (line: string) => void,
-  state: RunState,
-  { secrets: { mask }, warn }: Pick<World, 'secrets' | 'warn'>,
+  task: RecordedTask,
+  { secrets: { mask }, warn }: { readonly secrets: Secrets; readonly warn: (text: string) => void },
 ): Promise<Provider> {
   let isOpen = false;
   let isBroken = false;
   const write = ({ tools }: CompletionRequest, entry: object) => {
     if (isBroken) return;
     try {
-      if (!isOpen) append(JSON.stringify(header(provider, tools, state, mask)));
+      if (!isOpen) append(JSON.stringify(header(provider, tools, task, mask)));
       isOpen = true;
       append(JSON.stringify(entry));
     } catch (error) {
@@ -67,7 +73,7 @@ type Mask = (text: string) => string;
 function header(
   { name, model }: Provider,
   tools: CompletionRequest['tools'],
-  { policy, workingDirectory }: RunState,
+  { policy, workingDirectory }: RecordedTask,
   mask: Mask,
 ): object {
   return {

@@ -1,8 +1,6 @@
 /** Replays the model's side of a run from a recording: no key, no network, no tokens. */
 import { ProviderError, ReplayError } from '../errors.ts';
 import type { Completion, Provider } from '../providers/provider.ts';
-import { replayName } from '../run/model.ts';
-import type { RunState } from '../run/world.ts';
 import { readUsage } from '../text/json-fields.ts';
 import { counted, quote } from '../text/messages.ts';
 import { STRUCTURED_OUTPUT_NAME } from '../tools/toolbox.ts';
@@ -15,7 +13,7 @@ import {
   readRecording,
 } from './recording.ts';
 
-/** The part of this run that a recording must fit; read on the first request. */
+/** The part of this run that a recording must fit. */
 export interface Task {
   readonly policy: Pick<PolicyDigest, 'schema_sha256' | 'prompt_sha256'>;
   readonly workingDirectory: string;
@@ -25,27 +23,27 @@ export interface Task {
  * Parses a recording and creates the provider that replays it.
  * @throws InputError if the text is not a recording.
  */
-export async function openReplay(text: string, state: RunState): Promise<Provider> {
+export async function openReplay(
+  text: string,
+  task: Task,
+): Promise<{ readonly header: RecordingHeader; readonly provider: Provider }> {
   const recording = await readRecording(text);
-  state.replay = recording.header;
-  return createReplay(recording, () => ({
-    policy: state.policy,
-    workingDirectory: state.workingDirectory,
-  }));
+  return { header: recording.header, provider: createReplay(recording, task) };
 }
 
 /**
  * Creates a provider that returns the recorded responses in order, including failures. `complete` throws a ReplayError
  * if the task or the tools are not those of the recorded run, and when the recording ends before this run does.
  */
-export function createReplay({ header, responses }: Recording, task: () => Task): Provider {
+export function createReplay({ header, responses }: Recording, task: Task): Provider {
+  const { policy, workingDirectory } = task;
   let at = 0;
   return {
     name: header.provider,
-    model: replayName(header.model),
+    // A name that is not taken for a verdict of the model.
+    model: `replay of ${header.model}`,
     async complete({ signal, tools }) {
       signal.throwIfAborted();
-      const { policy, workingDirectory } = task();
       if (at === 0) requireSameTask(header, policy, tools.map(({ name }) => name).join(', '));
       const response = responses[at];
       if (response === undefined)

@@ -3,39 +3,33 @@ import { isRunStop, type RunStop, stopped } from '../agent/loop.ts';
 import { errorCode, SandboxError } from '../errors.ts';
 import type { Report } from '../reporters/report-types.ts';
 import type { Ending } from './endings.ts';
-import { createState, type EndWorld, type RunState } from './world.ts';
+import { type EndWorld, RunState } from './world.ts';
 
 /** Runs the work to its end and reports it; never rejects. `work` must stop when `state.stop` is aborted. */
 export async function runToEnd(work: (state: RunState) => Promise<Ending>, world: EndWorld): Promise<Report> {
-  const state = createState(world);
+  const state = new RunState(world);
+  const { stop, interrupt } = state;
   world.listen({
     signal(name) {
       const reason: RunStop = { stop: 'signal', signal: name };
-      state.stop.abort(reason);
-      state.interrupt.abort(name);
+      stop.abort(reason);
+      interrupt.abort(name);
     },
-    crash: (error) => state.stop.abort(error),
+    crash: (error) => stop.abort(error),
   });
-  const ending = await attempt(() => work(state), state);
-  state.asked.resolve(false);
-  state.placed.resolve();
+  let ending: Ending;
+  try {
+    ending = await work(state);
+  } catch (error) {
+    // An aborted wait outside the loop ends the run for the reason of the abort.
+    if (interrupt.signal.aborted && error === interrupt.signal.reason)
+      ending = { kind: 'cancelled', signal: String(error) };
+    else if (error === stop.signal.reason && isRunStop(error)) ending = stopped(error, []);
+    else ending = { kind: 'failed', error: fullDisk(error) ?? error };
+  }
   // Loaded now: what only finishes a run does not delay its start.
   const { finish } = await import('./finish.ts');
   return finish(ending, state, world);
-}
-
-/** Turns thrown errors into an ending. An aborted wait outside the loop becomes the ending of its abort reason. */
-async function attempt(task: () => Promise<Ending>, state: RunState): Promise<Ending> {
-  try {
-    return await task();
-  } catch (error) {
-    const { stop, interrupt } = state;
-    if (interrupt.signal.aborted && error === interrupt.signal.reason) {
-      return { kind: 'cancelled', signal: String(interrupt.signal.reason) };
-    }
-    if (error === stop.signal.reason && isRunStop(error)) return stopped(error, []);
-    return { kind: 'failed', error: fullDisk(error) ?? error };
-  }
 }
 
 /** A full disk is not a bug: during a run, only writes of the sandbox end the run with this error. */

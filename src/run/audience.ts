@@ -1,12 +1,13 @@
 /** The reporters of a run, which are loaded while the model answers. */
 import { messageOf } from '../errors.ts';
 import type { Reporter, RunEvent } from '../reporters/report-types.ts';
-import { once } from './signals.ts';
+import { once } from '../text/wait.ts';
 
 /** Those who hear of the events of a run. */
 export interface Audience {
   /** Tells the reporters of an event, once they have been opened. */
   tell(event: RunEvent): void;
+  notice(level: 'info' | 'warning', text: string): void;
   /** Opens the reporters and tells them what has happened so far. */
   readonly open: () => Promise<readonly Reporter[]>;
 }
@@ -34,5 +35,5 @@ export function createAudience(
     for (const event of unheard) tell(event);
     return reporters;
   });
-  return { tell, open };
+  return { tell, notice: (level, text) => tell({ type: 'notice', level, text }), open };
 }

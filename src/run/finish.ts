@@ -1,16 +1,19 @@
 /** Finishes a run with one ordered block for every ending. Loaded when it has ended. */
+import path from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageFor, SandboxError } from '../errors.ts';
+import { writePrivateFile } from '../files/private-file.ts';
+import { RESULT_FILES } from '../reporters/outputs.ts';
 import type { Report } from '../reporters/report-types.ts';
 import { removeFolder } from '../sandbox/scratch.ts';
 import { listNames } from '../text/messages.ts';
-import type { GateResult, Verdict } from '../types.ts';
+import type { GateResult } from '../types.ts';
 import type { Ending } from './endings.ts';
-import { buildReport, type Changed } from './report.ts';
-import { createShutdownDeadline, type ShutdownDeadline, within } from './signals.ts';
+import { buildReport } from './report.ts';
 import type { EndWorld, RunState } from './world.ts';
 
-/** How long GitHub's list of changed files is waited for at the end of a run. */
-const CHANGED_FILES_MS = 10_000;
+/** The time to finish after a signal: the runner kills the process after 7.5 s. */
+const SHUTDOWN_MS = 1_500;
 
 /**
  * Stops the clock, kills all child processes, checks for secrets and tampering, writes the envelope and the outputs, and
@@ -19,38 +22,115 @@ const CHANGED_FILES_MS = 10_000;
  */
 export async function finish(ending: Ending, state: RunState, world: EndWorld): Promise<Report> {
   clearTimeout(state.timer);
-  const deadline = createShutdownDeadline(state.interrupt.signal);
+  const { signal } = state.interrupt;
+  const { bound, end } = limitShutdown(signal);
+  const warn = (what: string, error: unknown) => world.warn(`${what}: ${messageFor(error, world.entry)}`);
+  /** Takes a step that must not change the verdict. Returns undefined if it failed, or took too long after a signal. */
+  const attempt = async <T>(what: string, step: () => Promise<T> | undefined): Promise<T | undefined> => {
+    try {
+      return await bound(Promise.resolve(step()));
+    } catch (error) {
+      warn(what, error);
+      return undefined;
+    }
+  };
+  /** Writes envelope and outputs. Returns why one of them could not be written; null if both were. */
+  const write = async (report: Report): Promise<Ending | null> => {
+    let failure: Ending | null = null;
+    for (const task of [world.writeEnvelope, world.writeOutputs]) {
+      try {
+        const written = await bound(Promise.resolve(task(report)).then(() => true));
+        // After a signal nobody may read what is written.
+        if (written !== true) failure ??= { kind: 'cancelled', signal: String(signal.reason) };
+      } catch (error) {
+        failure ??= { kind: 'failed', error };
+      }
+    }
+    return failure;
+  };
   try {
-    const outOfTime = ending.kind === 'exhausted' && ending.limit === 'time';
-    const changes = outOfTime || isBroken(ending) ? null : await countChanges(state, world, deadline);
+    const changes = canCompare(ending, state)
+      ? await attempt('changes', () => keepChanges(state, world))
+      : null;
     // What has begun to open is closed.
-    await deadline.bound(Promise.allSettled([state.opening]));
-    await deadline
-      .bound(state.sandbox?.close() ?? Promise.resolve())
-      .catch((error: unknown) => warn(error, 'sandbox', world));
-    const { checked, gate } = await check(ending, state, world, deadline);
-    // Removes what the agent may have filled the disk with before anything is written. A leftover does not change the
-    // verdict.
-    const removed = removeRunFolder(world, deadline);
-    await deadline.bound(Promise.all([within(CHANGED_FILES_MS, state.judging), removed]));
-    const build = (end: Ending) => buildReport(end, gate, changes, state, world);
-    const report = await publish(build(interrupted(checked, state)), build, state, world, deadline);
-    if (checked.kind === 'failed') explainBug(checked.error, report.verdict, world);
-    await tellReporters(report, state, world, deadline);
+    await attempt('sandbox', () => Promise.allSettled([state.opening]));
+    await attempt('sandbox', () => state.sandbox?.close());
+    const { checked, gate } = await check(ending, state, world, bound);
+    // Removes what the agent may have filled the disk with before anything is written.
+    const { runFolder } = world;
+    if (runFolder !== null)
+      await attempt('run folder', () => removeFolder(runFolder, signal.aborted ? 1_000 : 5_000));
+    const policyChanges = signal.aborted ? [] : ((await bound(state.policyChanges)) ?? []);
+    const build = (end: Ending) =>
+      buildReport(end, { gate, ...(changes ?? NO_CHANGES), policyChanges }, state, world);
+    let report = build(interrupted(checked, state));
+    let failure = await write(report);
+    // A run that published nothing keeps its ending.
+    if (failure !== null && (report.verdict.published || report.verdict.exitCode === 0)) {
+      report = build(failure);
+      failure = await write(report);
+    }
+    if (failure?.kind === 'failed') warn('outputs', failure.error);
+    if (report.verdict.reason === 'internal' && checked.kind === 'failed' && checked.error instanceof Error)
+      // For a bug report.
+      world.warn(checked.error.stack ?? '');
+    for (const reporter of await state.audience.open())
+      if (!signal.aborted || reporter.network !== true)
+        await attempt(reporter.name, () => reporter.report?.(report, signal));
     return report;
   } finally {
-    deadline.end();
+    end();
   }
 }
 
-async function removeRunFolder({ runFolder }: EndWorld, deadline: ShutdownDeadline): Promise<void> {
-  if (runFolder !== null) await removeFolder(runFolder, deadline.running() ? 1_000 : 5_000);
+/** The time left for finishing is unlimited until a signal arrives. */
+function limitShutdown(signal: AbortSignal) {
+  const { promise: over, resolve } = Promise.withResolvers<undefined>();
+  let timer: NodeJS.Timeout | undefined;
+  const start = () => {
+    timer = setTimeout(resolve, SHUTDOWN_MS, undefined);
+  };
+  if (signal.aborted) start();
+  else signal.addEventListener('abort', start, { once: true });
+  return {
+    /** Resolves to the value of the promise, or to undefined once the time is up. What is done already is seen. */
+    bound: <T>(promise: Promise<T>) => Promise.race([promise, over.then(() => nextTurn(undefined))]),
+    end: () => clearTimeout(timer),
+  };
+}
+
+type Bound = ReturnType<typeof limitShutdown>['bound'];
+
+/** After a signal there is no time to compare; a comparison may hang as the run did, and needs a sandbox that works. */
+function canCompare(ending: Ending, { interrupt }: RunState): boolean {
+  const outOfTime = ending.kind === 'exhausted' && ending.limit === 'time';
+  const isBroken = ending.kind === 'failed' && ending.error instanceof SandboxError;
+  return !outOfTime && !isBroken && !interrupt.signal.aborted;
+}
+
+const NO_CHANGES = { changedFiles: null, patchFile: null };
+
+/** Counts the agent's changes while the sandbox is still open, and writes their patch. */
+async function keepChanges({ changes, interrupt }: RunState, world: EndWorld) {
+  if (changes === null) return NO_CHANGES;
+  const { files, patch, leftOut, why } = await changes(interrupt.signal);
+  if (why !== null) world.warn(why);
+  if (files === null) return NO_CHANGES;
+  if (leftOut.length > 0)
+    world.warn(
+      `The patch leaves out ${listNames(leftOut.map(world.secrets.mask))}: workflows, actions and .gitmodules are not for git apply. Read the rest of the patch before you apply it, too.`,
+    );
+  const file = world.results === null ? null : path.join(world.results, RESULT_FILES.patch);
+  if (patch === null) return { changedFiles: files.length, patchFile: null };
+  world.onPatch?.(patch);
+  if (file !== null) writePrivateFile(file, patch);
+  return { changedFiles: files.length, patchFile: file };
 }
 
 /**
  * The final checks that can change an outcome: the gate, secrets in what is to be published, a modified guarded file.
  */
-async function check(ending: Ending, state: RunState, world: EndWorld, deadline: ShutdownDeadline) {
+async function check(ending: Ending, state: RunState, world: EndWorld, bound: Bound) {
   // Mask before truncating: half a secret is not recognized.
   let checked: Ending =
     ending.kind === 'plain_text' ? { ...ending, text: world.secrets.mask(ending.text) } : ending;
@@ -60,9 +140,10 @@ async function check(ending: Ending, state: RunState, world: EndWorld, deadline:
       const where = world.secrets.find(checked.payload);
       if (where !== null) checked = { kind: 'secret', where };
     }
-    const tampering = await deadline.bound(state.tamper?.compare() ?? Promise.resolve(null));
+    const tampering = await bound(state.tamper?.compare() ?? Promise.resolve(null));
     // What could not be compared in time may have been modified.
-    if (tampering === undefined) checked = { kind: 'cancelled', signal: signalOf(state) };
+    if (tampering === undefined)
+      checked = { kind: 'cancelled', signal: String(state.interrupt.signal.reason) };
     else if (tampering !== null) checked = { kind: 'tampered', file: tampering };
     if (checked.kind === 'tampered') world.restoreRunnerFiles();
     if (checked.kind === 'submitted')
@@ -73,116 +154,11 @@ async function check(ending: Ending, state: RunState, world: EndWorld, deadline:
   return { checked, gate };
 }
 
-function isBroken(ending: Ending): ending is Extract<Ending, { kind: 'failed' }> {
-  return ending.kind === 'failed' && ending.error instanceof SandboxError;
-}
-
-/** Counts the agent's changes while the sandbox is still open. Skipped after a signal, which leaves no time for it. */
-async function countChanges(
-  state: RunState,
-  world: EndWorld,
-  deadline: ShutdownDeadline,
-): Promise<Changed | null> {
-  if (state.changes === null || deadline.running()) return null;
-  try {
-    const { files, patch, leftOut, why } = await state.changes(state.interrupt.signal);
-    if (why !== null) world.warn(why);
-    if (files === null) return null;
-    if (leftOut.length > 0) world.warn(incomplete(leftOut.map((name) => world.secrets.mask(name))));
-    return { changedFiles: files.length, patchFile: patch === null ? null : world.writePatch(patch) };
-  } catch (error) {
-    if (!deadline.running()) warn(error, 'changes', world);
-    return null;
-  }
-}
-
-function incomplete(leftOut: readonly string[]): string {
-  return `The patch leaves out ${listNames(leftOut)}: workflows, actions and .gitmodules are not for git apply. Read the rest of the patch before you apply it, too.`;
-}
-
 /** The effect of a signal while finishing: an accepted payload is still published, and security findings are kept. */
-function interrupted(ending: Ending, state: RunState): Ending {
-  if (!state.interrupt.signal.aborted) return ending;
-  const signal = signalOf(state);
-  switch (ending.kind) {
-    case 'submitted':
-      return { ...ending, kind: 'interrupted', signal };
-    case 'plain_text':
-    case 'refused':
-    case 'exhausted':
-      return { kind: 'cancelled', signal };
-    default:
-      return ending;
-  }
-}
-
-function signalOf({ interrupt }: RunState): string {
-  return String(interrupt.signal.reason);
-}
-
-/**
- * Writes the envelope and the outputs. If one cannot be written, a run that published a payload ends with that failure
- * instead, and both are written once more. A run that published nothing keeps its ending, and the failed write becomes a
- * warning.
- */
-async function publish(
-  report: Report,
-  build: (ending: Ending) => Report,
-  state: RunState,
-  world: EndWorld,
-  deadline: ShutdownDeadline,
-): Promise<Report> {
-  const failure = await write(report, state, world, deadline);
-  if (failure === null) return report;
-  const isWorse = report.verdict.published || report.verdict.exitCode === 0;
-  const failed = isWorse ? build(failure) : report;
-  const again = isWorse ? await write(failed, state, world, deadline) : failure;
-  if (again?.kind === 'failed') warn(again.error, 'outputs', world);
-  return failed;
-}
-
-/** Writes envelope and outputs. Returns why one of them could not be written; null if both were. */
-async function write(
-  report: Report,
-  state: RunState,
-  world: EndWorld,
-  deadline: ShutdownDeadline,
-): Promise<Extract<Ending, { kind: 'failed' | 'cancelled' }> | null> {
-  let failure: Extract<Ending, { kind: 'failed' | 'cancelled' }> | null = null;
-  for (const task of [world.writeEnvelope, world.writeOutputs]) {
-    try {
-      const written = await deadline.bound(Promise.resolve(task(report)).then(() => true));
-      // After a signal nobody may read what is written.
-      if (written !== true) failure ??= { kind: 'cancelled', signal: signalOf(state) };
-    } catch (error) {
-      failure ??= { kind: 'failed', error };
-    }
-  }
-  return failure;
-}
-
-async function tellReporters(
-  report: Report,
-  state: RunState,
-  world: EndWorld,
-  deadline: ShutdownDeadline,
-): Promise<void> {
-  for (const reporter of await state.audience.open()) {
-    if (deadline.running() && reporter.network === true) continue;
-    try {
-      await deadline.bound(reporter.report?.(report, state.interrupt.signal) ?? Promise.resolve());
-    } catch (error) {
-      warn(error, reporter.name, world);
-    }
-  }
-}
-
-/** Logs the stack of a bug, for use in a bug report. */
-function explainBug(error: unknown, verdict: Verdict, world: EndWorld): void {
-  if (verdict.reason === 'internal' && error instanceof Error && error.stack !== undefined)
-    world.warn(error.stack);
-}
-
-function warn(error: unknown, what: string, world: EndWorld): void {
-  world.warn(`${what}: ${messageFor(error, world.entry)}`);
+function interrupted(ending: Ending, { interrupt }: RunState): Ending {
+  if (!interrupt.signal.aborted) return ending;
+  const signal = String(interrupt.signal.reason);
+  if (ending.kind === 'submitted') return { ...ending, kind: 'interrupted', signal };
+  const isCut = ending.kind === 'plain_text' || ending.kind === 'refused' || ending.kind === 'exhausted';
+  return isCut ? { kind: 'cancelled', signal } : ending;
 }

@@ -6,7 +6,6 @@ import { InputError } from '../errors.ts';
 import { createPricer, unknownPriceError } from '../providers/pricing.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createProvider } from '../providers/registry.ts';
-import type { Report } from '../reporters/report-types.ts';
 import { NO_USAGE } from '../text/usage.ts';
 import type { RunState, World } from './world.ts';
 
@@ -17,12 +16,26 @@ const RETRY_DELAY_MS = 2_000;
 
 /**
  * Creates the provider: loads its SDK, or opens the recording that replaces the model.
+ * @param workingDirectory the agent's; recorded, because calls may name files in it.
+ * @param onRequest called whenever a request is on its way, and at once for a recording.
  * @throws InputError for settings that cannot make a valid request, and for an invalid recording
  */
-export async function connect(config: Config, state: RunState, world: World): Promise<Provider> {
+export async function connect(
+  config: Config,
+  workingDirectory: string,
+  onRequest: () => void,
+  state: RunState,
+  world: World,
+): Promise<Provider> {
+  const task = { policy: state.policy, workingDirectory };
   if (config.replay !== null) {
-    state.asked.resolve(true);
-    return replay(config.replay, state, world);
+    onRequest();
+    const reading = await world.files.readFile(config.replay);
+    if (!reading.ok) throw new InputError('replay', reading.problem);
+    const { openReplay } = await import('../replay/replay.ts');
+    const { header, provider } = await openReplay(reading.text, task);
+    state.replay = { ...header, name: provider.model };
+    return provider;
   }
   const provider = await createProvider({
     ...config.model,
@@ -32,14 +45,13 @@ export async function connect(config: Config, state: RunState, world: World): Pr
     fetch: (...request) => {
       const written = nextRequestWritten();
       const answer = world.fetch(...request);
-      const asked = () => state.asked.resolve(true);
-      void Promise.race([written, answer]).then(asked, asked);
+      void Promise.race([written, answer]).then(onRequest, onRequest);
       return answer;
     },
   });
-  const { recording = null } = world;
-  if (recording === null) return provider;
-  return world.features.record(provider, recording.append, state, world);
+  if (!world.recording) return provider;
+  const { recordRun } = await import('../replay/recorder.ts');
+  return recordRun(provider, world.recording.append, task, world);
 }
 
 /** Where undici, Node's and ours, tells that a request has been written to its connection. */
@@ -56,67 +68,33 @@ function nextRequestWritten(): Promise<void> {
   return promise;
 }
 
-async function replay(file: string, state: RunState, world: World): Promise<Provider> {
-  const reading = await world.files.readFile(file);
-  if (!reading.ok) throw new InputError('replay', reading.problem);
-  return world.features.replay(reading.text, state);
+/** Warnings about where the responses come from, or are recorded. */
+export function modelWarnings(
+  { replay }: RunState,
+  { recording }: Pick<World, 'recording'>,
+): readonly string[] {
+  if (replay !== null)
+    return [
+      `Replayed: no model judged this. The answers come from a recording of ${replay.model}, made ${replay.created}.`,
+    ];
+  if (!recording) return [];
+  return [
+    `This run is recorded in ${recording.file}: all that the model says, arguments of structured_output included, readable by its owner only. Look at it before you share it.`,
+  ];
 }
 
-/** The name shown for a replay instead of the model's, so that it is not taken for a verdict of the model. */
-export function replayName(model: string): string {
-  return `replay of ${model}`;
-}
-
-/** @throws InputError for a replay whose author could choose the verdict, and for a recording of a replay */
-export function requirePlaces({ replay }: Config, world: World): void {
-  const { recording = null } = world;
-  if (replay === null) return;
-  if (world.privileged) {
-    throw new InputError(
-      'replay',
-      `It is refused on ${world.subject?.event ?? 'this trigger'}: it runs with the repository's rights, and the author of the recording would decide the verdict. Use it on push or pull_request.`,
-    );
-  }
-  if (recording !== null)
-    throw new InputError('replay', 'A replay cannot be recorded. Leave out record or replay.');
-}
-
-/** A warning about where the responses come from or are recorded; null when there is none. */
-export function modelWarning({ replay }: RunState, world: Pick<World, 'recording'>): string | null {
-  if (replay !== null) {
-    return `Replayed: no model judged this. The answers come from a recording of ${replay.model}, made ${replay.created}.`;
-  }
-  const { recording = null } = world;
-  return recording === null
-    ? null
-    : `This run is recorded in ${recording.file}: all that the model says, arguments of structured_output included, readable by its owner only. Look at it before you share it.`;
-}
-
-export function answeredBy({
-  config,
-  replay,
-  identity,
-}: RunState): Pick<Report, 'model' | 'provider' | 'replayed'> {
-  const { model, provider } = config?.model ?? { model: identity.model, provider: '' };
-  if ((config?.replay ?? null) === null) return { model, provider };
-  const name = replayName(replay?.model ?? (model === '' ? 'nothing' : model));
-  return { model: name, provider: replay?.provider ?? provider, replayed: true };
-}
-
-/** Loads the price list, which is large, only when there is usage to price, and notes its name of the model. A replay is free. */
-export function lazyPrice({ model, replay }: Config, state: RunState): Price {
+/**
+ * Returns the price of one completion, and notes the price list's name of the model. A replay is free.
+ * @throws InputError for `max-cost-usd` if the price of the model is unknown
+ */
+export async function findPrice({ model, replay, maxCostUsd }: Config, state: RunState): Promise<Price> {
   if (replay !== null) return async () => 0;
-  let pricer: ReturnType<typeof createPricer> | null = null;
-  return async (usage) => {
-    pricer ??= createPricer(model);
-    const price = await pricer(usage);
-    state.pricedAs = price?.pricedAs ?? null;
-    return price?.usd ?? null;
+  const pricer = createPricer(model);
+  const price: Price = async (usage) => {
+    const found = await pricer(usage);
+    state.pricedAs = found?.pricedAs ?? null;
+    return found?.usd ?? null;
   };
-}
-
-/** @throws InputError for `max-cost-usd` when the price of the model is unknown */
-export async function requirePrice(config: Config, price: Price): Promise<void> {
-  if (config.maxCostUsd === null || (await price(NO_USAGE)) !== null) return;
-  throw unknownPriceError(config.model.model);
+  if (maxCostUsd !== null && (await price(NO_USAGE)) === null) throw unknownPriceError(model.model);
+  return price;
 }

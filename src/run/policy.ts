@@ -1,7 +1,7 @@
 /** The policy of a run: schema, gate and prompt, read once and frozen before the first model call. */
 import { createHash } from 'node:crypto';
 import type { Config } from '../config/parse-config.ts';
-import { type Contract, createContract, createGate } from '../contract/contract.ts';
+import { createContract, createGate } from '../contract/contract.ts';
 import { automaticGate, suggestGate, ungated } from '../contract/presets.ts';
 import {
   localPath,
@@ -12,34 +12,30 @@ import {
 } from '../contract/source.ts';
 import { InputError } from '../errors.ts';
 import type { PolicyFile } from '../types.ts';
-import { type EvidencePolicy, readEvidencePolicy } from './evidence-policy.ts';
+import { readEvidencePolicy } from './evidence-policy.ts';
 import type { RunState, World } from './world.ts';
 
-export async function loadPolicy(
-  config: Config,
-  state: RunState,
-  world: World,
-): Promise<{
-  contract: Contract;
-  prompt: string;
-  evidence: EvidencePolicy;
-  warnings: readonly string[];
-}> {
-  const schema = await parseSchemaArgument(config.schema, world.files);
-  const contract = await createContract(schema.schema, world.validate ?? null);
-  const auto = automaticGate(contract.schema, schema.preset, world.entry);
+export type RunPolicy = Awaited<ReturnType<typeof loadPolicy>>;
+
+/**
+ * Reads the policy, and notes it in the state. Its `files` are those of this repository that it comes from.
+ * @throws InputError, ContractError
+ */
+export async function loadPolicy(config: Config, state: RunState, world: World) {
+  const { schema, preset } = await parseSchemaArgument(config.schema, world.files);
+  const contract = await createContract(schema, world.validate ?? null);
+  const auto = automaticGate(contract.schema, preset, world.entry);
   const request = await parseGateArgument(config.gate, auto, world.files);
   state.gate = await createGate(request, contract);
-  const warnings = [...contract.warnings, ...state.gate.warnings];
-  const isOpen = schema.preset === null && config.gate === 'auto' && request.kind === 'none';
+  const isOpen = preset === null && config.gate === 'auto' && request.kind === 'none';
   // On the command line and in the library a schema often asks for no verdict.
   if (isOpen && (world.entry === 'action' || suggestGate(contract.schema) !== null)) {
     const { message, fix } = ungated(contract.schema);
     state.openGate = [`${message} ${fix}`];
-    warnings.push(...state.openGate);
   }
+  for (const text of [...contract.warnings, ...state.gate.warnings, ...state.openGate])
+    state.audience.notice('warning', text);
   state.outputNames = contract.outputNames;
-  const evidence = readEvidencePolicy(config, contract.schema, schema.preset);
   const prompt = await readPrompt(config.prompt, world);
   state.policy = {
     schema_sha256: sha256(JSON.stringify(contract.schema)),
@@ -47,24 +43,18 @@ export async function loadPolicy(
     prompt_sha256: sha256(prompt),
     version: world.version,
   };
-  const read = state.placed.promise.then(() => state.change);
-  // Needed only for the report, so the run itself does not wait for it.
-  state.judging = state.asked.promise
-    .then(() => world.findPolicyChanges(policyFiles(config), read))
-    .then((changes) => {
-      state.policyChanges = changes;
-    });
-  return { contract, prompt, evidence, warnings };
+  const evidence = readEvidencePolicy(config, contract.schema, preset);
+  return { contract, prompt, evidence, files: policyFiles(config) };
 }
 
-/** The policy files of this repository, with their paths as typed. */
+/** Returns the files with their paths as typed. */
 function policyFiles({ schema, gate, prompt, replay }: Config): readonly PolicyFile[] {
-  const files: readonly (readonly [PolicyFile['what'], string | null])[] = [
+  const files = [
     ['schema', pathHere(schema)],
     ['gate', pathHere(gate)],
     ['prompt-file', 'file' in prompt ? localPath(prompt.file) : null],
     ['replay', replay],
-  ];
+  ] as const;
   return files.flatMap(([what, path]) => (path === null ? [] : [{ what, path }]));
 }
 

@@ -1,89 +1,77 @@
 /** Builds the report that all reporters show from the state of a run. */
-
 import type { Config } from '../config/parse-config.ts';
-import type { Evidence, FindingEvidence, Report, RunSettings } from '../reporters/report-types.ts';
+import type { Evidence, Report, RunSettings } from '../reporters/report-types.ts';
 import { resolveFindings } from '../reporters/source-locations.ts';
-
-import { listNames } from '../text/messages.ts';
+import { counted, listNames } from '../text/messages.ts';
 import { STRUCTURED_OUTPUT_NAME } from '../tools/structured-output.ts';
-import type { GateResult, JsonObject } from '../types.ts';
+import type { JsonObject } from '../types.ts';
 import { type Ending, preview, verdictOf } from './endings.ts';
-import { answeredBy, modelWarning } from './model.ts';
+import { modelWarnings } from './model.ts';
 import type { EndWorld, RunState } from './world.ts';
 
-export interface Changed {
-  readonly changedFiles: number;
-  /** null when no patch was written. */
-  readonly patchFile: string | null;
-}
+/** What is found out while a run is finished. */
+type Found = Pick<Report, 'gate' | 'changedFiles' | 'patchFile' | 'policyChanges'>;
 
-export function buildReport(
-  ending: Ending,
-  gate: GateResult | null,
-  changes: Changed | null,
-  state: RunState,
-  world: EndWorld,
-): Report {
-  const { record, config } = state;
+export function buildReport(ending: Ending, found: Found, state: RunState, world: EndWorld): Report {
+  const { gate } = found;
+  const { record, config, sandbox, judgedWith } = state;
   const verdict = verdictOf(ending, {
     turns: record.totals.turns,
     gate,
-    limits: limitWords(state),
+    limits: limitWords(config),
     entry: world.entry,
-    structuredOutputExcluded: config?.excludeTools.includes(STRUCTURED_OUTPUT_NAME) ?? false,
+    isExcluded: config?.excludeTools.includes(STRUCTURED_OUTPUT_NAME) ?? false,
   });
-  const replayed = state.replay === null ? [] : [modelWarning(state, world) ?? ''];
-  const payload: JsonObject | null = 'payload' in ending && verdict.published ? ending.payload : null;
+  const payload = 'payload' in ending && verdict.published ? ending.payload : null;
   const report: Report = {
+    ...found,
+    gate: payload === null ? null : gate,
     verdict,
     payload,
-    gate: payload === null ? null : gate,
     turnCount: record.totals.turns,
     rejections: record.rejections,
     repaired: 'repaired' in ending ? ending.repaired : null,
     usage: record.totals.usage,
     costUsd: (config?.replay ?? null) === null ? record.totals.costUsd : 0,
     pricedAs: state.pricedAs,
-    startedAt: state.beganAt.toISOString(),
-    durationMs: Math.round(world.now() - state.startedAt),
+    startedAt: state.startedAt.toISOString(),
+    durationMs: Date.now() - state.startedAt.getTime(),
     ...answeredBy(state),
     sessionId: state.sessionId,
-    leg: state.identity.leg,
-    vote: state.identity.vote,
-    evidence: evidenceOf(payload, state, world),
+    leg: config?.leg ?? null,
+    vote: config?.vote ?? null,
+    evidence: describeEvidence(payload, state, world),
     action: actionOf(world),
-    settings: config === null ? null : settingsOf(config),
-    isolation: state.sandbox?.isolation() ?? 'none',
-    scratch: state.sandbox?.layer() ?? null,
+    settings: config !== null && state.isValid ? settingsOf(config) : null,
+    isolation: sandbox?.isolation() ?? 'none',
+    scratch: sandbox?.layer() ?? null,
     lastAssistantText: ending.kind === 'plain_text' ? preview(ending.text) : null,
     subject: world.subject,
     policy: state.policy,
-    policyChanges: state.policyChanges,
     outputNames: state.outputNames,
-    changedFiles: changes?.changedFiles ?? null,
-    patchFile: changes?.patchFile ?? null,
     results: world.results,
     weaknesses: [
-      ...replayed,
+      ...(state.replay === null ? [] : modelWarnings(state, world)),
       ...state.openGate,
-      ...(state.sandbox?.weaknesses() ?? []),
-      ...judgedSentence(state),
+      ...(sandbox?.weaknesses() ?? []),
+      // These files may have made the command succeed.
+      ...(judgedWith.length === 0
+        ? []
+        : [
+            `Before the command of this report was judged, the agent changed or made ${listNames(judgedWith)}.`,
+          ]),
     ],
   };
   return state.describe?.(report) ?? report;
 }
 
-function evidenceOf(payload: JsonObject | null, state: RunState, { locate }: EndWorld): Evidence | null {
-  if (locate === null) return null;
-  return describeEvidence(payload, state, payload === null ? [] : resolveFindings(payload, locate));
-}
-
-/** Names the files that may have made the command succeed that the payload is about. */
-function judgedSentence({ judgedWith }: RunState): readonly string[] {
-  if (judgedWith.length === 0) return [];
-  return [
-    `Before the command of this report was judged, the agent changed or made ${listNames(judgedWith)}.`,
-  ];
+function answeredBy({ config, isValid, replay }: RunState): Pick<Report, 'model' | 'provider' | 'replayed'> {
+  if (config === null) return { model: '', provider: '' };
+  const { model } = config.model;
+  const provider = isValid ? config.model.provider : '';
+  if (config.replay === null) return { model, provider };
+  const name = replay?.name ?? 'replay of nothing';
+  return { model: name, provider: replay?.provider ?? provider, replayed: true };
 }
 
 function actionOf({ entry, environment }: EndWorld): Report['action'] {
@@ -108,35 +96,36 @@ function settingsOf(config: Config): RunSettings {
   };
 }
 
-function limitWords({ config }: RunState) {
-  const count = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`;
+/** The limits of a run as its verdict names them. A limit that is not set is never reached. */
+function limitWords(config: Config | null) {
+  const { maxTurns, timeoutMs = 0, maxTotalTokens, maxCostUsd } = config ?? {};
   return {
-    turns: `${count(config?.maxTurns ?? 0, 'turn')} (max-turns)`,
-    time: count((config?.timeoutMs ?? 0) / 60_000, 'minute'),
-    tokens: count(config?.maxTotalTokens ?? 0, 'token'),
-    cost: `$${config?.maxCostUsd ?? 0}`,
+    turns: `${counted(maxTurns ?? 0, 'turn')} (max-turns)`,
+    time: `${counted(timeoutMs / 60_000, 'minute')} (timeout-minutes)`,
+    tokens: `${counted(maxTotalTokens ?? 0, 'token')} (max-total-tokens)`,
+    cost: `$${maxCostUsd ?? 0} (max-cost-usd)`,
   };
 }
 
 function describeEvidence(
   payload: JsonObject | null,
   { context, record, commands, evidence }: RunState,
-  findings: readonly FindingEvidence[],
+  { locate }: EndWorld,
 ): Evidence | null {
   if (context === null) return null;
   const looked = payload === null ? null : (evidence?.groundingOf(payload) ?? null);
+  const grounded = looked?.findings.map(({ path, line, lineWas, status }) => ({
+    path,
+    line,
+    lineWas,
+    grounding: status,
+  }));
   return {
     context,
     toolCalls: record.toolCalls,
     coverage: evidence?.coverage() ?? null,
     commands,
     grounding: looked?.counts ?? null,
-    findings:
-      looked === null
-        ? findings
-        : looked.findings.map(({ path: name, line, lineWas, status }) => ({
-            ...{ path: name, line, lineWas },
-            grounding: status,
-          })),
+    findings: grounded ?? (payload === null ? [] : resolveFindings(payload, locate)),
   };
 }

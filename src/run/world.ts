@@ -9,7 +9,6 @@ import type { Grounded } from '../evidence/grounding.ts';
 import type { EvidenceReview } from '../evidence/review.ts';
 import type { AgentChanges } from '../git/patch.ts';
 import type { ChangeContext } from '../github/context.ts';
-import type { Provider } from '../providers/provider.ts';
 import type { Report, Reporter } from '../reporters/report-types.ts';
 import type { Locate } from '../reporters/source-locations.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
@@ -31,7 +30,7 @@ import type {
 import { type Audience, createAudience } from './audience.ts';
 import type { EndListener } from './signals.ts';
 
-/** What finishing needs, for any kind of work. */
+/** What any kind of run needs: that of an agent, or a merge. */
 export interface EndWorld {
   /** How the user started this run. Messages name inputs as that entry writes them. */
   readonly entry: Entry;
@@ -43,18 +42,24 @@ export interface EndWorld {
   readonly results: string | null;
   /** A new private folder for the sandbox, removed when the run ends; null for a merge, which has none. */
   readonly runFolder: string | null;
-  /** Locates the files that a payload names; null for a merge, whose legs have located them. */
-  readonly locate: Locate | null;
-  /** Writes the patch of the agent's changes. Returns its path, or null when it is not a file. */
-  readonly writePatch: (patch: Buffer) => string | null;
+  /** Locates the files that a payload names. */
+  readonly locate: Locate;
+  /** Receives the patch of the agent's changes, which is also written to the results folder; absent if not wanted. */
+  readonly onPatch?: (patch: Buffer) => void;
   /** Restores this step's file-command files after something else wrote to them. */
   readonly restoreRunnerFiles: () => void;
   /** The file to which model output is recorded, a line at a time; absent or null unless requested. */
   readonly recording?: { readonly file: string; readonly append: (line: string) => void } | null;
-  /** A monotonic clock, in milliseconds. */
-  readonly now: () => number;
   /** Registers the listener for signals and uncaught errors, for the lifetime of the process. */
   readonly listen: (listener: EndListener) => void;
+  /**
+   * Returns the policy files that the pull request changes. Never rejects.
+   * @param read the change as it was read for this run; it is used if GitHub does not list all of its files.
+   */
+  readonly findPolicyChanges: (
+    files: readonly PolicyFile[],
+    read: Change | null,
+  ) => Promise<readonly PolicyChange[]>;
   /** Opens the reporters, once the model has been asked. They are notified in this order, during the run and at its end. */
   readonly openReporters: () => Promise<readonly Reporter[]>;
   /** Writes the envelope to the results folder. @throws InputError when it cannot be written */
@@ -69,13 +74,10 @@ export interface EndWorld {
 export interface World extends EndWorld {
   /** A real, absolute path. */
   readonly workspace: string;
-  readonly home: string;
-  readonly temp: string;
+  /** A new private folder, directly in RUNNER_TEMP on GitHub. */
   readonly runFolder: string;
   /** Files outside the workspace that the agent must never change: our bundle and this step's file-command files. */
   readonly guarded: readonly string[];
-  /** Absolute folders in which the programs of the sandbox are looked up. Default: the system's own. */
-  readonly programFolders?: readonly string[];
   /** Whether the trigger runs untrusted content with the repository's rights. */
   readonly privileged: boolean;
   /** Validates a payload in addition to the schema: the validator of a library's schema object. Absent for none. */
@@ -87,30 +89,8 @@ export interface World extends EndWorld {
    * Never rejects.
    */
   readonly findContext: () => Promise<ChangeContext | 'unknown' | null>;
-  /**
-   * Returns the policy files that the pull request changes. Never rejects.
-   * @param read the change as it was read for this run; it is used if GitHub does not list all of its files.
-   */
-  readonly findPolicyChanges: (
-    files: readonly PolicyFile[],
-    read?: Promise<Change | null>,
-  ) => Promise<readonly PolicyChange[]>;
   /** `fetch` through the proxies and with the certificate authorities of this machine. */
   readonly fetch: typeof fetch;
-  readonly features: Features;
-}
-
-/** Features on top of the core, passed in by entries. Each is loaded only by runs whose inputs request it. */
-export interface Features {
-  /** Opens a recording in place of a model. @throws InputError when the text is not a recording */
-  readonly replay: (text: string, state: RunState) => Promise<Provider>;
-  /** Returns a provider that records its responses, a line at a time. */
-  readonly record: (
-    provider: Provider,
-    append: (line: string) => void,
-    state: RunState,
-    world: World,
-  ) => Promise<Provider>;
 }
 
 /** What the verdict of a run rests on. */
@@ -128,104 +108,65 @@ export interface LookedUp {
 }
 
 /** What a run knows so far. Filled step by step, so that a run that fails midway is reported with all that is known. */
-export interface RunState {
-  readonly sessionId: string;
-  readonly startedAt: number;
-  readonly beganAt: Date;
-  readonly record: AgentRecord;
+export class RunState {
+  readonly sessionId: string = randomUUID();
+  readonly startedAt = new Date();
+  readonly record: AgentRecord = createRecord();
+  readonly audience: Audience;
   /** Aborted with a `RunStop`, or with the error that makes it pointless to continue. */
-  readonly stop: AbortController;
+  readonly stop = new AbortController();
   /** Aborted by signals only, even when the run has already ended for another reason. */
-  readonly interrupt: AbortController;
+  readonly interrupt = new AbortController();
   /** Ends the run when its time is up; undefined until it has begun. */
   timer: NodeJS.Timeout | undefined;
-  /** Identifies the run even when other inputs are invalid; the model is as typed. */
-  identity: Pick<Config, 'leg' | 'vote'> & { readonly model: string };
-  /** null when an input is invalid. */
-  config: Config | null;
-  /** The working directory of the agent, absolute; empty until the inputs have been checked. */
-  workingDirectory: string;
-  /** The header of the recording; null for a live run, and until the recording has been read. */
-  replay: { readonly model: string; readonly provider: string; readonly created: string } | null;
+  /** An invalid input has its default value; null for a merge. */
+  config: Config | null = null;
+  /** Whether the inputs that can be checked without this machine are valid. */
+  isValid = false;
+  /** The recording that answers, and the name of its model in reports; null for a live run, and until it has been read. */
+  replay: (Pick<Report, 'model' | 'provider'> & { readonly name: string; readonly created: string }) | null =
+    null;
   /** The name by which the price list knows the model; null if that is the model's own, or if nothing is priced. */
-  pricedAs: string | null;
-  outputNames: readonly string[];
-  gate: Gate | null;
+  pricedAs: string | null = null;
+  outputNames: readonly string[] = [];
+  gate: Gate | null = null;
   /** The warning that a schema of the user's own has no gate; empty if there is nothing to warn of. */
-  openGate: readonly string[];
+  openGate: readonly string[] = [];
   policy: PolicyDigest;
-  policyChanges: readonly PolicyChange[];
-  /** Resolved once the first request is on its way; with false if none will be sent. */
-  readonly asked: PromiseWithResolvers<boolean>;
+  /** The policy files that the pull request changes. Asked for while the model answers, and never rejects. */
+  policyChanges: Promise<readonly PolicyChange[]> = Promise.resolve([]);
   /** Settles once `sandbox` begins to open, or will not be opened. */
-  opening: Promise<unknown>;
-  readonly audience: Audience;
-  /** Resolved once `change` is known, or will not be. */
-  readonly placed: PromiseWithResolvers<void>;
-  /** Resolves once `policyChanges` is known. */
-  judging: Promise<void>;
-  /** How much of the change the model was given; null until known. */
-  context: ContextStatus | null;
-  /** The change as files and hunks; null while it is not known, for the reason in `noChange`. */
-  change: Change | null;
-  /** What is said of the coverage if `change` is null: it is partial if there is a change that was not given. */
-  noChange: { readonly status: 'partial' | 'unknown'; readonly why: string };
-  /** The diffs in the context folder, by their path. */
-  diffs: ReadonlyMap<string, string>;
-  /** The diff in the first message; null if there is none. */
-  inlined: string | null;
-  /** The usage of the first turn; null until then, and if the provider does not report it. */
-  firstUsage: Usage | null;
-  /** The last commands that the agent ran. */
-  readonly commands: CommandRecord[];
-  /** The files that the agent had changed or made when the command of its payload was judged. */
-  judgedWith: readonly string[];
-  /** Measures what the verdict rests on; null until the sandbox is ready. */
-  evidence: RunEvidence | null;
-  /** Lets a feature on top of the core change the report; null for a plain agent run. */
-  describe: ((report: Report) => Report) | null;
-  sandbox: OpenedSandbox | null;
-  tamper: TamperCheck | null;
+  opening: Promise<unknown> = Promise.resolve();
+  sandbox: OpenedSandbox | null = null;
+  tamper: TamperCheck | null = null;
   /** Compares the workspace with what it was before the agent; null without a repository, and until that is known. */
-  changes: ((signal: AbortSignal) => Promise<AgentChanges>) | null;
-}
-
-export function createState(world: EndWorld): RunState {
-  return {
-    sessionId: randomUUID(),
-    startedAt: world.now(),
-    beganAt: new Date(),
-    record: createRecord(),
-    stop: new AbortController(),
-    interrupt: new AbortController(),
-    timer: undefined,
-    identity: { leg: null, vote: null, model: '' },
-    config: null,
-    workingDirectory: '',
-    replay: null,
-    pricedAs: null,
-    outputNames: [],
-    gate: null,
-    openGate: [],
-    policy: { schema_sha256: null, gate_sha256: null, prompt_sha256: null, version: world.version },
-    policyChanges: [],
-    asked: Promise.withResolvers(),
-    opening: Promise.resolve(),
-    audience: createAudience(world.openReporters, world.warn),
-    placed: Promise.withResolvers(),
-    judging: Promise.resolve(),
-    context: null,
-    change: null,
-    noChange: { status: 'unknown', why: 'The run ended before the change was known.' },
-    diffs: new Map(),
-    inlined: null,
-    firstUsage: null,
-    commands: [],
-    judgedWith: [],
-    evidence: null,
-    describe: null,
-    sandbox: null,
-    tamper: null,
-    changes: null,
+  changes: ((signal: AbortSignal) => Promise<AgentChanges>) | null = null;
+  /** How much of the change the model was given; null until known. */
+  context: ContextStatus | null = null;
+  /** The change as files and hunks; null while it is not known, for the reason in `noChange`. */
+  change: Change | null = null;
+  /** What is said of the coverage if `change` is null: it is partial if there is a change that was not given. */
+  noChange: { readonly status: 'partial' | 'unknown'; readonly why: string } = {
+    status: 'unknown',
+    why: 'The run ended before the change was known.',
   };
+  /** The diffs in the context folder, by their path. */
+  diffs: ReadonlyMap<string, string> = new Map();
+  /** The diff in the first message; null if there is none. */
+  inlined: string | null = null;
+  /** The usage of the first turn; null until then, and if the provider does not report it. */
+  firstUsage: Usage | null = null;
+  /** The last commands that the agent ran. */
+  readonly commands: CommandRecord[] = [];
+  /** The files that the agent had changed or made when the command of its payload was judged. */
+  judgedWith: readonly string[] = [];
+  /** Measures what the verdict rests on; null until the sandbox is ready. */
+  evidence: RunEvidence | null = null;
+  /** Lets a feature on top of the core change the report; null for a plain agent run. */
+  describe: ((report: Report) => Report) | null = null;
+
+  constructor({ version, openReporters, warn }: EndWorld) {
+    this.audience = createAudience(openReporters, warn);
+    this.policy = { schema_sha256: null, gate_sha256: null, prompt_sha256: null, version };
+  }
 }

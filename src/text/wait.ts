@@ -17,3 +17,12 @@ export async function race<T>(promise: Promise<T>, signal: AbortSignal): Promise
     signal.removeEventListener('abort', onAbort);
   }
 }
+
+/** Returns a function that calls `make` at its first call, and returns the same promise at each. */
+export function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

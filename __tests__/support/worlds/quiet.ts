@@ -1,8 +1,6 @@
 /** The world of a run without GitHub. */
 import path from 'node:path';
 import type { Files } from '../../../src/contract/source.ts';
-import { recordRun } from '../../../src/replay/recorder.ts';
-import { openReplay } from '../../../src/replay/replay.ts';
 import type { World } from '../../../src/run/world.ts';
 import { createSecrets } from '../../../src/text/secrets.ts';
 
@@ -19,17 +17,14 @@ export function quietWorld(base: string, runFolder: string): World {
   const workspace = path.join(base, 'workspace');
   return {
     entry: 'action',
-    environment: { PATH: process.env['PATH'] },
+    environment: { PATH: process.env['PATH'], HOME: base },
     version: '0.0.0',
     secrets: createSecrets(),
     subject: null,
     workspace,
-    home: base,
-    temp: path.join(base, 'temp'),
     runFolder,
     results: null,
     locate: () => null,
-    writePatch: () => 'changes.patch',
     restoreRunnerFiles: () => undefined,
     guarded: [],
     privileged: false,
@@ -37,8 +32,6 @@ export function quietWorld(base: string, runFolder: string): World {
     findContext: async () => null,
     findPolicyChanges: async () => [],
     fetch,
-    features: { replay: openReplay, record: recordRun },
-    now: () => performance.now(),
     listen: () => undefined,
     openReporters: async () => [],
     writeEnvelope: () => undefined,

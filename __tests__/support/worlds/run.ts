@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
 import type { InputName } from '../../../src/config/inputs.ts';
-import type { Report, RunEvent } from '../../../src/reporters/report-types.ts';
+import type { RunEvent } from '../../../src/reporters/report-types.ts';
 import { run } from '../../../src/run/run.ts';
 import type { World } from '../../../src/run/world.ts';
 import {
@@ -23,7 +23,7 @@ export let model: Awaited<ReturnType<typeof startModel>>;
 
 beforeEach(async () => {
   base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'run-')));
-  for (const name of ['workspace', 'temp/run']) await mkdir(path.join(base, name), { recursive: true });
+  for (const name of ['workspace', 'temp']) await mkdir(path.join(base, name), { recursive: true });
   model = await startModel([good]);
 });
 
@@ -31,22 +31,6 @@ afterEach(async () => {
   await model.close();
   await rm(base, { recursive: true, force: true });
 });
-
-/** What a run tells, before it told anything. */
-export const nothing = () => ({
-  ...{ reports: [] as Report[], published: [] as Report[], warnings: [] as string[] },
-});
-
-export function world(told: ReturnType<typeof nothing>, more: Partial<World> = {}): World {
-  return {
-    ...quietWorld(base, path.join(base, 'temp', 'run')),
-    files: localFiles(async (file) => ({ ok: true, text: await readFile(file, 'utf8') })),
-    openReporters: async () => [{ name: 'probe', report: async (report) => void told.reports.push(report) }],
-    writeOutputs: (report) => void told.published.push(report),
-    warn: (text) => told.warnings.push(text),
-    ...more,
-  };
-}
 
 export type Inputs = Partial<Record<InputName, string>>;
 
@@ -70,15 +54,16 @@ export const command = (line: string): Reply => calls('shell', { command: line }
 /** Runs to the end. */
 export async function start(parsed: ReturnType<typeof config>, more: Partial<World> = {}) {
   const events: RunEvent[] = [];
-  const told = nothing();
-  const own = world(told, {
-    runFolder: await mkdtemp(path.join(base, 'temp', 'run-')),
+  const warnings: string[] = [];
+  const report = await run(parsed, {
+    ...quietWorld(base, await mkdtemp(path.join(base, 'temp', 'run-'))),
+    files: localFiles(async (file) => ({ ok: true, text: await readFile(file, 'utf8') })),
     openReporters: async () => [{ name: 'events', event: (event) => void events.push(event) }],
+    warn: (text) => warnings.push(text),
     ...more,
   });
-  const report = await run(parsed, own);
   const notices = events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
-  return { report, events, notices, warnings: told.warnings };
+  return { report, events, notices, warnings };
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The configuration of inputs as the runner passes them. */
-import * as action from '../../../../src/action/raw-inputs.ts';
+import { readInputs } from '../../../../src/action/inputs.ts';
+import { INPUTS } from '../../../../src/config/inputs.ts';
 import { type Config, parseConfig } from '../../../../src/config/parse-config.ts';
 import type { Parsed } from '../../../../src/config/values.ts';
 import { type InputError, throwProblems } from '../../../../src/errors.ts';
@@ -8,19 +9,11 @@ import { MERGE_NAMES, type MergeConfig, parseMergeConfig } from '../../../../src
 type Texts = Readonly<Record<string, string>>;
 
 /** Reads the inputs of the main action in a process with these variables. */
-export function readActionInputs(variables: Texts): ReturnType<typeof action.readActionInputs> {
-  return withVariables(variables, action.readActionInputs);
-}
-
-/** @actions/core reads only the environment of the process. */
-function withVariables<T>(variables: Texts, read: () => T): T {
-  const real = process.env;
-  process.env = { ...variables };
-  try {
-    return read();
-  } finally {
-    process.env = real;
-  }
+export function readActionInputs(variables: Texts) {
+  return readInputs(
+    INPUTS.map(({ name }) => name),
+    variables,
+  );
 }
 
 /** The variables that the runner sets for the inputs of a step. */
@@ -45,9 +38,7 @@ export function configFrom(inputs: Texts, environment: Texts = {}): Config {
 
 /** The same for a merge. */
 export function mergeConfigFrom(inputs: Texts): MergeConfig {
-  const { raw, problems: earlier } = withVariables(inputVariables(inputs), () =>
-    action.readInputs(MERGE_NAMES),
-  );
+  const { raw, problems: earlier } = readInputs(MERGE_NAMES, inputVariables(inputs));
   const { config, problems } = parseMergeConfig(raw, { problems: earlier });
   throwProblems(problems);
   return config;
