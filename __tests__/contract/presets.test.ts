@@ -61,7 +61,7 @@ describe.each(Object.entries(samples))(
 
     it('has rows that annotations and SARIF can read, each with its own severity', () => {
       const rows = unmet.flatMap(({ findings, failures }) => findings ?? failures ?? []);
-      const read = unmet.flatMap(readFindings);
+      const read = unmet.flatMap((payload) => readFindings(payload));
       expect(read.length).toBe(rows.length);
       const place = { path: expect.stringMatching(/^a\./u), line: 1 };
       const title = expect.stringMatching(/^(?:t|a > b)$/u);

@@ -94,7 +94,7 @@ describe('a run', () => {
     const schema = args.includes('-f') ? [] : ['--json-schema', './schema.json'];
     const run = await cli([...args, ...schema, ...usual()], stdin);
     expect([run.code, run.stdout]).toEqual([0, PRINTED]);
-    expect(run.stderr).toContain('✓ accepted, without a gate');
+    expect(run.stderr).toContain('☑ accepted, without a gate');
     expect(run.stderr).not.toContain('42 tests');
     expect(model.requests[0]?.raw).toContain(JSON.stringify(task).slice(1, -1));
     expect([readdirSync(folder), readdirSync(temporary)]).toEqual([['schema.json'], []]);

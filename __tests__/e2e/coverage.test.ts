@@ -140,5 +140,5 @@ it('a merge has the coverage of each leg, which is a weakness where it decides n
     github: { hub, event: pullRequestEvent('Rename', commits) },
   });
   expect(merged.exitCode).toBe(0);
-  expect(merged.summary).toContain('Runs of web rest on less than they could: unseen files.');
+  expect(merged.summary).toContain('Runs of web: unseen files.');
 });

@@ -19,22 +19,6 @@ describe('envelope', () => {
     expect(parseStrictJson(text).ok).toBe(true);
   });
 
-  it('contains `replayed` only for a replay', () => {
-    expect(envelope(sampleReport({ replayed: true }), same)).toMatchObject({ replayed: true });
-    expect(envelope(sampleReport({ replayed: false }), same)).not.toHaveProperty('replayed');
-  });
-
-  it("contains the price list's name of the model only if it is another one", () => {
-    const pricedAs = 'claude-sonnet-5';
-    expect(envelope(sampleReport({ pricedAs }), same)).toMatchObject({ priced_as: pricedAs });
-    expect(envelope(sampleReport({ pricedAs: null }), same)).not.toHaveProperty('priced_as');
-  });
-
-  it('contains the leg and the vote', () => {
-    expect(envelope(sampleReport({ leg: 'api', vote: '2' }), same)).toMatchObject({ leg: 'api', vote: '2' });
-    expect(envelope(sampleReport(), same)).not.toHaveProperty('merged');
-  });
-
   it('replaces unpaired surrogates with U+FFFD everywhere except in the payload', () => {
     const issues = [{ path: '/\ud83d', keyword: 'const', message: 'must be \ud83d' }];
     const written = envelope(

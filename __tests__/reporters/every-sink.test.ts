@@ -1,34 +1,299 @@
-/** No sink reveals a known secret, however the model or the repository has disguised it. */
-import { readFileSync } from 'node:fs';
+/**
+ * No sink reveals a known secret, however the model or the repository has disguised it, and none does what a text tells
+ * it: 8,000 texts, or as many as `HOSTILE_TEXTS=80000 npx vitest run every-sink` says.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { PassThrough } from 'node:stream';
+import { text as readAll } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createReportPage } from '../../src/commands/report/report-page.ts';
-import { mergedJson } from '../../src/merge/merge.ts';
 import { describeMerge } from '../../src/merge/report.ts';
 import { createAnnotations } from '../../src/reporters/annotations.ts';
-import { commentBody } from '../../src/reporters/comment.ts';
+import { createComment } from '../../src/reporters/comment.ts';
 import { createCommitStatus } from '../../src/reporters/commit-status.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
 import type { SourcePlace } from '../../src/reporters/findings.ts';
 import { createLiveLog } from '../../src/reporters/live-log.ts';
 import type { Log } from '../../src/reporters/log.ts';
-import { createMessages, createTranscript } from '../../src/reporters/messages.ts';
-import { renderPage } from '../../src/reporters/page.ts';
-import type { Evidence, Report, Reporter } from '../../src/reporters/report-types.ts';
+import { createTranscript } from '../../src/reporters/messages.ts';
+import { formatOutputs, stepOutputs } from '../../src/reporters/outputs.ts';
+import { createProgress } from '../../src/reporters/progress.ts';
+import type { Report, Reporter } from '../../src/reporters/report-types.ts';
 import { createSarif } from '../../src/reporters/sarif.ts';
-import { createTimeline } from '../../src/reporters/timeline.ts';
-import { viewOf } from '../../src/reporters/view.ts';
-import type { Json, JsonObject } from '../../src/types.ts';
+import { createStdout, type OutputFormat } from '../../src/reporters/stdout.ts';
+import { createSummary } from '../../src/reporters/summary.ts';
+import type { JsonObject } from '../../src/types.ts';
 import { sampleLeg, sampleMerged, sampleVote } from '../merge/sample-merged.ts';
-import { captureLog, knowSecrets, makeFolder } from '../support/surroundings.ts';
+import { testAll } from '../support/all.ts';
+import { parseLog, parseOutputFile, withoutStopCommands } from '../support/fakes/runner/runner.ts';
+import { captureLog, knowSecrets, makeFolder, textOf } from '../support/surroundings.ts';
+import { actionsIn } from '../support/texts/gfm.ts';
 import { eventsSaying } from './sample-events.ts';
 import { notMet, sampleReport, unpublished, VIEW } from './sample-report.ts';
 
-const folder = makeFolder();
-
 const LONG = 'sk-canary+0123456789/abcXYZ';
 const SHORT = 'hush7x';
+const secrets = knowSecrets(LONG, SHORT);
+const facts = { ...VIEW, secrets };
+const folder = makeFolder();
+const options = { file: path.join(folder, 'sink'), secrets, version: '0', cwd: '/', mask: secrets.mask };
+/** Every file is there. */
+const locate = (place: SourcePlace) => place;
+
+/** A report with texts wherever the model, a tool or the repository can put one. */
+function said([text = '', ...others]: readonly string[]): Report {
+  const finding = {
+    severity: 'error',
+    path: text,
+    line: 3,
+    rule: text,
+    title: text,
+    message: text,
+    quote: text,
+  };
+  const findings = [finding, ...others.map((message) => ({ severity: 'error', path: 'src/b.js', message }))];
+  const unproven = { path: text, line: 3, grounding: 'unproven' } as const;
+  return sampleReport({
+    verdict: { ...notMet, error: `It says ${text} here.` },
+    payload: {
+      ...{ passed: false, summary: text, [text]: text, list: [text, { [text]: text }] },
+      findings: [...findings, { ...finding, path: 'src/a.js' }],
+    },
+    gate: { status: 'not_met', issues: [{ path: `/${text}`, keyword: 'const', message: text }] },
+    repaired: { kind: 'unwrapped', key: text },
+    model: text,
+    lastAssistantText: text,
+    // A comment has twenty rows.
+    weaknesses: [text, ...others.slice(18)],
+    policyChanges: [{ what: 'schema', path: text, applied: true }],
+    evidence: {
+      ...{ context: 'truncated', toolCalls: 1, grounding: { exact: 1, moved: 0, unproven: 1 } },
+      coverage: {
+        ...{ status: 'partial', why: text },
+        files: {
+          ...{ changed: 2, required: 1, shown: 0, unseen: [text] },
+          notRequired: [{ path: text, why: 'binary' }],
+        },
+      },
+      commands: [{ command: text, exitCode: 0, seconds: 1 }],
+      findings: [...findings.map(() => unproven), { path: 'src/a.js', line: 1, grounding: 'exact' }],
+    },
+  });
+}
+
+function merged([text = '', ...others]: readonly string[]): Report {
+  const [finding] = sampleMerged().findings;
+  if (finding === undefined) throw new Error('There is a finding.');
+  const hostile = { ...finding, path: text, rule: text, title: text, message: text, legs: [text] };
+  const legs = [text, ...others].map((why) =>
+    sampleLeg(why, 'fail', [sampleVote('fail', { vote: text, why, model: text })]),
+  );
+  return describeMerge(said([text]), sampleMerged({ legs, models: [text], findings: [hostile] }));
+}
+
+/** A payload with a secret is never published, so that no data masks its payload. */
+const published = (texts: readonly string[]): Report => ({ ...said(texts), payload: { passed: false } });
+const ofProse = ([text = '']: readonly string[]): Report =>
+  sampleReport({ ...unpublished(`It says ${text} here.`), model: text, lastAssistantText: text });
+
+/** Returns what a sink writes of a run in which these texts occur. */
+type Sink = (...texts: string[]) => Promise<string>;
+
+/** A run with the first text in each event, and a call with each of the others. */
+const eventsOf = ([text = '', ...others]: readonly string[]) => [
+  ...eventsSaying(text),
+  ...others.flatMap((each) =>
+    eventsSaying(each)
+      .filter(({ type }) => /^tool_/u.test(type))
+      .slice(0, 2),
+  ),
+];
+
+/** The events of a run, and its report. */
+async function hear(reporter: Reporter, texts: readonly string[], report: Report): Promise<void> {
+  for (const event of eventsOf(texts)) reporter.event?.(event);
+  await reporter.report?.(report, new AbortController().signal);
+}
+
+function inFile(make: (text: string) => Reporter, reportOf = said): Sink {
+  return async (...texts) => {
+    writeFileSync(options.file, '');
+    await hear(make(texts[0] ?? ''), texts, reportOf(texts));
+    return readFileSync(options.file, 'utf8');
+  };
+}
+
+function inLog(write: (log: Log, text: string) => void): Sink {
+  return async (...texts) => {
+    const { log, text } = captureLog(secrets);
+    for (const each of texts) write(log, each);
+    return text();
+  };
+}
+
+function reportedInLog(make: (log: Log) => Reporter): Sink {
+  return async (...texts) => {
+    const { log, text } = captureLog(secrets);
+    await hear(make(log), texts, said(texts));
+    return text();
+  };
+}
+
+function onStdout(format: OutputFormat): Sink {
+  return async (...texts) => {
+    const stream = new PassThrough();
+    const stdout = createStdout({ ...options, stream, format });
+    for (const event of eventsOf(texts)) stdout.reporter.event?.(event);
+    await stdout.writeOutputs(published(texts));
+    return readAll(stream.end());
+  };
+}
+
+const comment: Sink = async (...texts) => {
+  let body = '';
+  const write = async (written: { readonly body: string }) => {
+    body = written.body;
+    return 'created' as const;
+  };
+  const name = texts[0] ?? '';
+  const given = { key: 'k', mode: 'always', write, notice: () => undefined } as const;
+  await hear(createComment({ ...facts, ...given, name, locate }), texts, said(texts));
+  return body;
+};
+
+async function status(...texts: string[]): Promise<string> {
+  const lines: string[] = [];
+  for (const text of texts) {
+    const set = async ({ description }: { readonly description: string }) => lines.push(description) > 0;
+    await createCommitStatus({ ...facts, set }).report?.(ofProse([text]), new AbortController().signal);
+  }
+  return lines.join('\n');
+}
+
+async function progress(...texts: string[]): Promise<string> {
+  let written = '';
+  const write = (part: string) => {
+    written += part;
+  };
+  for (const level of ['summary', 'full'] as const) {
+    const { reporter, warn, conclude } = createProgress({ write, quiet: false, level, secrets });
+    await hear(reporter, texts, said(texts));
+    for (const text of texts) warn(text);
+    await conclude(said(texts));
+  }
+  return written;
+}
+
+const live = (level: 'summary' | 'full') => reportedInLog((log) => createLiveLog({ ...facts, log, level }));
+
+const outputs: Sink = async (...texts) => {
+  const payload: JsonObject = { passed: false, summary: texts.join('\n'), list: texts };
+  const outputNames = ['passed', 'summary', ...texts];
+  return formatOutputs(stepOutputs(sampleReport({ payload, outputNames })).outputs, () => 'E', '\n');
+};
+
+/** How many texts one call takes, and what is wrong with what was written. */
+interface Kind {
+  readonly batch: number;
+  readonly wrong: (written: string) => readonly string[];
+}
+
+/** Characters that no line may contain. */
+const ACTIVE = /[^\P{Cc}\n\t]|[\u2028\u2029\u202a-\u202e\u2066-\u2069\u200b\ufeff]|[\ud800-\udfff]/gu;
+const OURS = /^https:\/\/github\.com\/octo\/demo\/|#gate_not_met$/u;
+const markdown: Kind = { batch: 45, wrong: (page) => actionsIn(page, OURS) };
+const logText = (...names: readonly string[]): Kind => ({
+  batch: 20,
+  wrong: (text) => [
+    ...(text.match(ACTIVE) ?? []),
+    ...[...parseLog(text), ...parseLog(withoutStopCommands(text))]
+      .filter(({ name }) => !names.includes(name))
+      .map(({ name }) => `the command ${name}`),
+  ],
+});
+const plainText: Kind = {
+  batch: 40,
+  wrong: (text) => [...(text.match(ACTIVE) ?? []), ...(text.match(/^\s*::|##\[/gmu) ?? [])],
+};
+const jsonLines: Kind = {
+  batch: 40,
+  wrong: (text) =>
+    text
+      .trimEnd()
+      .split('\n')
+      .filter((line) => typeof JSON.parse(line) !== 'object'),
+};
+/** Data on a terminal, or in the log of a job. */
+const stdoutLines: Kind = {
+  batch: 40,
+  wrong: (text) => [
+    ...jsonLines.wrong(text),
+    ...(text.match(/[^\P{Cc}\n]|[\u2028-\u202e\u2066-\u2069\ufeff]|##\[/gu) ?? []),
+  ],
+};
+const html: Kind = {
+  batch: 40,
+  wrong: (page) => [
+    ...(page.match(
+      /<(?!\/?(?:html|head|meta|title|style|body|section|h[1-3]|p|br|ul|li|span|code|b|details|summary|pre|footer|!doctype)\b)[^>]*/gu,
+    ) ?? []),
+    ...(page.match(/[\0\x1b\u200b\u202e]/gu) ?? []),
+  ],
+};
+const RUN_NAMES = [...stepOutputs(sampleReport()).outputs.keys()];
+const outputFile: Kind = {
+  batch: 20,
+  wrong: (block) => [...parseOutputFile(block).keys()].filter((name) => !RUN_NAMES.includes(name)),
+};
+
+const annotated = ['warning', 'error'];
+const sinks: readonly (readonly [string, Sink, Kind])[] = [
+  ['the job summary', inFile((name) => createSummary({ ...facts, ...options, name, locate })), markdown],
+  [
+    'the summary of a merge',
+    inFile((name) => createSummary({ ...facts, ...options, name }), merged),
+    markdown,
+  ],
+  ['the comment', comment, markdown],
+  ['the commit status', status, { batch: 40, wrong: (text) => text.match(ACTIVE) ?? [] }],
+  ['lines of the log', inLog((log, text) => log.info(text)), logText()],
+  ['annotations', inLog((log, text) => log.error(text, { title: text, file: text })), logText('error')],
+  ['blocks of the log', inLog((log, text) => log.group(text, text)), logText('group', 'endgroup')],
+  ['the live log', live('summary'), logText(...annotated)],
+  ['the whole live log', live('full'), logText(...annotated, 'group', 'endgroup')],
+  [
+    'the annotations of findings',
+    reportedInLog((log) => createAnnotations({ log, locate, elsewhere: 'x' })),
+    logText(...annotated),
+  ],
+  ['progress on stderr', progress, plainText],
+  ['the report page', inFile(() => createReportPage(options), published), html],
+  ['the outputs', outputs, outputFile],
+  ['the SARIF file', inFile(() => createSarif({ ...options, locate, informationUri: null })), jsonLines],
+  ['the transcript', inFile(() => createTranscript(options)), jsonLines],
+  ['the envelope of a verdict', async (...texts) => json(published(texts)), jsonLines],
+  [
+    'the envelope of prose',
+    async (...texts) => texts.map((text) => json(ofProse([text]))).join('\n'),
+    jsonLines,
+  ],
+  ['the envelope of a merge', async (...texts) => json({ ...merged(texts), payload: null }), jsonLines],
+  ['text on stdout', onStdout('text'), stdoutLines],
+  ['an object on stdout', onStdout('object'), stdoutLines],
+  ['messages on stdout', onStdout('stream-json'), stdoutLines],
+];
+
+function json(report: Report): string {
+  return JSON.stringify(envelope(report, secrets.mask));
+}
+
+const bytes = Buffer.from(LONG);
+const FORMS = [
+  ...[LONG, SHORT, bytes.toString('base64'), bytes.toString('hex')],
+  ...[encodeURIComponent(LONG), [...LONG].reverse().join('')],
+];
 const HIDDEN = [
   ...'\u200b\u00ad\ufe0f\u{e0041}\u{e01ef}\u3164\u2066\0\x7f\x1b',
   '\x1b[31m',
@@ -43,194 +308,24 @@ function disguised(secret: string): fc.Arbitrary<string> {
     .map((gaps) => [...secret].map((letter, at) => letter + gaps[at]).join(''));
 }
 
-const bytes = Buffer.from(LONG);
-const forms = [
-  ...[LONG, SHORT, bytes.toString('base64'), bytes.toString('hex')],
-  ...[encodeURIComponent(LONG), [...LONG].reverse().join('')],
-];
-
-/** The visible text: without markup and invisible characters, with character references decoded. */
+/** The visible text: without markup and invisible characters, with escapes and character references decoded. */
 function seen(text: string): string {
   return text
     .replace(/<[^>]*>/g, '')
     .replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)))
+    .replace(/\\u([0-9a-f]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
     .replace(/%([0-9A-F]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
     .replace(/(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]/g, '')
     .replace(/(?:\x1b\]|\x9d)[^\x07\x1b\x9c\x9d\n\r]*(?:\x07|\x1b\\|\x9c)/g, '')
     .replace(/[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}`]/gu, '');
 }
 
-/** Every string and property name of a JSON text. */
-function strings(value: unknown): readonly string[] {
-  if (typeof value === 'string') return [value];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, child]) => [key, ...strings(child)]);
-}
-
-const parsed = (text: string) =>
-  text
-    .split('\n')
-    .filter((line) => line !== '')
-    .flatMap((line) => strings(JSON.parse(line)))
-    .join('\uffff');
-
-/** Findings that were looked up, in a change of which files were not shown. */
-const evidenceOf = (text: string): Evidence => ({
-  ...{ context: 'truncated', toolCalls: 1, grounding: { exact: 1, moved: 0, unproven: 1 } },
-  coverage: {
-    ...{ status: 'partial', why: text },
-    files: {
-      ...{ changed: 2, required: 1, shown: 0, unseen: [text] },
-      notRequired: [{ path: text, why: 'binary' }],
-    },
-  },
-  findings: [
-    { path: text, line: 3, grounding: 'unproven' },
-    { path: 'src/a.js', line: 1, grounding: 'exact' },
-  ],
-});
-
-const said = (text: string): Report =>
-  sampleReport({
-    verdict: { ...notMet, error: `It says ${text} here.` },
-    payload: { passed: false, [text]: text, list: [text, { [text]: text }], findings: findings(text) },
-    gate: {
-      status: 'not_met',
-      issues: [{ path: `/${text}`, keyword: 'const', message: text }],
-    },
-    repaired: { kind: 'unwrapped', key: text },
-    model: text,
-    lastAssistantText: text,
-    weaknesses: [text],
-    evidence: evidenceOf(text),
-  });
-
-/** A payload with a secret is never published, so that no envelope masks its payload. */
-const published = (text: string): Report => ({ ...said(text), payload: { passed: false } });
-
-/** Every file is there. */
-const locate = (place: SourcePlace) => place;
-
-const ofProse = (text: string): Report =>
-  sampleReport({ ...unpublished(`It says ${text} here.`), model: text, lastAssistantText: text });
-
-const findings = (text: string): Json => [
-  { severity: 'error', path: text, line: 3, rule: text, title: text, message: text, quote: text },
-  { severity: 'error', path: 'src/a.js', line: 3, rule: text, title: text, message: text, quote: text },
-];
-
-const votes = (text: string) =>
-  sampleMerged({
-    legs: [
-      sampleLeg(text, 'fail', [sampleVote('fail', { vote: text, why: text, model: text })]),
-      sampleLeg('b', 'pass'),
-    ],
-    models: [text],
-  });
-
-const mergedOf = (text: string): Report => describeMerge(said(text), votes(text));
-
-/** The events and the report of a whole run. */
-async function hear(reporter: Reporter, text: string, report = said(text)): Promise<void> {
-  for (const event of eventsSaying(text)) reporter.event?.(event);
-  await reporter.report?.(report, new AbortController().signal);
-}
-
-type Sink = (text: string) => Promise<string> | string;
-
-const secrets = knowSecrets(LONG, SHORT);
-const facts = { ...VIEW, secrets };
-const messages = { version: '0', cwd: '/', mask: secrets.mask };
-const page = (report: Report, text: string) =>
-  renderPage(viewOf(report, { ...facts, name: text, locate }), { bytes: 1e6, openRows: 25 });
-/** The timeline of a run, which is made of its events. */
-const timelineOf = (text: string) => {
-  const timeline = createTimeline(secrets);
-  for (const event of eventsSaying(text)) timeline.event(event);
-  return timeline.render();
-};
-
-function logged(use: (log: Log, text: string) => Promise<void> | void): Sink {
-  return async (said) => {
-    const { log, text } = captureLog(secrets);
-    await use(log, said);
-    return text();
-  };
-}
-
-const written = (
-  make: (file: string, text: string) => Reporter,
-  read = (text: string) => text,
-  reportOf = said,
-): Sink => {
-  return async (text) => {
-    const file = path.join(folder, 'sink');
-    await hear(make(file, text), text, reportOf(text));
-    return read(readFileSync(file, 'utf8'));
-  };
-};
-
-const ignore = () => undefined;
-const sarifFacts = { version: '0', category: 'x', informationUri: 'https://example.com', serverUrl: null };
-
-const sinks: readonly (readonly [string, Sink])[] = [
-  ['the job summary', (text) => page(said(text), text)],
-  ['the summary of a merge', (text) => page(mergedOf(text), text)],
-  ['the comment', (text) => commentBody(said(text), { ...facts, locate })],
-  ['the timeline', timelineOf],
-  ['a line of the log', logged((log, text) => log.info(text))],
-  ['an annotation', logged((log, text) => log.error(text, { title: text, file: text }))],
-  ['a block of the log', logged((log, text) => log.group(text, text))],
-  ['the live log', logged((log, text) => hear(createLiveLog({ ...facts, log, level: 'full' }), text))],
-  [
-    'the annotations of findings',
-    logged((log, text) => hear(createAnnotations({ log, locate, elsewhere: 'x' }), text)),
-  ],
-  ['the transcript', written((file) => createTranscript({ file, ...messages }), parsed)],
-  [
-    'the report page',
-    written((file) => createReportPage({ file, secrets, notify: ignore, ...messages }), undefined, published),
-  ],
-  [
-    'the SARIF file',
-    written((file) => {
-      return createSarif({ file, secrets, locate, notify: ignore, ...sarifFacts });
-    }, parsed),
-  ],
-  [
-    'the commit status',
-    async (text) => {
-      let description = '';
-      const reporter = createCommitStatus({
-        ...facts,
-        set: async (status) => {
-          description += status.description;
-          return true;
-        },
-      });
-      await hear(reporter, text);
-      return description;
-    },
-  ],
-  ['the envelope of a verdict', (text) => parsed(JSON.stringify(envelope(published(text), secrets.mask)))],
-  ['the envelope of prose', (text) => parsed(JSON.stringify(envelope(ofProse(text), secrets.mask)))],
-  ['the envelope of a merge', (text) => strings(mergedJson(votes(text), secrets.mask)).join('\uffff')],
-  [
-    'messages on stdout',
-    (text) => {
-      return parsed(
-        eventsSaying(text)
-          .flatMap(createMessages(messages))
-          .map((each: JsonObject) => JSON.stringify(each))
-          .join('\n'),
-      );
-    },
-  ],
-];
+// A payload that holds a secret is not published.
+const withPayload = sinks.filter(([name]) => name !== 'the outputs');
 
 describe('a secret', () => {
-  it.each(sinks)('is not shown in %s', async (_, sink) => {
-    for (const form of forms) {
+  it.each(withPayload)('is not shown in %s', async (_, sink) => {
+    for (const form of FORMS) {
       const visible = seen(await sink(`before ${form} after`));
       expect(visible).not.toContain(form);
       expect(visible).not.toContain(LONG);
@@ -238,12 +333,10 @@ describe('a secret', () => {
   });
 
   // The others hold data, in which an invisible character is one of many ways to write a secret that is not known.
-  const sanitized = sinks.filter(([name]) => !/^(?:the transcript|the envelope|messages)/.test(name));
-
-  // A payload that holds such a secret is not published.
+  const forPeople = withPayload.filter(([, , kind]) => kind !== jsonLines && kind !== stdoutLines);
   const PAYLOAD = /<details><summary>Payload as JSON.*?<\/details>/su;
 
-  it.each(sanitized)('with invisible characters between its letters is not shown in %s', async (_, sink) => {
+  it.each(forPeople)('with invisible characters between its letters is not shown in %s', async (_, sink) => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(disguised(LONG), disguised(SHORT)), async (text) => {
         const visible = seen((await sink(`before ${text} after`)).replace(PAYLOAD, ''));
@@ -254,9 +347,33 @@ describe('a secret', () => {
     );
   });
 
-  it.each(sanitized)('that is behind what is read of a text is not shown in part in %s', async (_, sink) => {
+  it.each(forPeople)('that is behind what is read of a text is not shown in part in %s', async (_, sink) => {
     // Invisible characters fill the text, so that its end is shown as well.
     const before = '\u200b'.repeat(64 * 1024 - LONG.length / 2);
     expect(seen(await sink(before + LONG))).not.toContain(LONG.slice(0, 3));
   });
+});
+
+describe('hostile texts', () => {
+  const PIECES = [
+    '@octocat #1 /deploy GH-1 http:// www.a.bc [x](http://a.b) ![i](x) <!-- --> </details> </td> <script>',
+    '| ` ``` ~~~ > - + 1. === --- # * _ ~ ^ $ \\ & &#64; ; : { } " \' ] ::error:: ::stop-commands::tok ::tok::',
+    '##[error] %0A %25 << EOF = run-reason <<E E end_E __proto__ constructor structured_output ../x src/a.js',
+    '\0 \x1b[31m \x9b2J \x1b]0;t\x07 \u200b \u202e \ufeff \ud800 \udc00 🐙',
+  ].flatMap((line) => line.split(' '));
+  const SPACES = '\n,\r,\r\n,\t, ,    ,\u2028,\u0085,\n# ,\n::error::x'.split(',');
+  const texts = fc.sample(textOf([...PIECES, ...SPACES], { pieceCount: 6 }), {
+    numRuns: Number(process.env['HOSTILE_TEXTS'] ?? (testAll ? 80_000 : 8_000)),
+  });
+
+  it.each(sinks)(
+    'do nothing in %s',
+    async (_, sink, { batch, wrong }) => {
+      for (let at = 0; at < texts.length; at += batch) {
+        const some = texts.slice(at, at + batch);
+        expect(wrong(await sink(...some)), JSON.stringify(some)).toEqual([]);
+      }
+    },
+    testAll ? 1_200_000 : 120_000,
+  );
 });

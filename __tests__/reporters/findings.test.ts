@@ -1,6 +1,14 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bySeverity, locationOfRow, readFindings, severityMark } from '../../src/reporters/findings.ts';
+import {
+  type Finding,
+  locationOfRow,
+  placeFindings,
+  readFindings,
+  severityOf,
+  weighFindings,
+} from '../../src/reporters/findings.ts';
+import type { Evidence, FindingEvidence } from '../../src/reporters/report-types.ts';
+import { viewOf } from '../../src/reporters/view.ts';
 import type { JsonObject } from '../../src/types.ts';
 
 const at = (path: string, line: number | null = null, endLine: number | null = null) => ({
@@ -8,23 +16,32 @@ const at = (path: string, line: number | null = null, endLine: number | null = n
   line,
   endLine,
 });
+const row = (changes: JsonObject = {}): JsonObject => ({
+  severity: 'error',
+  path: 'a.ts',
+  line: 3,
+  message: 'No.',
+  ...changes,
+});
+const payloadOf = (...findings: readonly JsonObject[]): JsonObject => ({ passed: true, findings });
+const checked = (...findings: readonly FindingEvidence[]): Evidence => ({
+  context: 'complete',
+  toolCalls: 1,
+  grounding: { exact: 0, moved: 0, unproven: 0 },
+  findings,
+});
+const exact: FindingEvidence = { path: 'src/a.ts', line: 5, lineWas: 3, grounding: 'exact' };
+const unproven: FindingEvidence = { path: 'src/a.ts', line: 3, grounding: 'unproven' };
 
 describe('readFindings', () => {
   const code = { path: 'a.js', line: 4, end_line: 6, title: 't', message: 'm' };
   const bare = { securityScore: null, place: null, title: null, isKind: true };
-  it.each<[string, JsonObject, object]>([
+  const high = { severity: 'error', securityScore: 8, place: at('a.js', 4, 6), isKind: true } as const;
+  it.each<[string, JsonObject, Omit<Finding, 'row' | 'isDoubted'>]>([
     [
       'findings',
       { severity: 'high', category: 'injection', cwe: 'CWE-89', ...code },
-      {
-        severity: 'error',
-        securityScore: 8,
-        place: at('a.js', 4, 6),
-        title: 't',
-        message: 'm',
-        rule: 'injection',
-        isKind: true,
-      },
+      { ...high, title: 't', message: 'm', rule: 'injection' },
     ],
     [
       'failures',
@@ -37,7 +54,7 @@ describe('readFindings', () => {
       { ...bare, severity: 'warning', place: at('x.js'), message: 'a', rule: 'no-x', isKind: false },
     ],
   ])('reads a row of %s: %j', (list, row, finding) => {
-    expect(readFindings({ passed: false, [list]: [row] })).toEqual([{ ...finding, row }]);
+    expect(readFindings({ passed: false, [list]: [row] })).toEqual([{ ...finding, isDoubted: false, row }]);
   });
 
   it('needs a text, and a severity or a file, in an object of a top-level list', () => {
@@ -68,26 +85,12 @@ describe('readFindings', () => {
     expect(order).toEqual(wanted.split(', '));
   });
 
-  it('gives every finding a text, a known severity and a valid place, for any payload', () => {
-    const key = fc.constantFrom(...'message title severity path file line end_line __proto__ x'.split(' '));
-    const value = fc.oneof(fc.jsonValue(), fc.constantFrom('high', 'a.js:3', 'a.js', 3));
-    const payload = fc.dictionary(
-      fc.constantFrom('findings', 'failures'),
-      fc.array(fc.dictionary(key, value)),
-    );
-    fc.assert(
-      fc.property(payload, (each) => {
-        for (const { message, severity, place } of readFindings(JSON.parse(JSON.stringify(each)))) {
-          expect(message.trim()).not.toBe('');
-          expect(['error', 'warning', 'note']).toContain(severity);
-          if (place === null) continue;
-          expect(place.path).not.toMatch(/^$|\p{Cc}/u);
-          const numbers = [place.line, place.endLine].filter((number) => number !== null);
-          expect(numbers.every((number) => Number.isInteger(number) && number >= 1)).toBe(true);
-          expect(place.endLine === null || (place.line ?? Infinity) < place.endLine).toBe(true);
-        }
-      }),
-    );
+  it('puts what is not proven at no line', () => {
+    const findings = readFindings(payloadOf(row(), row()), checked(exact, unproven));
+    expect(findings.map(({ place, isDoubted }) => [place, isDoubted])).toEqual([
+      [at('src/a.ts', 5), false],
+      [at('src/a.ts'), true],
+    ]);
   });
 });
 
@@ -98,7 +101,6 @@ it.each<[JsonObject, ReturnType<typeof at> | null]>([
   [{ path: 'a.js:7:2', line: 4, end_line: 4 }, at('a.js', 4)],
   [{ path: 'a.js', line: 5, end_line: 3 }, at('a.js', 5)],
   [{ path: 'a.js', line: 0, end_line: 3 }, at('a.js')],
-  [{ path: 'a.js', line: 1.5 }, at('a.js')],
   [{ path: 'a.js', line: 1e9 + 1 }, at('a.js')],
   [{ path: 'a\nb' }, null],
   [{ path: 'x'.repeat(4_097) }, null],
@@ -108,18 +110,63 @@ it.each<[JsonObject, ReturnType<typeof at> | null]>([
 });
 
 it.each([
-  ['error', '🔴&nbsp;', { error: null, blocker: null, Critical: 9.5, HIGH: 8 }],
-  ['warning', '🟡&nbsp;', { warning: null, major: null, ' medium': 5.5, moderate: 5.5 }],
-  ['note', '🔵&nbsp;', { note: null, info: null, minor: null, low: 2 }],
-  ['warning', '', { purple: null, constructor: null }],
-])('a %s has the mark %j and comes from the words and scores %o', (severity, mark, words) => {
+  ['error', { error: null, blocker: null, Critical: 9.5, HIGH: 8 }],
+  ['warning', { warning: null, major: null, ' medium': 5.5, moderate: 5.5 }],
+  ['note', { note: null, info: null, minor: null, low: 2 }],
+  [undefined, { purple: null, constructor: null }],
+])('a severity %s comes from the words and scores %o', (severity, words) => {
   for (const [word, securityScore] of Object.entries(words)) {
     const [finding] = readFindings({ findings: [{ severity: word, message: 'm' }] });
-    expect([finding, severityMark(word)]).toMatchObject([{ severity, securityScore }, mark]);
+    expect(finding).toMatchObject({ severity: severity ?? 'warning', securityScore });
+    expect(severityOf(word)).toBe(severity);
   }
 });
 
-it('bySeverity sorts by severity and keeps the order of other rows', () => {
-  const rows = [{ at: 0 }, { severity: 'low', at: 1 }, { severity: 'error', at: 2 }, { at: 3 }];
-  expect(bySeverity(rows).map((row) => row['at'])).toEqual([2, 1, 0, 3]);
+describe('a payload', () => {
+  it.each([null, checked(), checked(exact, exact)])(
+    'is left as it is without one entry for each row: %#',
+    (evidence) => {
+      const payload = payloadOf(row());
+      expect(placeFindings(payload, evidence)).toEqual({ payload, byRow: new Map() });
+    },
+  );
+
+  const proven = { path: 'src/a.ts', line: 5 };
+  const nowhere = row({ path: 'no.ts' });
+  it.each<[string, JsonObject, FindingEvidence, JsonObject]>([
+    ['a corrected line', row(), exact, row(proven)],
+    ['a range', row({ end_line: 6 }), exact, row({ ...proven, end_line: 8 })],
+    ['another file', row({ path: 'b.ts' }), { ...exact, grounding: 'moved' }, row(proven)],
+    ['no proof', row(), unproven, row({ path: 'src/a.ts' })],
+    ['no file', nowhere, { ...unproven, path: null }, nowhere],
+    ['a line behind the path', row({ path: 'a.ts:3', line: null }), { path: 'b.ts' }, row({ path: 'b.ts' })],
+  ])('shows a finding with %s', (_, before, evidence, after) => {
+    const { payload, byRow } = placeFindings(payloadOf(before), checked(evidence));
+    expect(payload).toEqual(payloadOf(after));
+    expect([...byRow.values()]).toEqual([evidence]);
+  });
+
+  it('keeps a row apart that is listed twice', () => {
+    const same = row();
+    const { payload, byRow } = placeFindings(payloadOf(same, same), checked(exact, { ...exact, line: 6 }));
+    expect(payload).toEqual(payloadOf(row(proven), row({ ...proven, line: 6 })));
+    expect(byRow.size).toBe(2);
+  });
+});
+
+it('findings that a merge has outvoted are notes and come last; a payload cannot say so itself', () => {
+  const payload = payloadOf(row({ severity: 'critical', outvoted: true }), row({ severity: 'low' }));
+  const minor = { isMinor: (each: JsonObject) => each['outvoted'] === true, remark: 'Outvoted.' };
+  const words = (more: { readonly minor?: typeof minor }) =>
+    weighFindings({ payload, view: { show: viewOf, outputs: [], ...more } }).map(
+      ({ severity, securityScore, message }) => [severity, securityScore, message],
+    );
+  expect(words({ minor })).toEqual([
+    ['note', 2, 'No.'],
+    ['note', null, 'Outvoted.\nNo.'],
+  ]);
+  expect(words({})).toEqual([
+    ['error', 9.5, 'No.'],
+    ['note', 2, 'No.'],
+  ]);
 });

@@ -1,32 +1,30 @@
+/** The log of the action and the progress of the command line, which show the same events. */
 import { describe, expect, it } from 'vitest';
 import { createLiveLog } from '../../src/reporters/live-log.ts';
-import type { Report } from '../../src/reporters/report-types.ts';
+import { createProgress, type ProgressOptions } from '../../src/reporters/progress.ts';
+import type { RunEvent } from '../../src/reporters/report-types.ts';
 import { captureLog, knowSecrets } from '../support/surroundings.ts';
 import { sampleEvents } from './sample-events.ts';
 import { sampleReport, unpublished, VIEW } from './sample-report.ts';
 
-const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0 };
+const secrets = knowSecrets('sk-canary-1');
 
-const open = (level: 'summary' | 'full') => {
-  const { log, text } = captureLog(knowSecrets('sk-canary-1'));
-  return { live: createLiveLog({ ...VIEW, log, level }), text };
-};
-
-async function logRun(level: 'summary' | 'full', report: Report | null): Promise<string> {
-  const { live, text } = open(level);
-  if (report === null) for (const event of sampleEvents) live.event?.(event);
-  else await live.report?.(report, new AbortController().signal);
+function logged(level: 'summary' | 'full', events: readonly RunEvent[]): string {
+  const { log, text } = captureLog(secrets);
+  const live = createLiveLog({ ...VIEW, log, level });
+  for (const event of events) live.event?.(event);
   return text();
 }
 
+// The last lines for each kind of ending are in `golden/log/`.
 describe('the log of a run', () => {
-  it('shows each turn and tool call as it starts and ends', async () => {
-    await expect(await logRun('summary', null)).toMatchFileSnapshot('../golden/log/a-run.txt');
+  it('shows each turn and tool call as it starts and ends, and at level full the texts', async () => {
+    await expect(logged('summary', sampleEvents)).toMatchFileSnapshot('../golden/log/a-run.txt');
+    await expect(logged('full', sampleEvents)).toMatchFileSnapshot('../golden/log/a-run-in-full.txt');
   });
 
-  it('shows text, prompts and tool output in groups at level full', async () => {
-    await expect(await logRun('full', null)).toMatchFileSnapshot('../golden/log/a-run-in-full.txt');
-  });
+  const [failed] = sampleEvents.filter((event) => event.type === 'tool_finished');
+  if (failed?.type !== 'tool_finished') throw new Error('There is no such event.');
 
   it.each([
     ['all well\n[exit code 0]', '✓ shell npm test · exit code 0 · 5 ms'],
@@ -36,47 +34,54 @@ describe('the log of a run', () => {
     ['[exit code 7]\n[exit code 0]x', '✓ shell npm test · 5 ms'],
     ['[exit code ::error::]', '✓ shell npm test · 5 ms'],
   ])('shows how a command with the result %j ended', (content, line) => {
-    const { live, text } = open('summary');
-    live.event?.({
-      type: 'tool_finished',
-      turn: 1,
-      call: { id: 'c', name: 'shell', target: 'npm test' },
-      decision: 'ok',
-      durationMs: 5,
-      result: { callId: 'c', content, isError: false },
-      totals: { turns: 1, usage, costUsd: null },
-    });
-    expect(text()).toBe(`  ${line} · 2 tokens\n`);
+    const call = { id: 'c', name: 'shell', target: 'npm test' };
+    const result = { ...failed.result, content };
+    expect(logged('summary', [{ ...failed, call, decision: 'ok', durationMs: 5, result }])).toBe(
+      `  ${line}\n`,
+    );
   });
 
-  it('shows a one-line error once, also at level full', async () => {
-    const { live, text } = open('full');
-    const [failed] = sampleEvents.filter((event) => event.type === 'tool_finished');
-    if (failed?.type !== 'tool_finished') throw new Error('There is no such event.');
+  it('shows a one-line error once, also at level full', () => {
     const result = { ...failed.result, content: 'There is no such file.\n' };
-    live.event?.({ ...failed, result });
-    expect(text()).toMatch(/^ {2}✗ read_file .* There is no such file\.\n$/);
+    expect(logged('full', [{ ...failed, result }])).toMatch(/^ {2}✗ read_file .* There is no such file\.\n$/);
   });
 });
 
-// The lines for each kind of ending are in `golden/log/`.
-describe('the verdict at the end of the log', () => {
-  it('names only existing files', async () => {
-    const report = sampleReport({ ...unpublished('No.'), results: null, patchFile: '/tmp/changes.patch' });
-    const text = await logRun('summary', report);
-    expect(text).toContain('  patch: /tmp/changes.patch\n');
-    expect(text).not.toContain('result:');
+describe('progress', () => {
+  function open(changes: Partial<Pick<ProgressOptions, 'quiet' | 'level'>> = {}) {
+    let text = '';
+    const write = (part: string) => {
+      text += part;
+    };
+    const progress = createProgress({ write, secrets, quiet: false, level: 'summary', ...changes });
+    for (const event of sampleEvents) progress.reporter.event?.(event);
+    return { progress, text: () => text };
+  }
+
+  it('is a line for each turn, and the verdict', async () => {
+    const { progress, text } = open();
+    await progress.conclude(sampleReport({ gate: { status: 'none', issues: [] } }));
+    await expect(text()).toMatchFileSnapshot('../golden/log/progress.txt');
   });
 
-  it("names the price list's name of the model", async () => {
-    const text = await logRun('summary', sampleReport({ costUsd: 1.5, pricedAs: 'claude-sonnet-5' }));
-    expect(text).toContain(' · $1.50 (priced as claude-sonnet-5) · ');
-  });
-
-  it('says how the payload was repaired, and names none of its keys', async () => {
-    const parsed = sampleReport({ repaired: { kind: 'parsed', paths: ['/a', ''] } });
-    expect(await logRun('summary', parsed)).toContain(
-      '  The payload was repaired before it was accepted: 2 JSON strings in it were parsed.\n',
+  it('has text and tool output line by line at level full, masked', () => {
+    expect(open({ level: 'full' }).text()).toContain(
+      'output of shell\n  | OUTPUT-CANARY ***\n  | : :endgroup: :\n  | [exit code 1]\n',
     );
+  });
+
+  it('in quiet mode is the sentence of a failure only, in one line', async () => {
+    const { progress, text } = open({ quiet: true });
+    progress.warn('a warning');
+    await progress.conclude(sampleReport());
+    expect(text()).toBe('');
+    await progress.conclude(sampleReport(unpublished('The model\ngave up.')));
+    expect(text()).toBe('structured-agent: The model gave up.\n');
+  });
+
+  it('keeps the line breaks of a stack trace', () => {
+    const { progress, text } = open();
+    progress.warn('TypeError: x\n    at y\n');
+    expect(text()).toContain('warning: TypeError: x\nwarning:     at y\n');
   });
 });

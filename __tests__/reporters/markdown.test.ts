@@ -1,7 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cell, code, fence, inline, prose } from '../../src/reporters/markdown.ts';
-import { textOf } from '../support/surroundings.ts';
 import { proseOf, render, sparks, tagsOf } from '../support/texts/gfm.ts';
 
 /** The visible text without the invisible characters that prevent links. */
@@ -25,6 +23,7 @@ const texts: [string, string][] = [
   ['plain words', 'All 12 tests pass (see src/sum.js, line 3); 50% faster — naïve 日本語 🎉'],
 ];
 
+// That no text leaves its place is in `every-sink.test.ts`.
 describe('inline', () => {
   it.each(texts)('shows %s as plain text', (_, text) => {
     const html = render(inline(text));
@@ -46,9 +45,6 @@ describe('inline', () => {
     expect(inline('a🎉b', 3)).toBe('a…');
   });
 });
-
-const SIGNS = '| ` ``` ~~~ < > </td> <!-- --> @ # * _ [ ] ( ) ! \\ & &#64; ; http:// www. a.b / $ --- === 1';
-const hostile = textOf([...SIGNS.split(' '), '\n', '\r', ' ', '    ', '- ', '1. '], { pieceCount: 15 });
 
 describe('prose', () => {
   it('renders text between two backticks as code', () => {
@@ -89,27 +85,4 @@ describe('fence', () => {
 
 it('code is one element, and nothing for nothing', () => {
   expect([code('a `b` | c'), code(' \u200b ')]).toEqual(['<code>a &#96;b&#96; &#124; c</code>', '']);
-});
-
-const ROW = ['table', 'thead', 'tr', 'th', 'th', 'tbody', 'tr', 'td', 'td', 'p'];
-it.each<[string, (one: string, other: string) => string, tags: readonly string[], free: readonly string[]]>([
-  ['inline', (text) => `x ${inline(text)}`, ['p'], []],
-  ['prose', (text) => `x ${prose(text)}`, ['p'], ['code']],
-  ['code', (text) => `x ${code(text)} y`, ['p'], ['code']],
-  ['fence', (text) => `${fence(text, 'json')}\n\nend`, ['pre', 'code', 'p'], []],
-  [
-    'cell',
-    (one, other) => `| a | b |\n| - | - |\n| ${cell(one)} | ${cell(other)} |\n\nend`,
-    ...([ROW, ['br', 'code']] as const),
-  ],
-])('%s keeps any text in its place', (name, write, tags, free) => {
-  fc.assert(
-    fc.property(hostile, hostile, (one, other) => {
-      const html = render(write(one, other));
-      expect(tagsOf(html).filter((tag) => !free.includes(tag))).toEqual(tags);
-      if (name === 'code') expect(tagsOf(html)).toHaveLength(code(one) === '' ? 1 : 2);
-      if (name !== 'fence') expect(sparks(proseOf(html))).toEqual([]);
-    }),
-    { numRuns: 250 },
-  );
 });

@@ -1,25 +1,43 @@
-/** The events of a three-turn run: a failed read and a command, a rejected call, an accepted one. */
-import type { RunEvent } from '../../src/reporters/report-types.ts';
-import type { AssistantMessage } from '../../src/types.ts';
+/** The events of a four-turn run: a failed read and a command, a rejected call, plain text, an accepted call. */
+import type { CallDecision, CallRef, RunEvent } from '../../src/reporters/report-types.ts';
+import type { StopReason } from '../../src/types.ts';
 
 /** Text of the model, which no log of level `summary` may contain. */
 export const PROSE = 'PROSE-CANARY ::error::x';
 
-const usage = { inputTokens: 3000, outputTokens: 210, cachedInputTokens: 0, cacheWriteTokens: 0 };
+const usage = { inputTokens: 3000, outputTokens: 210, cachedInputTokens: 1200, cacheWriteTokens: 30 };
 const totals = { turns: 1, usage, costUsd: 0.0042 };
-const placeholder = '{"redacted":true}';
 
-function says(...names: string[]): AssistantMessage {
-  const toolCalls = names.map(
-    (name, at) => ({ id: `c${at}`, name, rawArguments: placeholder, status: 'complete' }) as const,
+const read: CallRef = { id: 'c0', name: 'read_file', target: 'src/a\n::error::.js' };
+const shell: CallRef = { id: 'c1', name: 'shell', target: 'npm test' };
+const output: CallRef = { id: 'c0', name: 'structured_output', target: '' };
+
+function answered(
+  turn: number,
+  durationMs: number,
+  stopReason: StopReason,
+  calls: readonly CallRef[],
+): RunEvent {
+  const toolCalls = calls.map(
+    ({ name }, at) =>
+      ({ id: `c${at}`, name, rawArguments: '{"redacted":true}', status: 'complete' }) as const,
   );
-  return { role: 'assistant', text: PROSE, toolCalls, native: { opaque: 'NATIVE-CANARY' } };
+  const message = { role: 'assistant', text: PROSE, toolCalls, native: { opaque: 'NATIVE-CANARY' } } as const;
+  return { type: 'turn_completed', usage, totals, stopReason, turn, durationMs, message };
 }
 
-const read = { id: 'c0', name: 'read_file', target: 'src/a\n::error::.js' };
-const shell = { id: 'c1', name: 'shell', target: 'npm test' };
-const output = { id: 'c0', name: 'structured_output', target: '' };
-const completed = { type: 'turn_completed', usage, totals, stopReason: 'tool_calls' } as const;
+function finished(
+  turn: number,
+  call: CallRef,
+  decision: CallDecision,
+  durationMs: number,
+  content: string,
+  costUsd: number | null = totals.costUsd,
+): RunEvent {
+  const isError = decision === 'error' || decision === 'rejected';
+  const result = { callId: call.id, content, isError };
+  return { type: 'tool_finished', turn, call, decision, durationMs, result, totals: { ...totals, costUsd } };
+}
 
 /** The events, in order. */
 export const sampleEvents: readonly RunEvent[] = [
@@ -33,56 +51,20 @@ export const sampleEvents: readonly RunEvent[] = [
     tools: ['read_file', 'edit', 'shell', 'structured_output'],
   },
   { type: 'turn_started', turn: 1, forced: false },
-  { ...completed, turn: 1, durationMs: 1200, message: says('read_file', 'shell') },
+  answered(1, 1200, 'tool_calls', [read, shell]),
   { type: 'tool_started', turn: 1, call: read },
-  {
-    type: 'tool_finished',
-    turn: 1,
-    call: read,
-    decision: 'error',
-    durationMs: 3,
-    result: { callId: 'c0', content: 'There is no such file.\nMore.', isError: true },
-    totals,
-  },
+  finished(1, read, 'error', 3, 'There is no such file.\nMore.'),
   { type: 'tool_started', turn: 1, call: shell },
-  {
-    type: 'tool_finished',
-    turn: 1,
-    call: shell,
-    decision: 'ok',
-    durationMs: 2100,
-    result: {
-      callId: 'c1',
-      content: 'OUTPUT-CANARY sk-canary-1\n::endgroup::\n[exit code 1]',
-      isError: false,
-    },
-    totals,
-  },
+  finished(1, shell, 'ok', 2100, 'OUTPUT-CANARY sk-canary-1\n::endgroup::\n[exit code 1]'),
   { type: 'turn_started', turn: 2, forced: true },
-  { ...completed, turn: 2, durationMs: 800, stopReason: 'length', message: says('structured_output') },
-  {
-    type: 'tool_finished',
-    turn: 2,
-    call: output,
-    decision: 'rejected',
-    durationMs: 0,
-    result: { callId: 'c0', content: 'Rejected: /passed (type)', isError: true },
-    totals: { ...totals, costUsd: null },
-  },
+  answered(2, 800, 'length', [output]),
+  finished(2, output, 'rejected', 0, 'Rejected: /passed (type)', null),
   { type: 'turn_started', turn: 3, forced: false },
-  { ...completed, turn: 3, durationMs: 700, stopReason: 'end', message: says() },
+  answered(3, 700, 'end', []),
   { type: 'user_message', text: 'Call structured_output now.' },
   { type: 'turn_started', turn: 4, forced: true },
-  { ...completed, turn: 4, durationMs: 700, message: says('structured_output') },
-  {
-    type: 'tool_finished',
-    turn: 4,
-    call: output,
-    decision: 'accepted',
-    durationMs: 0,
-    result: { callId: 'c0', content: 'Accepted.', isError: false },
-    totals,
-  },
+  answered(4, 700, 'tool_calls', [output]),
+  finished(4, output, 'accepted', 0, 'Accepted.'),
   { type: 'notice', level: 'info', text: 'a remark' },
 ];
 

@@ -1,17 +1,11 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { envelope } from '../../src/reporters/envelope.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { createStdout, type OutputFormat } from '../../src/reporters/stdout.ts';
 import type { JsonObject, Verdict } from '../../src/types.ts';
-import { knowSecrets, makeFolder } from '../support/surroundings.ts';
-import type { ToldScript } from '../support/worlds/reporting-process.ts';
+import { knowSecrets } from '../support/surroundings.ts';
 import { sampleEvents } from './sample-events.ts';
 import { notMet, sampleReport, unpublished } from './sample-report.ts';
 
@@ -66,63 +60,32 @@ it('says nothing about a loss that has ended the run', async () => {
   expect(stream.readableLength).toBe(0);
 });
 
-describe('a process', () => {
-  const folder = makeFolder();
-  const program = fileURLToPath(new URL('../support/worlds/reporting-process.ts', import.meta.url));
-  /** Far more than the buffer of a pipe. */
-  const large: JsonObject = { passed: true, summary: 'ä€😀'.repeat(400_000) };
-  const largeText = `${JSON.stringify(large)}\n`;
-  const remark = { type: 'notice', level: 'info', text: 'REMARK' } as const;
-
-  /** Starts a shell line in which `$RUN` is the process. */
-  function start(line: string, script: Partial<ToldScript>) {
-    const report = sampleReport({ payload: large });
-    const file = path.join(folder, 'script.json');
-    writeFileSync(file, JSON.stringify({ format: 'text', quiet: true, report, ...script }));
-    const run = [process.execPath, program, file].map((word) => `'${word}'`).join(' ');
-    const child = spawn('/bin/sh', ['-c', line.replaceAll('$RUN', `exec ${run}`)], { cwd: folder });
-    const ended = { stderr: '' };
-    child.stderr.on('data', (data) => {
-      ended.stderr += data;
-    });
-    return { child, end: async () => ({ code: (await once(child, 'close'))[0], ...ended }) };
-  }
-
-  it('waits for a slow reader', async () => {
-    const { child, end } = start('$RUN', { quiet: false, events: [remark] });
-    await once(child.stderr, 'data');
-    // Nothing has been read yet, and a pipe buffers 64 KiB.
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    const [whole, { code, stderr }] = await Promise.all([text(child.stdout), end()]);
-    expect([whole === largeText, code, stderr.startsWith('REMARK\n')]).toEqual([true, 0, true]);
+/** A stream whose nth write fails, and whose writes take a turn of the event loop. */
+function failing(nth: number): Writable {
+  let count = 0;
+  return new Writable({
+    write(_chunk, _encoding, done) {
+      count += 1;
+      setImmediate(done, count === nth ? new Error('ENOSPC') : null);
+    },
   });
+}
 
-  it.each<[string, Partial<ToldScript>]>([
-    ['the payload', {}],
-    ['messages', { format: 'stream-json', events: [...sampleEvents, { type: 'wait' }, ...sampleEvents] }],
-  ])('ends with 52 and one sentence if its reader leaves amid %s', async (_, script) => {
-    const { child, end } = start('$RUN', script);
-    child.stdout.once('data', () => {
-      child.stdout.destroy();
-      // The next write finds no reader.
-      child.stdin.write('\n');
-    });
-    expect(await end()).toEqual({
-      code: 52,
-      stderr:
-        'structured-agent: stdout did not take everything: write EPIPE. Read it to the end, or send it to a file.\n',
-    });
-  });
+// A full disk and the real stdout are in `e2e/cli.test.ts`.
+it.each([
+  ['the payload', 1],
+  ['the line break, as when a disk fills up', 2],
+])('fails if the system does not take %s', async (_, nth) => {
+  const stream = failing(nth);
+  const stdout = createStdout({ stream, format: 'text', secrets, version: '0.1.0', cwd: '/w' });
+  await expect(stdout.writeOutputs(sampleReport())).rejects.toThrow(
+    'stdout did not take everything: ENOSPC. Read it to the end, or send it to a file.',
+  );
+});
 
-  it.each<[string, string, number, RegExp]>([
-    ['a disk that fills up', 'ulimit -f 1; $RUN > cut.json', 52, /^structured-agent: stdout .*EFBIG.*\n$/u],
-    ['a full disk', '$RUN > /dev/full', 52, /^structured-agent: stdout .*ENOSPC.*\n$/u],
-    ['a descriptor for reading', '$RUN 1< /etc/passwd', 52, /^structured-agent: stdout .*EBADF.*\n$/u],
-    ['a closed descriptor', '$RUN >&-', 0, /^$/u],
-    ['a file', '$RUN > whole.json', 0, /^$/u],
-  ])('with %s ends with the right code', async (_, line, code, says) => {
-    expect(await start(line, {}).end()).toEqual({ code, stderr: expect.stringMatching(says) });
-    if (line.includes('whole'))
-      expect(readFileSync(path.join(folder, 'whole.json'), 'utf8') === largeText).toBe(true);
-  });
+it('waits until the system has taken everything', async () => {
+  const stream = failing(0);
+  const stdout = createStdout({ stream, format: 'object', secrets, version: '0.1.0', cwd: '/w' });
+  await stdout.writeOutputs(sampleReport());
+  expect(stream.writableLength).toBe(0);
 });

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { duration } from '../../src/reporters/format.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
-import { coverageSentence, policyChangeSentence } from '../../src/reporters/sentences.ts';
+import { coverageSentence, groundingSentence, policyChangeSentence } from '../../src/reporters/sentences.ts';
 import { viewOf } from '../../src/reporters/view.ts';
-import type { Conclusion, ContextStatus, Coverage, Subject } from '../../src/types.ts';
+import type { Conclusion, ContextStatus, Coverage } from '../../src/types.ts';
 import { sampleFailedMerge, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
 import { partialCoverage, sampleCoverage, unknownCoverage, unseenCoverage } from './sample-coverage.ts';
 import { notMet, sampleReport, unpublished, VIEW } from './sample-report.ts';
@@ -39,61 +40,32 @@ it('answers the question for each reason, for a replay and for a merge', async (
   await expect(lines.join('')).toMatchFileSnapshot('../golden/outcomes.txt');
 });
 
-describe('the reasons', () => {
-  const issue = (path: string, message: string) => ({ path, keyword: 'const', message });
-  const gate = { status: 'not_met', issues: [issue('/a', '`/a` must be 1, is 2')] } as const;
-
-  it('are what the gate wants, or the sentence of the verdict with its page', () => {
-    const failed = view({ verdict: notMet, gate });
-    expect(failed.reasons).toEqual(['The gate is not met: `/a` must be 1, is 2.']);
-    const { reasons: why, help } = view(unpublished('Out of `turns`.', { reason: 'max_turns' }));
-    expect([why, help]).toEqual([['Out of `turns`.'], `${VIEW.help}#max_turns`]);
-    expect(view()).toMatchObject({ reasons: [], help: null });
-  });
-
-  it('are none if the payload says itself that it did not pass', () => {
-    const issues = [issue('/passed', '`/passed` must be true, is false')];
-    const gate = { status: 'not_met', issues } as const;
-    expect(view({ verdict: notMet, gate, payload: { passed: false } }).reasons).toEqual([]);
-    expect(view({ verdict: notMet, gate, payload: {} }).reasons).toHaveLength(1);
-  });
+it('gives as reason the sentence of the verdict, unless the payload says itself that it did not pass', () => {
+  const issue = (path: string) => ({ path, keyword: 'const', message: 'no' });
+  const failed = (payload: Report['payload'], ...paths: readonly string[]) =>
+    view({ verdict: notMet, payload, gate: { status: 'not_met', issues: paths.map(issue) } }).reason;
+  expect(failed({ passed: false }, '/passed')).toBeNull();
+  expect(failed({ passed: false }, '/passed', '/a')).toBe(notMet.error);
+  expect(failed({}, '/passed')).toBe(notMet.error);
+  const { reason, help } = view(unpublished('Out of `turns`.', { reason: 'max_turns' }));
+  expect([reason, help]).toEqual(['Out of `turns`.', `${VIEW.help}#max_turns`]);
+  expect(view()).toMatchObject({ reason: null, help: null });
 });
 
-it('counts the findings, and repeats neither the headline nor quotes in the tables', () => {
-  const findings = [
-    { severity: 'error', message: 'a', quote: 'x' },
-    { severity: 'warning', message: 'b' },
-    { severity: 'warning', message: 'c' },
-  ];
-  const { outcome, summary, tables } = view({
-    payload: { passed: true, summary: 'Good.', score: 1, findings },
-  });
-  expect([outcome, summary]).toEqual(['passed · 1 error, 2 warnings', 'Good.']);
-  expect(tables).toEqual({ score: 1, findings: findings.map(({ quote: _, ...row }) => row) });
-});
-
-it("names the price list's name of the model, and what the agent changed", () => {
-  const { costs } = view({ costUsd: 1.5, pricedAs: 'claude-sonnet-5', changedFiles: 2, rejections: 1 });
-  expect(costs).toEqual([
-    'claude-sonnet-5-5',
-    '2 turns',
-    '1 call rejected',
-    '3,210 tokens (3,000 in, 210 out)',
-    '$1.50 (priced as claude-sonnet-5)',
-    '4.3 s',
-    "2 files changed in the agent's scratch layer",
-  ]);
+it('formats durations with their unit', () => {
+  const durations = [-1, 12.4, 99, 100, 1234, 9949, 9950, 59_400, 59_600, 185_000].map(duration);
+  expect(durations.join(', ')).toBe(
+    '0 ms, 12 ms, 99 ms, 0.1 s, 1.2 s, 9.9 s, 10 s, 59 s, 1 min 00 s, 3 min 05 s',
+  );
 });
 
 it('says how much of the change was shown, and which files were not', async () => {
-  const seven = 'abcdefg'.split('');
   const files: readonly Partial<Coverage['files']>[] = [
     {},
     { shown: 42, unseen: ['a'] },
-    { changed: 1, required: 1, shown: 0, unseen: ['a'] },
     { changed: 2, required: 1, shown: 1, notRequired: [{ path: 'x', why: 'binary' }] },
     { changed: 3, required: 0, shown: 0, notRequired: [{ path: 'x', why: 'lock_file' }] },
-    { shown: 35, unseen: ['p', ...seven] },
+    { shown: 35, unseen: ['p', ...'abcdefg'] },
   ];
   const partial = sampleCoverage({ status: 'partial', why: 'Too much. ', files: { shown: 1 } });
   const all = [...files.map((each) => sampleCoverage({ files: each })), partial];
@@ -102,28 +74,36 @@ it('says how much of the change was shown, and which files were not', async () =
   for (const coverage of [null, unknownCoverage, nothing]) expect(coverageSentence(coverage)).toBeNull();
 });
 
+it.each([
+  [0, 0, 0, 0, null],
+  [2, 1, 2, 5, '5 findings: 3 proven, 2 not proven.'],
+  [1, 0, 0, 3, '3 findings: 1 proven, 2 about no file.'],
+  [0, 0, 0, 1, '1 finding: 1 about no file.'],
+])(
+  'says that %i, %i and %i of %i findings are proven, moved and not proven',
+  (exact, moved, unproven, count, said) => {
+    const findings = Array.from({ length: count }, () => ({ path: 'a.ts' }));
+    const evidence = { context: 'complete', toolCalls: 1, findings } as const;
+    expect(groundingSentence({ ...evidence, grounding: { exact, moved, unproven } })).toBe(said);
+    expect(groundingSentence({ ...evidence, grounding: null })).toBeNull();
+  },
+);
+
 describe('the warnings', () => {
-  const subject = sampleReport().subject as Subject;
   const of = (context: ContextStatus, toolCalls: number) => ({ context, toolCalls, findings: [] });
 
-  it('say what was not shown of which change, and which policy it modifies', async () => {
-    const subjects = ['pull_request', 'merge_group', 'push'].map((event) => ({ ...subject, event }));
-    const evidence = [...subjects, null].flatMap((subject) =>
-      (['missing', 'truncated'] as const).flatMap(
-        (context) => view({ subject, evidence: of(context, 1) }).warnings,
-      ),
-    );
+  it('say what was not shown, and which policy the change modifies', async () => {
+    const contexts = [of('missing', 1), of('truncated', 1), of('none', 0)];
+    const warnings = [
+      ...contexts.flatMap((evidence) => view({ evidence }).warnings),
+      ...view({ subject: null, evidence: of('missing', 1) }).warnings,
+    ];
+    const gate = { what: 'gate', path: 'g.json' } as const;
     const policy = [true, false].flatMap((applied) =>
-      [true, false].flatMap((unlisted) =>
-        policyChangeSentence({ what: 'gate', path: 'g.json', applied, unlisted }),
-      ),
+      [true, false].map((unlisted) => policyChangeSentence({ ...gate, applied, unlisted })),
     );
-    const workflow = policyChangeSentence({
-      what: 'workflow',
-      path: '.github/workflows/ci.yml',
-      applied: true,
-    });
-    const text = [...evidence, ...view({ evidence: of('none', 0) }).warnings, ...policy, workflow].join('\n');
+    const workflow = policyChangeSentence({ what: 'workflow', path: 'ci.yml', applied: true });
+    const text = [...warnings, ...policy, workflow].join('\n');
     await expect(`${text}\n`).toMatchFileSnapshot('../golden/warnings.txt');
   });
 

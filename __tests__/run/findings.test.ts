@@ -2,7 +2,7 @@
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createLocator } from '../../src/reporters/source-locations.ts';
+import { createLocator } from '../../src/reporters/places.ts';
 import type { World } from '../../src/run/world.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { submits } from '../support/fakes/model/server.ts';

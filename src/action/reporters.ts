@@ -5,7 +5,6 @@ import { createCommentWriter } from '../github/comment.ts';
 import type { Hub } from '../github/pull-request.ts';
 import { createStatusSetter } from '../github/status.ts';
 import { createAnnotations } from '../reporters/annotations.ts';
-import { findCheckout } from '../reporters/checkouts.ts';
 import { createComment } from '../reporters/comment.ts';
 import { createCommitStatus } from '../reporters/commit-status.ts';
 import { writeResultFile } from '../reporters/envelope.ts';
@@ -13,6 +12,7 @@ import { runPage } from '../reporters/links.ts';
 import { createLiveLog } from '../reporters/live-log.ts';
 import type { Log } from '../reporters/log.ts';
 import { stepOutputs, writeOutputs } from '../reporters/outputs.ts';
+import { findCheckout } from '../reporters/places.ts';
 import type { Report, Reporter } from '../reporters/report-types.ts';
 import { createSummary } from '../reporters/summary.ts';
 import type { ViewOptions } from '../reporters/view.ts';
@@ -59,14 +59,14 @@ export function createReporters(options: ReportersOptions): readonly Reporter[] 
       locate: isThere ? locate : null,
       isMerge: isResolved,
       informationUri: home,
-      notify: (text) => log.info(text, 1),
       secrets,
       version,
     }),
     ...(summary === null ? [] : [createSummary({ ...facts, file: summary })]),
+    // The verdict's own error comes before the findings: the runner shows ten annotations of each level.
+    createLiveLog({ ...facts, log, level }),
     // The merge of the legs annotates what they found, once.
     ...(config.leg ? [] : [createAnnotations({ log, locate, elsewhere })]),
-    createLiveLog({ ...facts, log, level }),
     ...onGitHub(options, facts),
   ];
 }

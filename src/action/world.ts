@@ -10,8 +10,7 @@ import { createPolicyFiles, findPolicyChanges } from '../github/policy-files.ts'
 import { createHub, type Hub } from '../github/pull-request.ts';
 import { keepFiles } from '../github/runner.ts';
 import { createFetch } from '../network/network.ts';
-import { findCheckout } from '../reporters/checkouts.ts';
-import { createLocator } from '../reporters/source-locations.ts';
+import { createLocator, findCheckout } from '../reporters/places.ts';
 import { trapSignals } from '../run/signals.ts';
 import type { EndWorld, World } from '../run/world.ts';
 import { READ } from '../text/limits.ts';

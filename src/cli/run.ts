@@ -15,7 +15,7 @@ import { addStdin, readStdin } from './stdin.ts';
 import { createMachine, currentFolder, localFiles, localSecrets, VERSION } from './world.ts';
 
 /** The folder is named at the end of the run: a line for each file says nothing more. */
-const FILES = { isMerge: false, informationUri: null, notify: () => undefined };
+const FILES = { isMerge: false, informationUri: null };
 
 /** Runs to the end and returns the exit code. Invalid input is reported like any other ending. */
 export async function runOnCommandLine(

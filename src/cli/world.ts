@@ -11,7 +11,7 @@ import type { Files } from '../contract/source.ts';
 import { InputError, messageOf } from '../errors.ts';
 import { readCheckedOut } from '../github/checked-out.ts';
 import { createFetch, proxySecrets } from '../network/network.ts';
-import { createLocator } from '../reporters/source-locations.ts';
+import { createLocator } from '../reporters/places.ts';
 import type { World } from '../run/world.ts';
 import { READ } from '../text/limits.ts';
 import { quote } from '../text/messages.ts';

@@ -84,13 +84,18 @@ function showMerge(report: Report, merged: Merged | null, options: ViewFacts): V
     warnings: merged === null ? [] : mergeWarnings(merged).map(mask),
     summary: null,
     // The outcome and the table of the legs say which leg does not pass.
-    reasons: verdict.error === null || verdict.reason === 'gate_not_met' ? [] : [mask(verdict.error)],
-    notes: isCounted && merged.findings.some(({ outvoted }) => outvoted) ? [OUTVOTED] : [],
+    reason: verdict.error === null || verdict.reason === 'gate_not_met' ? null : mask(verdict.error),
+    notes: isCounted ? notesOf(merged) : [],
     ...(merged === null ? { tables: {}, rows: new Map() } : tablesOf(report, merged, options)),
     facts,
     costs: [...(merged?.models ?? []).map(mask), usedWords(report, merged)],
     json: null,
   };
+}
+
+function notesOf({ findings, findingsLeftOut: left }: Merged): readonly string[] {
+  const more = `${counted(left, 'more finding')} ${left === 1 ? 'is' : 'are'} in the envelopes of the legs.`;
+  return [...(findings.some(({ outvoted }) => outvoted) ? [OUTVOTED] : []), ...(left === 0 ? [] : [more])];
 }
 
 function usedWords({ durationMs }: Report, merged: Merged | null): string {
@@ -112,6 +117,7 @@ function tablesOf(
 ): Pick<View, 'tables' | 'rows'> {
   const mask = maskWith(secrets);
   const legs = GRAVEST_FIRST.flatMap((each) => merged.legs.filter(({ outcome }) => outcome === each));
+  const isRerun = legs.some(({ votes }) => votes.some(({ attempt }) => (attempt ?? 1) > 1));
   const rows = legs.map((leg): JsonObject => {
     const attempts = new Set(leg.votes.flatMap(({ attempt }) => attempt ?? []));
     return {
@@ -119,15 +125,13 @@ function tablesOf(
       says: legWord(leg),
       ...(merged.votes === null ? {} : { votes: leg.votes.map(({ outcome }) => MARKS[outcome]).join('') }),
       why: legReasons(leg).map(mask).join('\n'),
-      attempt: [...attempts].join(', ') || '–',
+      ...(isRerun ? { attempt: [...attempts].join(', ') || '–' } : {}),
     };
   });
   const name = merged.outcome === 'abstain' ? 'findings so far' : 'findings';
   const findings = merged.findings.map((finding) => findingRow(finding, mask));
-  const more = `${counted(merged.findingsLeftOut, 'more finding')}: the envelopes of the legs contain them all`;
   return {
     tables: {
-      ...(merged.findingsLeftOut === 0 ? {} : { 'left out': more }),
       legs: rows,
       ...(findings.length === 0 ? {} : { [name]: findings }),
     },

@@ -3,8 +3,7 @@ import { MAX_LEG_NAME } from '../config/values.ts';
 import type { Gate } from '../contract/contract.ts';
 import type { Envelope } from '../envelope/envelope.ts';
 import { InputError } from '../errors.ts';
-import { type Finding, isDoubted, readGroundedFindings } from '../reporters/findings.ts';
-import { placeFindings } from '../reporters/grounding.ts';
+import { type Finding, readFindings } from '../reporters/findings.ts';
 import { findWeaknesses } from '../reporters/sentences.ts';
 import { readFlag, readText } from '../text/json-fields.ts';
 import { DISPLAY } from '../text/limits.ts';
@@ -59,7 +58,7 @@ export function readVote(file: string, envelope: Envelope, { gate, secrets }: Vo
   const [outcome, why] = counts
     ? evaluate(file, envelope, leg, payload, gate)
     : (['abstain', abstention] as const);
-  const findings = counts ? locateFindings(envelope, payload) : [];
+  const findings = counts ? readFindings(payload, evidence) : [];
   return {
     ...{ file, leg, vote, outcome, conclusion, reason, usage, subject },
     turns: envelope.num_turns,
@@ -76,7 +75,7 @@ export function readVote(file: string, envelope: Envelope, { gate, secrets }: Vo
 
 type Cut = <T extends string | null>(text: T, max: number) => T | string;
 
-function readFinding({ place, severity, isKind, evidence, ...texts }: Finding, cut: Cut): VoteFinding {
+function readFinding({ place, severity, isKind, isDoubted, ...texts }: Finding, cut: Cut): VoteFinding {
   return {
     severity,
     isKind,
@@ -86,7 +85,7 @@ function readFinding({ place, severity, isKind, evidence, ...texts }: Finding, c
     rule: cut(texts.rule, DISPLAY.sentence),
     title: cut(texts.title, DISPLAY.sentence),
     message: cut(texts.message, DISPLAY.cell),
-    doubted: evidence !== undefined && isDoubted(evidence),
+    doubted: isDoubted,
   };
 }
 
@@ -133,10 +132,4 @@ function evaluate(
     'gate',
     `The value is auto, and nothing says whether the payload of leg ${quoteName(leg)} passes (${quoteName(file)}): its step had no gate, and it has no boolean "passed". Set it to what must hold, or to off.`,
   );
-}
-
-/** Returns the findings at the places that the run itself has proven or resolved, or as written if it did not. */
-function locateFindings({ evidence }: Envelope, payload: JsonObject): readonly Finding[] {
-  const placed = placeFindings(payload, evidence);
-  return readGroundedFindings(placed.payload, placed.byRow);
 }

@@ -36,7 +36,7 @@ export function describeUndecided(merged: Merged): string {
     const abstaining = votes.filter(({ outcome }) => outcome === 'abstain');
     return `${quoteName(leg)} (${[...new Set(abstaining.map(reasonOf))].join(', ')})`;
   });
-  return `${tallyWords(merged)}. What is open could change it: ${listed(named, LISTED.many)}. ${ADVICE}`;
+  return `Legs without a verdict could change the result: ${listed(named, LISTED.many)}. ${ADVICE}`;
 }
 
 /** A payload that was accepted and does not count, such as that of a replay, is not a reason to abstain. */
@@ -45,7 +45,7 @@ function reasonOf({ conclusion, reason }: MergedVote): string {
 }
 
 const ADVICE =
-  '"Re-run failed jobs" asks the red ones again. If the job of an open leg is green, look at what it uploaded, what was downloaded, and the input expect; a replay, and a run without a key, never count.';
+  '"Re-run failed jobs" runs the red ones again. If the job of such a leg is green, look at what it uploaded, what was downloaded, and the input expect; a replay, and a run without a key, never count.';
 
 /** Returns why a leg does not pass: the reasons of the votes that agree with its outcome, each once. */
 export function legReasons({ outcome, votes }: MergedLeg): readonly string[] {
@@ -53,15 +53,13 @@ export function legReasons({ outcome, votes }: MergedLeg): readonly string[] {
   return [...new Set(alike.flatMap(({ why }) => why ?? []))].slice(0, LISTED.few);
 }
 
-/** Returns one sentence about what merged runs rest on, if that is less than it could be. */
+/** Returns one sentence about the weaknesses of merged runs, if there are any. */
 export function mergeWarnings({ legs }: Merged): readonly string[] {
   const isWeak = ({ weaknesses }: MergedVote) => weaknesses.length > 0;
   const weak = legs.filter(({ votes }) => votes.some(isWeak)).map(({ leg }) => leg);
   const kinds = new Set(legs.flatMap(({ votes }) => votes.flatMap(({ weaknesses }) => weaknesses)));
   const words = [...kinds].join(', ').replaceAll('_', ' ');
-  return weak.length === 0
-    ? []
-    : [`Runs of ${listed(weak, LISTED.some)} rest on less than they could: ${words}.`];
+  return weak.length === 0 ? [] : [`Runs of ${listed(weak, LISTED.some)}: ${words}.`];
 }
 
 /** Joins the first names, and counts the others. */

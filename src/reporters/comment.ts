@@ -1,5 +1,4 @@
 /** The verdict as a comment on the pull request. */
-import { GitHubError, ReportError } from '../errors.ts';
 import { inline } from './markdown.ts';
 import { renderPage } from './page.ts';
 import type { CommentText, Report, Reporter, WrittenComment } from './report-types.ts';
@@ -7,8 +6,8 @@ import { type ViewOptions, viewOf } from './view.ts';
 
 /** Bytes of a comment without its marker. GitHub accepts 65,536 characters, and a text never has fewer bytes in UTF-8. */
 const MAX_COMMENT = 64_000;
-/** Rows of each list before the rest is folded. */
-const OPEN_ROWS = 10;
+/** Rows of each list; the summary has more. */
+const MAX_ROWS = 20;
 
 export interface CommentOptions extends ViewOptions {
   readonly mode: 'always' | 'on-failure';
@@ -21,16 +20,16 @@ export interface CommentOptions extends ViewOptions {
 
 /**
  * Writes the comment. With `on-failure`, a success creates no comment but updates an existing one: a comment that still
- * reported a failure after the fix would be believed. `report` rejects with a ReportError if GitHub refuses the request.
+ * reported a failure after the fix would be believed.
  */
 export function createComment({ mode, key, write, notice, ...options }: CommentOptions): Reporter {
   return {
-    name: 'comment',
+    name: 'pull request comment',
     network: true,
     async report(report) {
       const { subject } = report;
       if (subject === null) return;
-      const comment = {
+      const outcome = await write({
         key,
         commit: subject.sha,
         runId: subject.run_id,
@@ -38,16 +37,9 @@ export function createComment({ mode, key, write, notice, ...options }: CommentO
         body: commentBody(report, options),
         // Every conclusion except success: a run without a verdict must not be missed.
         create: mode === 'always' || report.verdict.conclusion !== 'success',
-      };
-      try {
-        const outcome = await write(comment);
-        if (outcome === 'no_pull_request') notice('No comment: this run is about no open pull request.');
-        if (outcome === 'superseded')
-          notice('A newer run has already commented; its comment stays as it is.');
-      } catch (cause) {
-        if (!(cause instanceof GitHubError)) throw cause;
-        throw new ReportError(`The pull request comment could not be written. ${cause.message}`, { cause });
-      }
+      });
+      if (outcome === 'no_pull_request') notice('No comment: this run is about no open pull request.');
+      if (outcome === 'superseded') notice('A newer run has already commented; its comment stays as it is.');
     },
   };
 }
@@ -55,19 +47,17 @@ export function createComment({ mode, key, write, notice, ...options }: CommentO
 /** Renders the comment as Markdown without its marker, with run, attempt and commit as its last line. */
 export function commentBody(report: Report, options: ViewOptions): string {
   const view = viewOf(report, options);
+  const limits = { bytes: MAX_COMMENT, rows: MAX_ROWS };
   const { subject } = report;
+  if (subject === null) return renderPage(view, limits);
   const { run, commit } = view.pages;
-  const parts =
-    subject === null
-      ? []
-      : [
-          link(`Run ${inline(subject.run_id, 30)}`, run),
-          ...(subject.run_attempt > 1 ? [`attempt ${subject.run_attempt}`] : []),
-          `commit ${link(`\`${inline(subject.sha.slice(0, 7))}\``, commit)}`,
-        ];
+  const parts = [
+    link(`Run ${inline(subject.run_id, 30)}`, run),
+    ...(subject.run_attempt > 1 ? [`attempt ${subject.run_attempt}`] : []),
+    `commit ${link(`\`${inline(subject.sha.slice(0, 7))}\``, commit)}`,
+  ];
   // The blank line ends a preceding HTML block, inside which Markdown is not parsed.
-  const foot = parts.length === 0 ? '' : `\n<sub>${parts.join(' · ')}</sub>\n`;
-  return renderPage(view, { bytes: MAX_COMMENT, openRows: OPEN_ROWS }, '', foot);
+  return renderPage(view, limits, '', `\n<sub>${parts.join(' · ')}</sub>\n`);
 }
 
 function link(text: string, page: string | null): string {

@@ -1,10 +1,7 @@
 /** The verdict as a commit status, which branch protection can require. */
-
-import { GitHubError, ReportError } from '../errors.ts';
 import { DISPLAY } from '../text/limits.ts';
 import { truncate } from '../text/messages.ts';
 import { singleLine } from '../text/sanitize.ts';
-import type { Conclusion } from '../types.ts';
 import { capitalize } from './page.ts';
 import type { Report, Reporter, StatusText } from './report-types.ts';
 import { type ViewOptions, viewOf } from './view.ts';
@@ -18,23 +15,18 @@ export interface CommitStatusOptions extends ViewOptions {
   readonly set: (status: StatusText, judged?: string | null) => Promise<boolean>;
 }
 
-const STATES: Readonly<Record<Conclusion, StatusText['state']>> = {
-  success: 'success',
-  failure: 'failure',
-  inconclusive: 'error',
-  skipped: 'error',
-};
+/** Characters that GitHub accepts. */
+const MAX_DESCRIPTION = 140;
 
 /**
  * Sets the status when the agent starts and again at the end. The `pending` status replaces what an earlier run
  * reported for the same commit, so that no success remains if this run is killed. A required status that was never set
  * blocks as well. A skipped run judged nothing: it only replaces a status that an earlier run set.
- * `report` rejects with a ReportError if GitHub refuses the request.
  */
 export function createCommitStatus({ set, ...options }: CommitStatusOptions): Reporter {
   let pending: Promise<unknown> = Promise.resolve();
   return {
-    name: 'commit-status',
+    name: 'commit status',
     network: true,
     event(event) {
       if (event.type !== 'run_started') return;
@@ -44,30 +36,22 @@ export function createCommitStatus({ set, ...options }: CommitStatusOptions): Re
     async report(report) {
       // Wait for `pending`: if it arrived last, it would overwrite the verdict.
       await pending;
-      try {
-        const judged = report.view?.statusCommit?.(report);
-        if (await set(statusOf(report, options), judged)) return;
-      } catch (cause) {
-        if (!(cause instanceof GitHubError)) throw cause;
-        throw new ReportError(`The commit status could not be set. ${cause.message}`, { cause });
-      }
-      throw new ReportError('The commit status could not be set: this run is about no commit.');
+      const isSet = await set(statusOf(report, options), report.view?.statusCommit?.(report));
+      if (!isSet) throw new Error('This run is about no commit.');
     },
   };
 }
 
-/** Characters that GitHub accepts. */
-const MAX_DESCRIPTION = 140;
-
 /** A replayed run never sets `success`: a required status must not pass on it. */
 function statusOf(report: Report, options: ViewOptions): StatusText {
   const { conclusion } = report.verdict;
-  const { outcome, reasons } = viewOf(report, options);
-  const text = singleLine([`${capitalize(outcome)}.`, ...reasons].join(' '), DISPLAY.line);
-  const status = {
-    state: report.replayed === true && conclusion === 'success' ? 'error' : STATES[conclusion],
+  const isSuccess = conclusion === 'success' && report.replayed !== true;
+  const { outcome, reason } = viewOf(report, options);
+  const text = singleLine(`${capitalize(outcome)}. ${reason ?? ''}`, DISPLAY.line);
+  return {
+    state: conclusion === 'failure' || isSuccess ? conclusion : 'error',
     // GitHub rejects 4-byte UTF-8 characters in a description.
     description: truncate(text.replace(/[^\0-\uffff]/gu, '�'), MAX_DESCRIPTION),
+    ...(conclusion === 'skipped' ? { ifPresent: true } : {}),
   };
-  return conclusion === 'skipped' ? { ...status, ifPresent: true } : status;
 }

@@ -3,12 +3,14 @@ import path from 'node:path';
 import { InputError, messageOf } from '../errors.ts';
 import { writePrivateFile } from '../files/private-file.ts';
 import { coverageJson } from '../text/coverage.ts';
-import { isArray } from '../text/json.ts';
 import { truncate } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
-import type { CommandRecord, GateResult, Issue, Json, JsonObject, Repair, Usage } from '../types.ts';
+import type { GateResult, Json, JsonObject, Repair, Usage } from '../types.ts';
+import { mapTexts } from './messages.ts';
 import { RESULT_FILES } from './outputs.ts';
-import type { Evidence, FindingEvidence, Report, RunSettings } from './report-types.ts';
+import type { Evidence, Report } from './report-types.ts';
+
+type Mask = (text: string) => string;
 
 /**
  * Builds the envelope of a report, with fields and order as documented under *Envelope*. `structured_result` and
@@ -16,9 +18,9 @@ import type { Evidence, FindingEvidence, Report, RunSettings } from './report-ty
  * `last_assistant_text` only after plain text. The fields of the report's own view come last. `mask` is applied to
  * sentences and to names from outside, never to the payload: the payload is published exactly as it was accepted.
  */
-export function envelope(report: Report, mask: (text: string) => string): JsonObject {
+export function envelope(report: Report, mask: Mask): JsonObject {
   const { verdict, payload } = report;
-  const error = mask(verdict.error ?? verdict.reason);
+  const error = mask(verdict.error ?? verdict.reason).toWellFormed();
   return {
     type: 'result',
     subtype: verdict.subtype,
@@ -26,14 +28,16 @@ export function envelope(report: Report, mask: (text: string) => string): JsonOb
     exit_code: verdict.exitCode,
     conclusion: verdict.conclusion,
     reason: verdict.reason,
-    result: payload === null ? error.toWellFormed() : JSON.stringify(payload),
+    result: payload === null ? error : JSON.stringify(payload),
     ...(payload === null ? {} : { structured_result: payload, structured_output: payload }),
-    ...wellFormed(facts(report, payload === null ? { error } : {}, mask)),
+    // Replaces the lone surrogates that truncated text may end with: strict readers reject them, and text that contains
+    // one cannot be signed. The payload was parsed strictly and contains none.
+    ...mapTexts(factsOf(report, payload === null ? { error } : {}, mask), (text) => text.toWellFormed()),
   };
 }
 
-function facts(report: Report, error: JsonObject, mask: (text: string) => string): JsonObject {
-  const { gate, evidence = null, view } = report;
+function factsOf(report: Report, error: JsonObject, mask: Mask): JsonObject {
+  const { gate, evidence = null, usage, view } = report;
   return {
     gate: gate === null ? null : gateJson(gate, mask),
     num_turns: report.turnCount,
@@ -41,9 +45,9 @@ function facts(report: Report, error: JsonObject, mask: (text: string) => string
     turns: report.turnCount,
     rejections: report.rejections,
     repaired: repairJson(report.repaired, mask),
-    usage: usageJson(report.usage),
-    total_input_tokens: report.usage.inputTokens,
-    total_output_tokens: report.usage.outputTokens,
+    usage: usageJson(usage),
+    total_input_tokens: usage.inputTokens,
+    total_output_tokens: usage.outputTokens,
     total_cost_usd: report.costUsd,
     ...(report.pricedAs == null ? {} : { priced_as: report.pricedAs }),
     started_at: report.startedAt,
@@ -58,8 +62,8 @@ function facts(report: Report, error: JsonObject, mask: (text: string) => string
     ...(report.lastAssistantText === null ? {} : { last_assistant_text: mask(report.lastAssistantText) }),
     subject: report.subject === null ? null : { ...report.subject },
     judge: { ...report.policy },
-    ...(report.action === null ? {} : { action: { ...report.action } }),
-    ...(report.settings === null ? {} : { settings: settingsJson(report.settings) }),
+    ...(report.action === null ? {} : { action: report.action }),
+    ...(report.settings === null ? {} : { settings: report.settings }),
     leg: report.leg ?? null,
     vote: report.vote ?? null,
     ...(evidence === null ? {} : { evidence: evidenceJson(evidence, mask) }),
@@ -67,95 +71,63 @@ function facts(report: Report, error: JsonObject, mask: (text: string) => string
   };
 }
 
-function settingsJson(settings: RunSettings): JsonObject {
-  return {
-    gate: settings.gate,
-    min_coverage: settings.minCoverage,
-    grounding: settings.grounding,
-    tools: settings.tools,
-    sandbox: settings.sandbox,
-    shell_network: settings.shellNetwork,
-    max_turns: settings.maxTurns,
-    timeout_minutes: settings.timeoutMinutes,
-    max_total_tokens: settings.maxTotalTokens,
-    max_cost_usd: settings.maxCostUsd,
-  };
+/** Renames the fields of a flat object to the snake_case of the envelope. */
+function snakeKeys(fields: object): JsonObject {
+  const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [snake(name), value]));
 }
 
 export function usageJson(usage: Usage): JsonObject {
+  return snakeKeys(usage);
+}
+
+function gateJson({ status, issues }: GateResult, mask: Mask): JsonObject {
   return {
-    input_tokens: usage.inputTokens,
-    output_tokens: usage.outputTokens,
-    cached_input_tokens: usage.cachedInputTokens,
-    cache_write_tokens: usage.cacheWriteTokens,
+    status,
+    issues: issues.map(({ path, keyword, message }) => ({
+      path: mask(path),
+      keyword: mask(keyword),
+      message: mask(message),
+    })),
   };
-}
-
-function gateJson({ status, issues }: GateResult, mask: (text: string) => string): JsonObject {
-  return { status, issues: issues.map((issue) => issueJson(issue, mask)) };
-}
-
-function issueJson({ path, keyword, message }: Issue, mask: (text: string) => string): Json {
-  return { path: mask(path), keyword: mask(keyword), message: mask(message) };
 }
 
 /**
  * The wrapper's name comes from the model and is not part of the payload that is searched for secrets, so it is masked.
  */
-function repairJson(repair: Repair | null, mask: (text: string) => string): Json {
+function repairJson(repair: Repair | null, mask: Mask): Json {
   if (repair === null) return null;
   return repair.kind === 'unwrapped'
     ? { kind: repair.kind, key: mask(repair.key) }
     : { kind: repair.kind, paths: repair.paths.map(mask) };
 }
 
+/** UTF-16 code units of a command, as in the schema. */
+const MAX_COMMAND = 2_000;
+
 /**
  * Paths are masked: symbolic links were resolved, so a path may contain text that the payload does not. Of findings that
  * were not checked only the path is written.
  */
-function evidenceJson(
-  { context, toolCalls, coverage, commands, grounding, findings }: Evidence,
-  mask: (text: string) => string,
-): JsonObject {
-  const isChecked = (grounding ?? null) !== null;
+function evidenceJson(evidence: Evidence, mask: Mask): JsonObject {
+  const { context, toolCalls, coverage, commands, grounding, findings } = evidence;
   return {
     context,
     tool_calls: toolCalls,
     ...(coverage === undefined ? {} : { coverage: coverage && coverageJson(coverage, mask) }),
-    ...(commands === undefined ? {} : { commands: commands.map((each) => commandJson(each, mask)) }),
+    ...(commands === undefined
+      ? {}
+      : {
+          commands: commands.map((each) =>
+            snakeKeys({ ...each, command: truncate(mask(each.command), MAX_COMMAND) }),
+          ),
+        }),
     ...(grounding === undefined ? {} : { grounding: grounding && { ...grounding } }),
-    findings: findings.map((finding) => findingJson(finding, isChecked, mask)),
+    findings: findings.map(({ path, line = null, lineWas = null, grounding: status = null }) => {
+      const place = { path: path === null ? null : mask(path) };
+      return (grounding ?? null) === null ? place : { ...place, line, line_was: lineWas, grounding: status };
+    }),
   };
-}
-
-/** UTF-16 code units of a command, as in the schema. */
-const MAX_COMMAND = 2_000;
-
-function commandJson({ command, exitCode, seconds }: CommandRecord, mask: (text: string) => string): Json {
-  return { command: truncate(mask(command), MAX_COMMAND), exit_code: exitCode, seconds };
-}
-
-function findingJson(
-  { path, line = null, lineWas = null, grounding = null }: FindingEvidence,
-  isChecked: boolean,
-  mask: (text: string) => string,
-): Json {
-  const place = { path: path === null ? null : mask(path) };
-  return isChecked ? { ...place, line, line_was: lineWas, grounding } : place;
-}
-
-/**
- * Replaces lone surrogates, which truncated text may end with. They could be written but not read back: strict readers
- * reject them, and text that contains one cannot be signed. The payload was parsed strictly and contains none.
- */
-function wellFormed(envelope: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(envelope).map(([name, value]) => [name, wellFormedValue(value)]));
-}
-
-function wellFormedValue(value: Json): Json {
-  if (typeof value === 'string') return value.toWellFormed();
-  if (isArray(value)) return value.map(wellFormedValue);
-  return typeof value === 'object' && value !== null ? wellFormed(value) : value;
 }
 
 /** Signs an envelope in its masked form, exactly as written except for the signature. */

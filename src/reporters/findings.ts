@@ -1,10 +1,9 @@
-/** The findings of a payload in one shape. All of their text comes from the model. */
-
+/** The findings of a payload in one shape, at the places that the evidence of the run names. Their texts are the model's. */
 import { isArray, isObject } from '../text/json.ts';
 import { readText } from '../text/json-fields.ts';
 import { DISPLAY } from '../text/limits.ts';
 import type { Json, JsonObject } from '../types.ts';
-import type { FindingEvidence } from './report-types.ts';
+import type { Evidence, FindingEvidence, Report } from './report-types.ts';
 
 /** A file and lines in it: as written by the model, or as found in the repository. */
 export interface SourcePlace {
@@ -29,14 +28,11 @@ export interface Finding {
   readonly rule: string | null;
   /** Whether `rule` is only a category, of which one place may have several findings. */
   readonly isKind: boolean;
-  /** How the finding was looked up in the files; absent if it was not. */
-  readonly evidence?: FindingEvidence;
+  /** Whether the finding was looked up and is not proven; one about no file is neither. */
+  readonly isDoubted: boolean;
   /** What the finding was read from. */
   readonly row: JsonObject;
 }
-
-/** What was found out about each row of a payload. */
-export type EvidenceByRow = ReadonlyMap<JsonObject, FindingEvidence>;
 
 /** A list of failed tests, whose rows need neither a severity nor a file. */
 const FAILURES = 'failures';
@@ -48,19 +44,35 @@ const LINE_BEHIND = /:(\d{1,9})(?::\d{1,9})?$/;
  * Returns the findings of a payload, most severe first: rows of its top-level lists that have a message or a title, and
  * a severity or a file. A row with a missing or unknown severity is a warning; a failed test is an error.
  */
-export function readFindings(payload: JsonObject): readonly Finding[] {
-  return readGroundedFindings(payload, new Map());
-}
-
-/** Returns the same of a payload of `placeFindings`, with the evidence of each finding. */
-export function readGroundedFindings(payload: JsonObject, byRow: EvidenceByRow): readonly Finding[] {
-  return Object.entries(payload)
+export function readFindings(payload: JsonObject, evidence: Evidence | null = null): readonly Finding[] {
+  const placed = placeFindings(payload, evidence);
+  return Object.entries(placed.payload)
     .flatMap(([name, list]) => {
       const rows = isArray(list) ? list.filter(isObject) : [];
-      return rows.map((row) => readRow(row, name === FAILURES, byRow.get(row)));
+      return rows.map((row) => readRow(row, name === FAILURES, placed.byRow.get(row)));
     })
     .filter((finding) => finding !== null)
     .toSorted(byGravity);
+}
+
+/**
+ * Returns the findings of a published payload, most severe first. Those that did not decide the verdict come last, as
+ * notes with a remark: an error beside a green verdict would contradict it.
+ */
+export function weighFindings({
+  payload,
+  evidence,
+  view,
+}: Pick<Report, 'payload' | 'evidence' | 'view'>): readonly Finding[] {
+  const findings = readFindings(payload ?? {}, evidence);
+  const minor = view?.minor;
+  if (minor === undefined) return findings;
+  const others = findings.filter(({ row }) => minor.isMinor(row));
+  const notes = others.map((finding): Finding => {
+    const message = `${minor.remark}\n${finding.message}`;
+    return { ...finding, severity: 'note', securityScore: null, message };
+  });
+  return [...findings.filter(({ row }) => !minor.isMinor(row)), ...notes];
 }
 
 function readRow(row: JsonObject, failed: boolean, evidence: FindingEvidence | undefined): Finding | null {
@@ -70,23 +82,55 @@ function readRow(row: JsonObject, failed: boolean, evidence: FindingEvidence | u
   const word = row['severity'];
   if (message === null || (typeof word !== 'string' && place === null && !failed)) return null;
   const rule = firstText(row, ['rule']);
+  const isDoubted = evidence?.grounding === 'unproven';
   return {
     severity: severityOf(word) ?? (failed ? 'error' : 'warning'),
     securityScore: SCORES.get(wordOf(word)) ?? null,
     // Nobody should look at a line that proves nothing.
-    place: place !== null && isDoubted(evidence) ? { path: place.path, line: null, endLine: null } : place,
+    place: place !== null && isDoubted ? { path: place.path, line: null, endLine: null } : place,
     title,
     message,
     rule: rule ?? firstText(row, ['category', 'cwe']) ?? (failed ? 'failed-test' : null),
     isKind: rule === null,
-    ...(evidence === undefined ? {} : { evidence }),
+    isDoubted,
     row,
   };
 }
 
-/** Whether a finding was looked up and is not proven; one about no file is neither. */
-export function isDoubted(evidence: FindingEvidence | undefined): boolean {
-  return evidence?.grounding === 'unproven';
+/**
+ * Puts the rows of a payload at the places in their evidence, which it returns by row. Returns the payload itself if
+ * there is not exactly one entry for each row, for example in an envelope forged by another job.
+ */
+export function placeFindings(payload: JsonObject, evidence: Evidence | null | undefined) {
+  const rows = findingRows(payload);
+  const findings = evidence?.findings ?? [];
+  const byRow = new Map<JsonObject, FindingEvidence>();
+  if (rows.length !== findings.length) return { payload, byRow };
+  const placed = rows.map((row, at) => {
+    const found = findings[at];
+    if (!isObject(row) || found === undefined) return row;
+    const moved = placeRow(row, found);
+    byRow.set(moved, found);
+    return moved;
+  });
+  const lists = Object.entries(payload).map(
+    ([name, value]) => [name, value === rows ? placed : value] as const,
+  );
+  return { payload: Object.fromEntries(lists), byRow };
+}
+
+/** Always returns a new object: one row may be listed twice in the payload. */
+function placeRow(row: JsonObject, { path, line: found = null }: FindingEvidence): JsonObject {
+  const written = locationOfRow(row);
+  if (written === null || path === null) return { ...row };
+  const line = found ?? written.place.line;
+  const { line: from, endLine } = written.place;
+  return {
+    ...row,
+    [written.key]: path,
+    ...(line === null ? {} : { line }),
+    ...(line === null || from === null || endLine === null ? {} : { end_line: line + endLine - from }),
+  };
 }
 
 /** Returns the rows that evidence has entries for: the list `findings`, or else the only list whose rows name files. */
@@ -120,11 +164,8 @@ function readLine(value: Json | undefined): number | null {
 }
 
 function firstText(row: JsonObject, keys: readonly string[]): string | null {
-  for (const key of keys) {
-    const text = readText(row, key)?.trim() ?? '';
-    if (text !== '') return text;
-  }
-  return null;
+  const texts = keys.map((key) => readText(row, key)?.trim() ?? '');
+  return texts.find((text) => text !== '') ?? null;
 }
 
 /** Severity of a finding, in SARIF's terms. */
@@ -151,24 +192,12 @@ const SCORES: ReadonlyMap<string, number> = new Map([
   ['low', 2],
 ]);
 
-const MARKS: Readonly<Record<Severity, string>> = {
-  error: '🔴&nbsp;',
-  warning: '🟡&nbsp;',
-  note: '🔵&nbsp;',
-};
-
 function wordOf(value: Json | undefined): string {
   return typeof value === 'string' ? value.trim().toLowerCase() : '';
 }
 
-function severityOf(value: Json | undefined): Severity | undefined {
+export function severityOf(value: Json | undefined): Severity | undefined {
   return SEVERITIES.find((severity) => WORDS[severity].includes(wordOf(value)));
-}
-
-/** Returns a colored mark, in Markdown, to put before the word; empty for an unknown word. */
-export function severityMark(value: Json): string {
-  const severity = severityOf(value);
-  return severity === undefined ? '' : MARKS[severity];
 }
 
 /** Sorts rows by `severity`, most severe first, those with an unknown one last; the sort is stable. */

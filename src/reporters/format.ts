@@ -1,8 +1,7 @@
 /** Human-readable numbers and names, the same in every reporter. */
-
 import { counted } from '../text/messages.ts';
 import type { Usage } from '../types.ts';
-import type { Report, RunEvent } from './report-types.ts';
+import type { CallEvent, Report } from './report-types.ts';
 
 /** Formats a duration in milliseconds as `40 ms`, `1.2 s`, `42 s` or `3 min 05 s`. */
 export function duration(ms: number): string {
@@ -12,16 +11,6 @@ export function duration(ms: number): string {
   const whole = Math.round(seconds);
   if (whole < 60) return `${whole} s`;
   return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, '0')} s`;
-}
-
-/**
- * Rounds a share from 0 to 1 down to a multiple of `1 / steps`, so that it is 1 only if it was. A share that is such a
- * multiple stays as it is, although 0.29 × 100 is less than 29.
- */
-export function floorShare(share: number, steps: number): number {
-  const nearest = Math.round(share * steps);
-  const floor = nearest / steps <= share ? nearest : Math.floor(share * steps);
-  return Math.max(0, share < 1 ? Math.min(floor, steps - 1) : floor) / steps;
 }
 
 /** Formats US dollars, with four decimals below one dollar and two from there on. */
@@ -44,24 +33,11 @@ export function spent({ usage, costUsd, pricedAs }: Pick<Report, 'usage' | 'cost
   return costUsd === null ? tokens : `${tokens} · ${costText(costUsd, pricedAs)}`;
 }
 
-/**
- * Describes how many files the agent changed in its scratch layer. Returns null if it changed none, or the number is not
- * known, as in the checkout itself.
- */
-export function changedFilesText({ changedFiles }: Pick<Report, 'changedFiles'>): string | null {
-  if (changedFiles === null || changedFiles === 0) return null;
-  return `${counted(changedFiles, 'file')} changed in the agent's scratch layer`;
-}
-
 /** Matches how a command ended: the last line of the shell tool's result, which the tool itself writes. */
 const COMMAND_ENDING = /^\[(exit code \d+|killed by \w+|timed out after \d+ s)(?!\w)[^\]\n]*\]$/;
 
 /** Returns how a command ended, such as `exit code 1`; null for any other call. A call that ran may still have failed. */
-export function commandEnding({
-  call,
-  decision,
-  result,
-}: Extract<RunEvent, { type: 'tool_finished' }>): string | null {
+export function commandEnding({ call, decision, result }: CallEvent): string | null {
   if (call.name !== 'shell' || decision !== 'ok') return null;
   return COMMAND_ENDING.exec(result.content.slice(result.content.lastIndexOf('\n') + 1))?.[1] ?? null;
 }

@@ -1,7 +1,7 @@
 /** Links to GitHub pages: of a run, of the judged commit, and of the line that a finding names. */
 import type { JsonObject, Subject } from '../types.ts';
 import { locationOfRow, type SourcePlace } from './findings.ts';
-import type { Locate } from './source-locations.ts';
+import type { Locate } from './places.ts';
 
 /** Returns the URL of the run attempt, which shows its job summaries; null if the subject is not on GitHub. */
 export function runPage(subject: Subject | null, serverUrl: string | null): string | null {
@@ -9,20 +9,15 @@ export function runPage(subject: Subject | null, serverUrl: string | null): stri
   return `${serverUrl}/${subject.repository}/actions/runs/${subject.run_id}/attempts/${subject.run_attempt}`;
 }
 
-/** Returns the URL of the judged commit; null if the subject is not on GitHub. */
-export function commitPage(subject: Subject | null, serverUrl: string | null): string | null {
-  return pageAtCommit('commit', subject, serverUrl);
-}
-
-/** A merge takes the commit from the envelopes of other jobs. */
-function pageAtCommit(kind: 'commit' | 'blob', subject: Subject | null, serverUrl: string | null) {
+/** Returns the URL of the judged commit, or of its files; null if the subject is not on GitHub. */
+export function commitPage(
+  subject: Subject | null,
+  serverUrl: string | null,
+  kind: 'commit' | 'blob' = 'commit',
+) {
+  // A merge takes the commit from the envelopes of other jobs.
   if (subject === null || serverUrl === null || !/^[0-9a-f]{7,64}$/.test(subject.sha)) return null;
   return `${serverUrl}/${subject.repository}/${kind}/${subject.sha}`;
-}
-
-/** Returns the key that names a row's file; null if there is none. */
-export function pathKey(row: JsonObject): string | null {
-  return locationOfRow(row)?.key ?? null;
 }
 
 /** Returns the URL of a row's file at the judged commit, at its line if it has one; null if the file is not found. */
@@ -34,7 +29,7 @@ export function lineLink(
 ): string | null {
   const written = locationOfRow(row)?.place;
   const place = written === undefined ? null : locate(written);
-  const commit = pageAtCommit('blob', subject, serverUrl);
+  const commit = commitPage(subject, serverUrl, 'blob');
   if (place === null || commit === null) return null;
   const { line, endLine } = place;
   const page = `${commit}/${urlPath(place.path)}`;

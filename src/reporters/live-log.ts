@@ -1,11 +1,10 @@
-/** The live log: a line when each turn and tool call starts and ends, with the verdict as the last lines. */
-
+/** The live log: what happens in each turn, and the verdict as the last lines. */
 import { DISPLAY } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
-import type { Conclusion } from '../types.ts';
+import type { StopReason } from '../types.ts';
 import { commandEnding, duration, spent } from './format.ts';
 import type { Log } from './log.ts';
-import type { CallDecision, CallRef, Report, Reporter, RunEvent, Totals, View } from './report-types.ts';
+import type { CallDecision, CallEvent, CallRef, Report, Reporter, RunEvent, View } from './report-types.ts';
 import { type ViewOptions, viewOf } from './view.ts';
 
 const MARKS: Readonly<Record<CallDecision, string>> = {
@@ -16,95 +15,62 @@ const MARKS: Readonly<Record<CallDecision, string>> = {
   rejected: '✗',
 };
 const RULE = '─'.repeat(60);
-export type RunLog = Pick<Log, 'excerpt' | 'info' | 'warning' | 'error' | 'group'>;
 
 export interface LiveLogOptions extends ViewOptions {
-  readonly log: RunLog;
-  /** Level of detail: `full` adds the model's prose, prompts and tool output, in folded groups. */
-  readonly level: 'summary' | 'full';
-}
-
-interface OpenTurn {
-  readonly turn: number;
-  /** Calls that have no result yet. */
-  pending: number;
-  durationMs: number;
+  readonly log: Log;
+  /** `turns` is a line for each turn; `summary` has one for each call; `full` adds prompts, prose and tool output, folded. */
+  readonly level: 'turns' | 'summary' | 'full';
 }
 
 /**
- * Writes a run to the log as it progresses. The model's prose and tool output appear only at level `full`, folded. The
- * payload never appears: it belongs in the outputs, the summary and the envelope.
+ * Writes a run to the log as it progresses. The model's prose and tool output appear only at level `full`. The payload
+ * never appears: it belongs in the outputs, the summary and the envelope.
  */
 export function createLiveLog({ log, level, ...options }: LiveLogOptions): Reporter {
-  let open: OpenTurn | null = null;
-
+  const group = (title: string, text: string) => {
+    if (level === 'full' && text.trim() !== '') log.group(title, text);
+  };
+  const listTurn = level === 'turns' ? createTurnLine(log) : () => undefined;
   const listen = (event: RunEvent): void => {
+    if (event.type === 'notice') {
+      if (event.level === 'warning') log.warning(event.text, { title: 'structured-agent' });
+      else log.info(event.text);
+    } else if (level === 'turns') listTurn(event);
+    else showEvent(event);
+  };
+  const showEvent = (event: RunEvent): void => {
     switch (event.type) {
       case 'run_started':
         log.info(`structured-agent · ${event.provider} · ${event.model}`);
-        if (level === 'full') log.group('prompt', event.prompt);
+        group('prompt', event.prompt);
         return;
       case 'turn_started':
         log.info(`turn ${event.turn}${event.forced ? ' · asked once more, for structured_output only' : ''}`);
         return;
       case 'turn_completed': {
         const calls = event.message.toolCalls.length;
-        open = { turn: event.turn, pending: calls, durationMs: event.durationMs };
-        if (calls > 0) {
-          const took = `model answered in ${duration(event.durationMs)}`;
-          log.info(`${took} · ${counted(calls, 'call')}${cut(event)} · ${spent(event.totals)}`, 1);
-        }
-        if (level === 'full' && event.message.text.trim() !== '')
-          log.group('what the model said', event.message.text);
-        if (calls === 0) endTurn(open, event.totals, ` · no tool call${cut(event)}`);
+        const what = calls === 0 ? 'no tool call' : counted(calls, 'call');
+        const took = `model answered in ${duration(event.durationMs)}`;
+        log.info(`${took} · ${what}${CUTS[event.stopReason]} · ${spent(event.totals)}`, 1);
+        group('what the model said', event.message.text);
         return;
       }
       case 'tool_started':
         log.info(`▸ ${named(event.call, DISPLAY.excerpt, log)}`, 1);
         return;
-      case 'tool_finished':
-        finishCall(event);
+      case 'tool_finished': {
+        log.info(finishedLine(event, log), 1);
+        const { call, decision, result } = event;
+        // A one-line error is already part of the line above.
+        const isShown = decision === 'error' && !result.content.trim().includes('\n');
+        if (hasRun(decision) && !isShown)
+          group(`output of ${log.excerpt(call.name, DISPLAY.label)}`, result.content);
         return;
+      }
       case 'user_message':
-        if (level === 'full') log.group('what the model was told', event.text);
-        return;
-      case 'notice':
-        if (event.level === 'warning') log.warning(event.text, { title: 'structured-agent' });
-        else log.info(event.text);
+        group('what the model was told', event.text);
     }
   };
-
-  const endTurn = (turn: OpenTurn, totals: Totals, detail: string) => {
-    log.info(`turn ${turn.turn} done in ${duration(turn.durationMs)}${detail} · ${spent(totals)}`);
-  };
-
-  const finishCall = (event: Extract<RunEvent, { type: 'tool_finished' }>) => {
-    const { call, decision, result, totals } = event;
-    const ran = decision === 'ok' || decision === 'error';
-    // Shorter than at the start of the call, which was logged in full.
-    const name = named(call, DISPLAY.label, log);
-    const took = ran ? `${duration(event.durationMs)} · ${spent(totals)}` : decision;
-    const ended = commandEnding(event);
-    // A failing command is not a failed tool call, but it should not get a check mark either.
-    const mark = ended === null || ended === 'exit code 0' ? MARKS[decision] : '•';
-    log.info([`${mark} ${name}`, ...(ended === null ? [] : [ended]), took, ...why(event)].join(' · '), 1);
-    // A one-line error is already part of the line above.
-    const isShown = decision === 'error' && !result.content.trim().includes('\n');
-    if (ran && level === 'full' && !isShown)
-      log.group(`output of ${log.excerpt(call.name, DISPLAY.label)}`, result.content);
-    if (open === null) return;
-    open.durationMs += event.durationMs;
-    open.pending -= 1;
-    if (open.pending === 0) endTurn(open, totals, '');
-  };
-
-  /** A tool result is shown only if it explains a failure: our own text, short, on one line. */
-  const why = ({ decision, result }: Extract<RunEvent, { type: 'tool_finished' }>): readonly string[] => {
-    if (decision !== 'error' && decision !== 'rejected') return [];
-    const first = result.content.trimStart().split('\n', 1)[0] ?? '';
-    return [log.excerpt(first.replace(/^Rejected: /, ''), DISPLAY.phrase)];
-  };
-
   return {
     name: 'log',
     event: listen,
@@ -112,52 +78,75 @@ export function createLiveLog({ log, level, ...options }: LiveLogOptions): Repor
   };
 }
 
-/** The error sentence is an annotation, which also prints it to the log. */
-function writeVerdict(report: Report, view: View, log: RunLog): void {
-  const { verdict } = report;
+/** What is unusual about the end of an answer. */
+const CUTS: Readonly<Record<StopReason, string>> = {
+  length: ' · cut off by the output-token limit',
+  pause: ' · paused by the provider',
+  refusal: ' · refused',
+  end: '',
+  tool_calls: '',
+};
+
+function hasRun(decision: CallDecision): boolean {
+  return decision === 'ok' || decision === 'error';
+}
+
+function finishedLine(event: CallEvent, log: Log): string {
+  const { call, decision, result } = event;
+  const ended = commandEnding(event);
+  // A failing command is not a failed tool call, but it should not get a check mark either.
+  const mark = ended === null || ended === 'exit code 0' ? MARKS[decision] : '•';
+  // A tool result is shown only if it explains a failure: our own text, short, on one line.
+  const isFailed = decision === 'error' || decision === 'rejected';
+  const first = result.content.trimStart().split('\n', 1)[0] ?? '';
+  return [
+    // Shorter than at the start of the call, which was logged in full.
+    `${mark} ${named(call, DISPLAY.label, log)}`,
+    ...(ended === null ? [] : [ended]),
+    hasRun(decision) ? duration(event.durationMs) : decision,
+    ...(isFailed ? [log.excerpt(first.replace(/^Rejected: /, ''), DISPLAY.phrase)] : []),
+  ].join(' · ');
+}
+
+function named(call: CallRef, max: number, log: Log): string {
+  return `${log.excerpt(call.name, DISPLAY.label)} ${log.excerpt(call.target, max)}`.trim();
+}
+
+/** Returns a listener that writes a line when a turn is over: `turn 3 · shell npm test · 12 s · 6,420 tokens · $0.0123`. */
+function createTurnLine(log: Log): (event: RunEvent) => void {
+  let calls: string[] = [];
+  let pending = 0;
+  let took = 0;
+  return (event) => {
+    if (event.type === 'turn_completed') {
+      calls = [];
+      pending = event.message.toolCalls.length;
+      took = event.durationMs;
+    } else if (event.type === 'tool_finished') {
+      const call = named(event.call, DISPLAY.label, log);
+      calls.push(event.decision === 'ok' ? call : `${call}: ${event.decision}`);
+      pending -= 1;
+      took += event.durationMs;
+    } else return;
+    if (pending > 0) return;
+    const what = calls.length === 0 ? 'no tool call' : calls.join(', ');
+    log.info([`turn ${event.turn}`, what, duration(took), spent(event.totals)].join(' · '));
+  };
+}
+
+function writeVerdict({ verdict, results, patchFile }: Report, view: View, log: Log): void {
   const name = view.name === null ? '' : `${view.name}: `;
   log.info(RULE);
-  log.info(`${VERDICT_MARKS[view.conclusion]} ${name}${view.outcome}`);
-  const title = `structured-agent: ${verdict.reason}`;
-  if (verdict.error !== null && verdict.conclusion === 'skipped') log.warning(verdict.error, { title });
-  else if (verdict.error !== null) log.error(verdict.error, { title });
+  log.info(`${view.mark} ${name}${view.outcome}`);
+  // An annotation is printed to the log as well.
+  const annotate = verdict.conclusion === 'skipped' ? log.warning : log.error;
+  if (verdict.error !== null) annotate(verdict.error, { title: `structured-agent: ${verdict.reason}` });
   if (view.help !== null) log.info(`what to do: ${view.help}`, 1);
-  // The annotation has these already.
-  const known =
-    verdict.reason === 'gate_not_met' ? [] : view.reasons.filter((text) => text !== verdict.error);
-  for (const text of [...known, ...view.notes]) log.info(log.excerpt(text, DISPLAY.reason), 1);
+  for (const text of view.notes) log.info(log.excerpt(text, DISPLAY.reason), 1);
   for (const text of view.warnings)
     log.info(`weaker than it could be: ${log.excerpt(text, DISPLAY.reason)}`, 1);
   log.info(view.facts.join(' · '), 1);
   log.info(view.costs.join(' · '), 1);
-  if (report.results !== null) log.info(`results: ${report.results}`, 1);
-  if (report.patchFile !== null) log.info(`patch: ${report.patchFile}`, 1);
-}
-
-const VERDICT_MARKS: Readonly<Record<Conclusion, string>> = {
-  success: '✓',
-  failure: '✗',
-  inconclusive: '?',
-  skipped: '–',
-};
-
-function named(call: CallRef, max: number, log: RunLog): string {
-  const target = log.excerpt(call.target, max);
-  const name = log.excerpt(call.name, DISPLAY.label);
-  return target === '' ? name : `${name} ${target}`;
-}
-
-/** Describes an unusual stop reason; empty for a normal one. */
-function cut(event: Extract<RunEvent, { type: 'turn_completed' }>): string {
-  switch (event.stopReason) {
-    case 'length':
-      return ' · cut off by the output-token limit';
-    case 'pause':
-      return ' · paused by the provider';
-    case 'refusal':
-      return ' · refused';
-    case 'end':
-    case 'tool_calls':
-      return '';
-  }
+  if (results !== null) log.info(`results: ${results}`, 1);
+  if (patchFile !== null) log.info(`patch: ${patchFile}`, 1);
 }

@@ -68,6 +68,11 @@ export function fence(text: string, lang: string): string {
   return `${ticks}${lang}\n${body}\n${ticks}`;
 }
 
+/** Returns a folded block; the title and the body are trusted Markdown. */
+export function details(title: string, body: string): string {
+  return `<details><summary>${title}</summary>\n\n${body}</details>\n\n`;
+}
+
 /** Breaks up text that GitHub would turn into a link, a mention or a reference. */
 function unlinked(line: string): string {
   return line

@@ -2,10 +2,9 @@
  * A run as messages in the format of Anthropic's Messages API: the lines of the transcript, and of `json` and
  * `stream-json` output before the envelope.
  */
-import { messageOf, ReportError } from '../errors.ts';
 import { openPrivateLog } from '../files/private-file.ts';
-import { isObject, parseStrictJson } from '../text/json.ts';
-import type { AssistantMessage, Json, JsonObject, StopReason, ToolCall, Usage } from '../types.ts';
+import { isArray, isObject, parseStrictJson } from '../text/json.ts';
+import type { Json, JsonObject, StopReason, ToolCall, Usage } from '../types.ts';
 import type { Reporter, RunEvent } from './report-types.ts';
 
 export interface MessagesOptions {
@@ -38,8 +37,7 @@ export function createMessages({ version, cwd, mask }: MessagesOptions): (event:
         return [{ type: 'system', subtype: 'init', ...init }, user([{ type: 'text', text: prompt }])];
       }
       case 'turn_completed': {
-        const id = `msg_${session}_${event.turn}`;
-        const message = assistant(event, id, model);
+        const message = assistantMessage(event, `msg_${session}_${event.turn}`, model);
         return [{ type: 'assistant', message, session_id: session, duration_ms: event.durationMs }];
       }
       case 'tool_finished': {
@@ -51,13 +49,11 @@ export function createMessages({ version, cwd, mask }: MessagesOptions): (event:
       }
       case 'user_message':
         return [user([{ type: 'text', text: event.text }])];
-      case 'turn_started':
-      case 'tool_started':
-      case 'notice':
+      default:
         return [];
     }
   };
-  return (event) => messages(event).map((message) => maskObject(message, mask));
+  return (event) => messages(event).map((message) => mapTexts(message, mask));
 }
 
 export interface TranscriptOptions extends MessagesOptions {
@@ -65,14 +61,11 @@ export interface TranscriptOptions extends MessagesOptions {
   readonly file: string;
 }
 
-/**
- * Writes each message as a line when it occurs. After a failed write it writes nothing more, so that the run continues,
- * and `report` rejects with a ReportError.
- */
+/** Writes each message as a line when it occurs. After a failed write it writes nothing more, and `report` rejects. */
 export function createTranscript({ file, ...options }: TranscriptOptions): Reporter {
   const messages = createMessages(options);
   let append: ((line: string) => void) | null = null;
-  let failure: ReportError | null = null;
+  let failure: unknown = null;
   return {
     name: 'transcript',
     event(event) {
@@ -80,8 +73,8 @@ export function createTranscript({ file, ...options }: TranscriptOptions): Repor
       try {
         append ??= openPrivateLog(file);
         for (const message of messages(event)) append(JSON.stringify(message));
-      } catch (cause) {
-        failure = new ReportError(`The transcript is not complete: ${messageOf(cause)}`, { cause });
+      } catch (error) {
+        failure = error;
       }
     },
     async report() {
@@ -90,17 +83,18 @@ export function createTranscript({ file, ...options }: TranscriptOptions): Repor
   };
 }
 
-function assistant(
+function assistantMessage(
   { message, stopReason, usage }: Extract<RunEvent, { type: 'turn_completed' }>,
   id: string,
   model: string,
 ): JsonObject {
+  const { text, toolCalls } = message;
   return {
     id,
     type: 'message',
     role: 'assistant',
     model,
-    content: blocks(message),
+    content: [...(text === '' ? [] : [{ type: 'text', text }]), ...toolCalls.map(toolUse)],
     stop_reason: STOP_REASONS[stopReason],
     stop_sequence: null,
     usage: usage === null ? null : usageOf(usage),
@@ -114,10 +108,6 @@ const STOP_REASONS: Readonly<Record<StopReason, string>> = {
   refusal: 'refusal',
   pause: 'pause_turn',
 };
-
-function blocks({ text, toolCalls }: AssistantMessage): readonly JsonObject[] {
-  return [...(text === '' ? [] : [{ type: 'text', text }]), ...toolCalls.map(toolUse)];
-}
 
 /** `input` must be an object in the Messages API: if the arguments are not one, `raw_input` holds their text. */
 function toolUse({ id, name, rawArguments, status }: ToolCall): JsonObject {
@@ -139,13 +129,18 @@ function usageOf(usage: Usage): JsonObject {
   };
 }
 
-function maskObject(value: JsonObject, mask: (text: string) => string): JsonObject {
-  return Object.fromEntries(Object.entries(value).map(([key, child]) => [mask(key), masked(child, mask)]));
-}
-
-/** Masks every string and property name in a value. The depth of arguments is bounded by the strict JSON parser. */
-export function masked(value: Json, mask: (text: string) => string): Json {
-  if (typeof value === 'string') return mask(value);
-  if (Array.isArray(value)) return value.map((child: Json) => masked(child, mask));
-  return isObject(value) ? maskObject(value, mask) : value;
+/**
+ * Changes every string and property name in a value, for example to mask it. The depth of arguments is bounded by the
+ * strict JSON parser.
+ */
+export function mapTexts(value: JsonObject, change: (text: string) => string): JsonObject;
+export function mapTexts(value: Json, change: (text: string) => string): Json;
+export function mapTexts(value: Json, change: (text: string) => string): Json {
+  if (typeof value === 'string') return change(value);
+  if (isArray(value)) return value.map((child) => mapTexts(child, change));
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).map(
+    ([key, child]) => [change(key), mapTexts(child, change)] as const,
+  );
+  return Object.fromEntries(entries);
 }

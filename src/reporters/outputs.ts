@@ -8,8 +8,6 @@ import { coverageShare } from '../text/coverage.ts';
 import { DISPLAY, GITHUB } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
 import { shellSafeJson, singleLine } from '../text/sanitize.ts';
-import type { JsonObject } from '../types.ts';
-import { floorShare } from './format.ts';
 import type { Report, RunOutput } from './report-types.ts';
 
 /** Bytes of an output for one property: a shell cannot hold 128 KiB in one variable. */
@@ -99,46 +97,30 @@ function resultFile({ results }: Report, file: keyof typeof RESULT_FILES): strin
   return results === null ? '' : path.join(results, RESULT_FILES[file]);
 }
 
+/** Rounds the share down, in whole numbers, so that it is 1 only if all was shown. */
 function coverageOf(evidence: Report['evidence']): string {
   const coverage = evidence?.coverage ?? null;
-  const value = coverage === null ? null : coverageShare(coverage);
-  return value === null ? '' : decimal(floorShare(value, SHARE_STEPS), 4);
+  if (coverage === null || coverageShare(coverage) === null) return '';
+  const { required, shown } = coverage.files;
+  return required === 0 ? '1' : decimal(Math.floor((shown * 10_000) / required) / 10_000, 4);
 }
-
-const SHARE_STEPS = 10_000;
 
 /** Formats a plain decimal number, never with an exponent or trailing zeros. */
 function decimal(value: number, digits: number): string {
   return value.toFixed(digits).replace(/\.?0+$/, '');
 }
 
-/** The outputs of a run by name, in writing order, and warnings about omitted ones. */
-interface StepOutputs {
-  readonly outputs: ReadonlyMap<string, string>;
-  readonly warnings: readonly string[];
-}
-
 const OUTPUT_NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
 /**
- * Returns the outputs of a report. All outputs about the run are set however it ends, empty if they do not apply. Those
- * of the payload are set only if it is published: `structured_output`, and one for each of the report's `outputNames`
- * that the payload has.
+ * Returns the outputs of a report by name in writing order, and warnings about omitted ones. All outputs about the run
+ * are set however it ends, empty if they do not apply. Those of the payload are set only if it is published:
+ * `structured_output`, and one for each of the report's `outputNames` that the payload has.
  */
-export function stepOutputs(report: Report): StepOutputs {
+export function stepOutputs(report: Report) {
+  const { payload, outputNames } = report;
   const outputs = new Map<string, string>();
   const warnings: string[] = [];
-  if (report.payload !== null) addPayload(report.payload, report.outputNames, outputs, warnings);
-  for (const { name, value } of report.view?.outputs ?? RUN_OUTPUTS) outputs.set(name, value(report));
-  return { outputs, warnings };
-}
-
-function addPayload(
-  payload: JsonObject,
-  names: readonly string[],
-  outputs: Map<string, string>,
-  warnings: string[],
-): void {
   const add = (name: string, value: string, limit: number) => {
     const bytes = Buffer.byteLength(value, 'utf8');
     if (bytes <= limit) outputs.set(name, value);
@@ -147,14 +129,18 @@ function addPayload(
         `The output ${singleLine(name, DISPLAY.value)} is left out: it has ${counted(bytes, 'byte')}, and ${counted(limit, 'byte')} are the most. Read it from the file that run-result-file names.`,
       );
   };
-  add('structured_output', shellSafeJson(payload), GITHUB.output);
-  for (const name of names) {
-    // The contract allows no other names, but a line break in one could inject outputs, so check again.
-    if (!OUTPUT_NAME.test(name) || /^(?:run-|structured_output$)/i.test(name)) continue;
-    const value = Object.hasOwn(payload, name) ? payload[name] : undefined;
-    if (value !== undefined)
-      add(name, typeof value === 'string' ? value : shellSafeJson(value), MAX_PROPERTY);
+  if (payload !== null) {
+    add('structured_output', shellSafeJson(payload), GITHUB.output);
+    for (const name of outputNames) {
+      // The contract allows no other names, but a line break in one could inject outputs, so check again.
+      if (!OUTPUT_NAME.test(name) || /^(?:run-|structured_output$)/i.test(name)) continue;
+      const value = Object.hasOwn(payload, name) ? payload[name] : undefined;
+      if (value !== undefined)
+        add(name, typeof value === 'string' ? value : shellSafeJson(value), MAX_PROPERTY);
+    }
   }
+  for (const { name, value } of report.view?.outputs ?? RUN_OUTPUTS) outputs.set(name, value(report));
+  return { outputs, warnings };
 }
 
 /**

@@ -1,19 +1,17 @@
 /** Renders a view as one Markdown page, for the job summary and for the comment on a pull request. */
 import { DISPLAY } from '../text/limits.ts';
 import type { Conclusion } from '../types.ts';
-import { code, fence, inline, prose } from './markdown.ts';
+import { code, details, fence, inline, prose } from './markdown.ts';
 import type { View } from './report-types.ts';
-import { details, renderTables } from './tables.ts';
+import { renderTables } from './tables.ts';
 
 export interface PageLimits {
   /** Bytes in UTF-8. */
   readonly bytes: number;
-  /** Rows of each list before the rest is folded. */
-  readonly openRows: number;
+  /** Rows of each list. */
+  readonly rows: number;
 }
 
-/** Rows of each list. */
-const MAX_ROWS = 50;
 /** Rows of each list on a page that would be too long. */
 const FEW_ROWS = 10;
 
@@ -32,16 +30,14 @@ const ALERTS: Readonly<Record<Conclusion, string>> = {
  */
 export function renderPage(view: View, limits: PageLimits, extra = '', foot = ''): string {
   const headline = `## ${view.mark} ${titleOf(view)}\n\n`;
-  const head = `${headline}${renderWarnings(view)}${renderSummary(view)}${renderReasons(view)}`;
-  const tables = (rows: number) => renderTables(view, { rows, openRows: limits.openRows });
+  const head = `${headline}${renderWarnings(view)}${renderSummary(view)}${renderReason(view)}`;
   const end = renderDetails(view);
   const cut = '> This page would be too long, so parts of it are left out.';
   const note = view.resultFile === null ? `${cut}\n\n` : `${cut} See ${code(view.resultFile)}.\n\n`;
   const pages = [
-    () => `${head}${tables(MAX_ROWS)}${end}${extra}${renderJson(view)}`,
-    () => `${head}${tables(MAX_ROWS)}${end}${extra}${note}`,
-    () => `${head}${tables(MAX_ROWS)}${end}${note}`,
-    () => `${head}${tables(FEW_ROWS)}${end}${note}`,
+    () => `${head}${renderTables(view, limits.rows)}${end}${extra}${renderJson(view)}`,
+    () => `${head}${renderTables(view, limits.rows)}${end}${note}`,
+    () => `${head}${renderTables(view, FEW_ROWS)}${end}${note}`,
     () => `${head}${end}${note}`,
   ];
   for (const page of pages) {
@@ -73,23 +69,26 @@ function renderSummary({ summary }: View): string {
   return `${paragraphs.join('\n\n')}\n\n`;
 }
 
-function renderReasons({ reasons, help, conclusion, notes }: View): string {
-  const lines = reasons.map((text) => prose(text, DISPLAY.message));
-  const link = help === null || !/^https?:/u.test(help) ? [] : [`[What to do](${help})`];
-  const alert = [...lines, ...link].map((line) => `> ${line}\n`).join('>\n');
-  return [
-    ...(lines.length === 0 ? [] : [`> [!${ALERTS[conclusion]}]\n${alert}\n`]),
-    ...notes.map((text) => `${prose(text, DISPLAY.message)}\n\n`),
-  ].join('');
+function renderReason(view: View): string {
+  const { reason, conclusion, notes } = view;
+  const link = helpLink(view, 'What to do');
+  const advice = link === '' ? '' : `>\n> ${link}\n`;
+  const alert =
+    reason === null ? '' : `> [!${ALERTS[conclusion]}]\n> ${prose(reason, DISPLAY.message)}\n${advice}\n`;
+  return alert + notes.map((text) => `${prose(text, DISPLAY.message)}\n\n`).join('');
 }
 
 /** What the run used, with conclusion, reason, gate and exit code folded below. */
-function renderDetails({ costs, facts, help, reasons }: View): string {
-  const used = costs.map((text) => inline(text, DISPLAY.phrase)).join(' · ');
-  const words = facts.join(' · ');
-  const link =
-    help === null || reasons.length > 0 || !/^https?:/u.test(help) ? '' : ` · [what to do](${help})`;
-  return details(used, `${words}${link}\n\n`);
+function renderDetails(view: View): string {
+  const used = view.costs.map((text) => inline(text, DISPLAY.phrase)).join(' · ');
+  const link = view.reason === null ? helpLink(view, 'what to do') : '';
+  const facts = [...view.facts, ...(link === '' ? [] : [link])];
+  return details(used, `${facts.join(' · ')}\n\n`);
+}
+
+/** Empty if there is no page on the web. */
+function helpLink({ help }: View, words: string): string {
+  return help === null || !/^https?:/u.test(help) ? '' : `[${words}](${help})`;
 }
 
 function renderJson({ json }: View): string {

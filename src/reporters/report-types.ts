@@ -86,8 +86,8 @@ export interface Report {
   readonly view?: ReportView | null;
   /** The action that ran: its ref in the workflow, and the commit if that ref is one; null outside GitHub. */
   readonly action: { readonly ref: string; readonly commit: string | null } | null;
-  /** The limits and modes of the run; null if an input was invalid, or if no agent ran. */
-  readonly settings: RunSettings | null;
+  /** What an audit asks for, as in the envelope; null if an input was invalid, or if no agent ran. */
+  readonly settings: JsonObject | null;
   readonly isolation: Isolation;
   /** What the agent worked in instead of the checkout; null or absent if in the checkout itself, or if not known. */
   readonly scratch?: 'overlay' | 'copy' | null;
@@ -117,22 +117,6 @@ export interface RunOutput {
   readonly value: (report: Report) => string;
 }
 
-/** The settings of a run that an audit asks for, under the names of the inputs. */
-export interface RunSettings {
-  /** As it was typed; `inline` for a JSON Schema in the input itself. */
-  readonly gate: string;
-  readonly minCoverage: string | number;
-  readonly grounding: string;
-  /** The tools that the model was offered. */
-  readonly tools: readonly string[];
-  readonly sandbox: string;
-  readonly shellNetwork: boolean;
-  readonly maxTurns: number | null;
-  readonly timeoutMinutes: number;
-  readonly maxTotalTokens: number | null;
-  readonly maxCostUsd: number | null;
-}
-
 /** What a finished run says, as plain data. Its texts may be hostile, and contain no secret. */
 export interface View {
   readonly conclusion: Conclusion;
@@ -144,10 +128,10 @@ export interface View {
   readonly outcome: string;
   /** What made the run weaker than it could be, one sentence each. */
   readonly warnings: readonly string[];
-  /** The payload's own summary; null if it has none. */
+  /** The payload's own summary. */
   readonly summary: string | null;
-  /** Why there is no success, one sentence each; empty if the outcome and the summary say so. */
-  readonly reasons: readonly string[];
+  /** Why there is no success, in sentences; null if the outcome and the summary say so. */
+  readonly reason: string | null;
   /** The page that says what to do about this ending; null on success. */
   readonly help: string | null;
   /** What else a reader wants to know, one sentence each. */
@@ -237,6 +221,9 @@ export type RunEvent =
   | { readonly type: 'user_message'; readonly text: string }
   | { readonly type: 'notice'; readonly level: 'info' | 'warning'; readonly text: string };
 
+/** The end of a call that ran, was judged or was skipped. */
+export type CallEvent = Extract<RunEvent, { type: 'tool_finished' }>;
+
 /** Identifies a tool call in events. */
 export interface CallRef {
   readonly id: string;
@@ -280,8 +267,9 @@ export interface StatusText {
   readonly ifPresent?: true;
 }
 
-/** Receives the events of a run and reports on it at the end. Its methods throw nothing but `ReportError`. */
+/** Receives the events of a run and reports on it at the end. */
 export interface Reporter {
+  /** What it writes, in words for a warning that it failed. */
   readonly name: string;
   /** Called synchronously for each event, in order. */
   event?(event: RunEvent): void;

@@ -1,16 +1,14 @@
 /** Findings as SARIF 2.1.0, for code scanning, which tracks them as alerts, and for other tools. */
-import { messageOf, ReportError } from '../errors.ts';
 import { writePrivateFile } from '../files/private-file.ts';
 import { DISPLAY } from '../text/limits.ts';
-import { counted, truncate } from '../text/messages.ts';
+import { truncate } from '../text/messages.ts';
 import { sanitize, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { JsonObject } from '../types.ts';
-import { type Finding, isDoubted, type SourcePlace } from './findings.ts';
-import { weighFindings } from './grounding.ts';
+import { type Finding, type SourcePlace, weighFindings } from './findings.ts';
 import { urlPath } from './links.ts';
+import { type Locate, locateByEvidence } from './places.ts';
 import type { Report, Reporter } from './report-types.ts';
-import { type Locate, locateByEvidence } from './source-locations.ts';
 
 /** GitHub rejects more than 25,000 results and processes the 5,000 most severe. */
 const MAX_RESULTS = 5_000;
@@ -20,8 +18,6 @@ export interface SarifOptions {
   readonly file: string;
   readonly locate: Locate;
   readonly secrets: Secrets;
-  /** Writes one line to the log. */
-  readonly notify: (text: string) => void;
   readonly version: string;
   /** URL of this action; null if unknown. */
   readonly informationUri: string | null;
@@ -29,18 +25,14 @@ export interface SarifOptions {
 
 /**
  * Writes the findings of a published payload that name a file of the repository, readable only by the owner. Without a
- * published payload nothing is written: code scanning closes every alert that an upload does not contain. `report`
- * rejects with a ReportError if the file cannot be written.
+ * published payload nothing is written: code scanning closes every alert that an upload does not contain.
  */
 export function createSarif(options: SarifOptions): Reporter {
-  const { file, notify, version, informationUri } = options;
+  const { file, version, informationUri } = options;
   return {
     name: 'SARIF',
     async report(report) {
-      if (report.payload === null) {
-        notify('No SARIF was written: no payload was published.');
-        return;
-      }
+      if (report.payload === null) return;
       const { rules, results } = alertsOf(report, options);
       const uri = informationUri === null ? {} : { informationUri };
       const driver = { name: 'structured-agent', version, ...uri, rules };
@@ -49,12 +41,7 @@ export function createSarif(options: SarifOptions): Reporter {
         version: '2.1.0',
         runs: [{ tool: { driver }, results }],
       };
-      try {
-        writePrivateFile(file, `${JSON.stringify(log)}\n`);
-      } catch (cause) {
-        throw new ReportError(`${file} could not be written: ${messageOf(cause)}`, { cause });
-      }
-      notify(`SARIF: ${counted(results.length, 'result')} in ${file}.`);
+      writePrivateFile(file, `${JSON.stringify(log)}\n`);
     },
   };
 }
@@ -81,9 +68,9 @@ function alertsOf(report: Report, { locate, secrets }: SarifOptions) {
   return { results, rules: [...scores].map(([id, score]) => ruleOf(id, score)) };
 }
 
-function textOf({ title, message, evidence }: Finding, secrets: Secrets): string {
+function textOf({ title, message, isDoubted }: Finding, secrets: Secrets): string {
   const text = title === null || message.startsWith(title) ? message : `${title}: ${message}`;
-  const clean = sanitize(isDoubted(evidence) ? `Not proven. ${text}` : text, secrets).trim();
+  const clean = sanitize(isDoubted ? `Not proven. ${text}` : text, secrets).trim();
   // SARIF messages support links: `[text](target)`.
   return truncate(clean.replace(/\](?=\()/g, '] '), DISPLAY.message) || 'No text.';
 }

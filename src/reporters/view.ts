@@ -6,18 +6,22 @@ import { counted, grouped } from '../text/messages.ts';
 import { sanitize } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { Json, JsonObject, Repair, Verdict } from '../types.ts';
-import { readFindings, SEVERITIES } from './findings.ts';
-import { changedFilesText, costText, duration, tokensOf } from './format.ts';
-import { groundingSentence, placeFindings } from './grounding.ts';
+import { placeFindings, readFindings, SEVERITIES } from './findings.ts';
+import { costText, duration, tokensOf } from './format.ts';
 import { asWritten, commitPage, lineLink, runPage } from './links.ts';
-import { masked } from './messages.ts';
+import { mapTexts } from './messages.ts';
 import { RESULT_FILES } from './outputs.ts';
+import { type Locate, locateByEvidence } from './places.ts';
 import type { Report, RowFacts, View, ViewFacts } from './report-types.ts';
-import { coverageSentence, policyChangeSentence, warningsAbout } from './sentences.ts';
-import { type Locate, locateByEvidence } from './source-locations.ts';
+import { coverageSentence, groundingSentence, policyChangeSentence, warningsAbout } from './sentences.ts';
 
 /** Characters of the payload as JSON. No reader would get through a longer one. */
 const MAX_JSON = 256 * 1024;
+
+const REPAIRS: Readonly<Record<Repair['kind'], string>> = {
+  unwrapped: 'it was in a wrapper',
+  parsed: 'it was partly a JSON string',
+};
 
 const MARKS: Readonly<Record<Verdict['conclusion'], string>> = {
   success: '✅',
@@ -37,25 +41,28 @@ export function viewOf(report: Report, options: ViewOptions): View {
 }
 
 function viewOfRun(report: Report, options: ViewOptions): View {
-  const { verdict, gate, evidence = null } = report;
+  const { verdict, gate, evidence = null, payload, repaired, subject } = report;
+  const mask = maskWith(options.secrets);
+  // Without a gate nothing checked whether the payload is good news.
+  const isUngated = verdict.conclusion === 'success' && gate?.status === 'none';
+  const words = isUngated ? 'accepted, without a gate' : ENDINGS[verdict.reason][3];
+  const outcome = report.replayed === true ? `${words} (a replay, judged by no model)` : words;
   const coverage = coverageSentence(evidence?.coverage);
-  const isShort = report.payload !== null && isIncomplete(report);
-  const notes = [isShort ? null : coverage, groundingSentence(evidence), repairSentence(report.repaired)];
-  const payload = payloadOf(report, options);
-  const findings = countFindings(payload.tables);
+  const weak = evidence === null ? [] : warningsAbout(evidence, payload !== null, Boolean(subject?.event));
+  const notes = [
+    coverage !== null && weak.includes(coverage) ? null : coverage,
+    groundingSentence(evidence),
+    // Names no key: the payload's are text of the model, which the log must not contain.
+    repaired === null ? null : `The payload was repaired before it was accepted: ${REPAIRS[repaired.kind]}.`,
+  ];
   return {
     ...commonView(report, options),
-    mark: report.replayed === true ? '🔁' : isUngated(report) ? '☑️' : MARKS[verdict.conclusion],
-    outcome: [outcomeOf(report), ...(findings === '' ? [] : [findings])].join(' · '),
-    warnings: [
-      ...report.policyChanges.map(policyChangeSentence),
-      ...report.weaknesses,
-      ...(evidence === null ? [] : warningsAbout(evidence, report.payload !== null, report.subject)),
-      ...(isShort && coverage !== null ? [coverage] : []),
-    ].map(maskWith(options.secrets)),
-    reasons: reasonsOf(report).map(maskWith(options.secrets)),
-    notes: notes.filter((note) => note !== null).map(maskWith(options.secrets)),
-    ...payload,
+    mark: report.replayed === true ? '🔁' : isUngated ? '☑️' : MARKS[verdict.conclusion],
+    outcome: [outcome, ...countFindings(report)].join(' · '),
+    warnings: [...report.policyChanges.map(policyChangeSentence), ...report.weaknesses, ...weak].map(mask),
+    reason: isExplained(report) || verdict.error === null ? null : mask(verdict.error),
+    notes: notes.filter((note) => note !== null).map(mask),
+    ...payloadOf(report, options),
     facts: [
       `conclusion ${verdict.conclusion}`,
       `reason ${verdict.reason}`,
@@ -65,7 +72,7 @@ function viewOfRun(report: Report, options: ViewOptions): View {
         ? []
         : [report.isolation === 'none' ? 'no sandbox' : `sandbox ${report.isolation}`]),
     ],
-    costs: costsOf(report).map(maskWith(options.secrets)),
+    costs: costsOf(report).map(mask),
   };
 }
 
@@ -90,64 +97,44 @@ export function maskWith(secrets: Secrets): (text: string) => string {
   return (text) => sanitize(text, secrets);
 }
 
-/** Without a gate nothing checked whether the payload is good news. */
-function isUngated({ verdict, gate }: Report): boolean {
-  return verdict.conclusion === 'success' && gate?.status === 'none';
+/** Whether the gate wants `passed`, and the payload says itself that it is false, as does the headline. */
+function isExplained({ verdict, gate, payload }: Report): boolean {
+  const others = gate?.issues.filter(({ path: at }) => at !== '/passed') ?? [];
+  return verdict.reason === 'gate_not_met' && payload?.['passed'] === false && others.length === 0;
 }
 
-function outcomeOf(report: Report): string {
-  const { verdict, replayed } = report;
-  const [, , , headline] = ENDINGS[verdict.reason];
-  const words = isUngated(report) ? 'accepted, without a gate' : headline;
-  return replayed === true ? `${words} (a replay, judged by no model)` : words;
+/** Returns how many findings there are of each severity: `1 error, 2 warnings`. */
+function countFindings({ payload, evidence }: Report): readonly string[] {
+  if (payload === null) return [];
+  const findings = readFindings(payload, evidence);
+  const counts = SEVERITIES.flatMap((severity) => {
+    const count = findings.filter((finding) => finding.severity === severity).length;
+    return count === 0 ? [] : [counted(count, severity)];
+  });
+  if (counts.length > 0) return [counts.join(', ')];
+  return isEmptyList(payload['findings']) ? ['no findings'] : [];
 }
 
-/** Whether the model was not shown all that it should have been shown. */
-function isIncomplete({ evidence }: Report): boolean {
-  const coverage = evidence?.coverage ?? null;
-  if (coverage === null || coverage.status === 'unknown') return false;
-  return coverage.status === 'partial' || coverage.files.shown < coverage.files.required;
+function isEmptyList(value: Json | undefined): boolean {
+  return isArray(value) && value.length === 0;
 }
 
-/** The sentence of the verdict and what the gate wants, unless that is only what the outcome says already. */
-function reasonsOf({ verdict, gate, payload }: Report): readonly string[] {
-  const unmet = (gate?.issues ?? []).filter(
-    ({ path: at }) => at !== '/passed' || payload?.['passed'] !== false,
-  );
-  return [
-    ...(verdict.error === null || verdict.reason === 'gate_not_met' ? [] : [verdict.error]),
-    ...unmet.map(({ message }) => `The gate is not met: ${message}.`),
-  ];
-}
-
-/** Names no place: the keys of a payload are text of the model, which the log must not contain. */
-function repairSentence(repair: Repair | null): string | null {
-  if (repair === null) return null;
-  const what =
-    repair.kind === 'unwrapped'
-      ? 'it was taken out of a wrapper'
-      : `${counted(repair.paths.length, 'JSON string')} in it ${repair.paths.length === 1 ? 'was' : 'were'} parsed`;
-  return `The payload was repaired before it was accepted: ${what}.`;
-}
-
-/** What the run used, one fact each; empty if no model was called. */
+/** What the run used, one fact each; the duration only if no model was called. */
 function costsOf(report: Report): readonly string[] {
-  const { usage, turnCount, rejections, model } = report;
-  const changed = changedFilesText(report);
-  if (model === '' && turnCount === 0) return [duration(report.durationMs)];
+  const { usage, turnCount, rejections, model, changedFiles } = report;
   const tokens = `${counted(tokensOf(usage), 'token')} (${grouped(usage.inputTokens)} in, ${grouped(usage.outputTokens)} out)`;
   const asked = [
     counted(turnCount, 'turn'),
-    ...(rejections === 0 ? [] : [`${counted(rejections, 'call')} rejected`]),
-    ...(tokensOf(usage) === 0 ? [] : [tokens]),
+    rejections === 0 ? '' : `${counted(rejections, 'call')} rejected`,
+    tokensOf(usage) === 0 ? '' : tokens,
     report.costUsd === null ? 'price unknown' : costText(report.costUsd, report.pricedAs),
   ];
   return [
-    ...(model === '' ? [] : [model]),
+    model,
     ...(turnCount === 0 ? [] : asked),
     duration(report.durationMs),
-    ...(changed === null ? [] : [changed]),
-  ];
+    changedFiles ? `${counted(changedFiles, 'file')} changed in the agent's scratch layer` : '',
+  ].filter((fact) => fact !== '');
 }
 
 /** The payload, with findings at their proven places. What the headline says is not repeated in the tables. */
@@ -157,12 +144,13 @@ function payloadOf({ payload, evidence, subject }: Report, options: ViewOptions)
   const mask = maskWith(secrets);
   const placed = placeFindings(payload, evidence);
   const rows = new Map<JsonObject, RowFacts>();
-  const find = locateByEvidence({ payload, evidence: evidence ?? null }, locate);
+  const find = locateByEvidence({ evidence: evidence ?? null }, locate);
   const tables: Record<string, Json> = {};
   for (const [name, value] of Object.entries(placed.payload)) {
     if (name === 'summary' && typeof value === 'string') continue;
     if (name === 'passed' && typeof value === 'boolean') continue;
-    tables[mask(name)] = isArray(value) ? value.map(showRow) : masked(value, mask);
+    if (name === 'findings' && isEmptyList(value)) continue;
+    tables[mask(name)] = isArray(value) ? value.map(showRow) : mapTexts(value, mask);
   }
   return {
     summary: typeof payload['summary'] === 'string' ? mask(payload['summary']) : null,
@@ -172,7 +160,7 @@ function payloadOf({ payload, evidence, subject }: Report, options: ViewOptions)
   };
 
   function showRow(row: Json): Json {
-    const shown = masked(row, mask);
+    const shown = mapTexts(row, mask);
     if (!isObject(row) || !isObject(shown)) return shown;
     const { quote: _, ...own } = shown;
     const link = lineLink(row, subject, serverUrl, find);
@@ -186,15 +174,5 @@ function payloadOf({ payload, evidence, subject }: Report, options: ViewOptions)
 /** Masks each value before JSON escapes split a secret, and then the text as a whole. */
 function jsonOf(payload: JsonObject, secrets: Secrets): string | null {
   if (JSON.stringify(payload).length > MAX_JSON) return null;
-  return secrets.mask(JSON.stringify(masked(payload, secrets.mask), null, 2));
-}
-
-/** Returns how many findings there are of each severity: `1 error, 2 warnings`; empty if there are none. */
-function countFindings(payload: JsonObject): string {
-  const findings = readFindings(payload);
-  const counts = SEVERITIES.flatMap((severity) => {
-    const count = findings.filter((finding) => finding.severity === severity).length;
-    return count === 0 ? [] : [counted(count, severity)];
-  });
-  return counts.join(', ');
+  return secrets.mask(JSON.stringify(mapTexts(payload, secrets.mask), null, 2));
 }

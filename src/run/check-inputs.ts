@@ -3,7 +3,7 @@ import type { Config } from '../config/parse-config.ts';
 import { requireReadableFolders, resolveWorkingDirectory } from '../config/paths.ts';
 import type { Parsed } from '../config/values.ts';
 import { InputError, throwProblems } from '../errors.ts';
-import { isBelow } from '../reporters/checkouts.ts';
+import { isBelow } from '../reporters/places.ts';
 import type { World } from './world.ts';
 
 /**

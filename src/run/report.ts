@@ -1,7 +1,7 @@
 /** Builds the report that all reporters show from the state of a run. */
 import type { Config } from '../config/parse-config.ts';
-import type { Evidence, Report, RunSettings } from '../reporters/report-types.ts';
-import { resolveFindings } from '../reporters/source-locations.ts';
+import { resolveFindings } from '../reporters/places.ts';
+import type { Evidence, Report } from '../reporters/report-types.ts';
 import { counted, listNames } from '../text/messages.ts';
 import { STRUCTURED_OUTPUT_NAME } from '../tools/structured-output.ts';
 import type { JsonObject } from '../types.ts';
@@ -80,19 +80,20 @@ function actionOf({ entry, environment }: EndWorld): Report['action'] {
   return { ref, commit: /^[0-9a-f]{40}$/u.test(ref) ? ref : null };
 }
 
-function settingsOf(config: Config): RunSettings {
+/** The settings that the envelope names. */
+function settingsOf(config: Config): JsonObject {
   const { tools, excludeTools, gate } = config;
   return {
     gate: gate.trimStart().startsWith('{') ? 'inline' : gate,
-    minCoverage: config.minCoverage,
+    min_coverage: config.minCoverage,
     grounding: config.grounding,
     tools: tools.filter((tool) => !excludeTools.includes(tool)),
     sandbox: config.sandbox,
-    shellNetwork: config.shellNetwork,
-    maxTurns: config.maxTurns,
-    timeoutMinutes: config.timeoutMs / 60_000,
-    maxTotalTokens: config.maxTotalTokens,
-    maxCostUsd: config.maxCostUsd,
+    shell_network: config.shellNetwork,
+    max_turns: config.maxTurns,
+    timeout_minutes: config.timeoutMs / 60_000,
+    max_total_tokens: config.maxTotalTokens,
+    max_cost_usd: config.maxCostUsd,
   };
 }
 

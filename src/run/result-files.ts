@@ -17,12 +17,12 @@ export interface ResultFilesOptions extends Omit<SarifOptions, 'file' | 'locate'
 }
 
 export function createResultFiles(options: ResultFilesOptions): readonly Reporter[] {
-  const { results, workspace, locate, isMerge, version, secrets, notify } = options;
+  const { results, workspace, locate, isMerge, version, secrets } = options;
   const file = (name: keyof typeof RESULT_FILES) => path.join(results, RESULT_FILES[name]);
   const messages = { version, cwd: workspace, mask: secrets.mask };
   const ofRun = [
     createTranscript({ file: file('transcript'), ...messages }),
-    createReportPage({ file: file('page'), secrets, notify, ...messages }),
+    createReportPage({ file: file('page'), secrets, ...messages }),
   ];
   return [
     ...(isMerge ? [] : ofRun),

@@ -6,7 +6,7 @@ import type { Config } from '../config/parse-config.ts';
 import type { Parsed } from '../config/values.ts';
 import { MissingKeyError } from '../errors.ts';
 import type { Provider } from '../providers/provider.ts';
-import { repositoryAround } from '../reporters/checkouts.ts';
+import { repositoryAround } from '../reporters/places.ts';
 import type { Report } from '../reporters/report-types.ts';
 import type { Detected } from '../sandbox/detect.ts';
 import { contextFolderOf, type Sandbox } from '../sandbox/sandbox.ts';

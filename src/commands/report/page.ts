@@ -1,10 +1,9 @@
 /** Renders a run as one static page: the verdict, the findings, and the conversation turn by turn. */
 import { createHash } from 'node:crypto';
 import { evidenceOf } from '../../envelope/envelope.ts';
-import { type Finding, isDoubted, readGroundedFindings } from '../../reporters/findings.ts';
+import { type Finding, readFindings } from '../../reporters/findings.ts';
 import { dollars, duration } from '../../reporters/format.ts';
-import { groundingSentence, placeFindings } from '../../reporters/grounding.ts';
-import { coverageSentence } from '../../reporters/sentences.ts';
+import { coverageSentence, groundingSentence } from '../../reporters/sentences.ts';
 import { isObject, parseOrUndefined } from '../../text/json.ts';
 import * as read from '../../text/json-fields.ts';
 import { counted, grouped } from '../../text/messages.ts';
@@ -121,10 +120,9 @@ function listed(parts: readonly (string | null)[]): string {
 
 /** The payload: its summary, its findings at the places where they were proven, and all of it as JSON. */
 function payloadOf(envelope: JsonObject, show: Show): Html | string {
-  const written = read.findObject(envelope, 'structured_output');
-  if (written === null) return '';
-  const { payload, byRow } = placeFindings(written, evidenceOf(envelope));
-  const findings = readGroundedFindings(payload, byRow);
+  const payload = read.findObject(envelope, 'structured_output');
+  if (payload === null) return '';
+  const findings = readFindings(payload, evidenceOf(envelope));
   const rows = findings.map((finding) => html`<li>${findingRow(finding, show)}</li>`);
   const isShort = JSON.stringify(payload).length <= MAX_TEXT;
   const json = isShort ? JSON.stringify(payload, null, 2) : 'Too long for this page: see result.json.';
@@ -135,10 +133,10 @@ ${rows.length === 0 ? '' : html`<h2>${counted(rows.length, 'finding')}</h2><ul>$
 </section>`;
 }
 
-function findingRow({ severity, place, title, message, evidence }: Finding, show: Show): Html {
+function findingRow({ severity, place, title, message, isDoubted }: Finding, show: Show): Html {
   const where = place === null ? '' : listed([place.path, place.line === null ? null : `line ${place.line}`]);
   return html`<span class="tag ${severity}">${severity}</span> <code>${show(where)}</code> <b>${show(title ?? '')}</b>
-<p class="text">${show(message)}</p>${isDoubted(evidence) ? html`<p class="dim">not proven</p>` : ''}`;
+<p class="text">${show(message)}</p>${isDoubted ? html`<p class="dim">not proven</p>` : ''}`;
 }
 
 /** Shows the lines of a transcript that are messages, and skips the others. */

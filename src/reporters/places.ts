@@ -1,9 +1,9 @@
-/** Finds the files that a model names in the judged repository. */
-import { lstatSync } from 'node:fs';
+/** Finds the checkout that is judged, and the files in it that a model names. */
+import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { readBoundedText } from '../files/read-bounded.ts';
+import { READ } from '../text/limits.ts';
 import type { JsonObject } from '../types.ts';
-import { findCheckout, isBelow, realOrNull, repositoryAround } from './checkouts.ts';
 import { findingRows, locationOfRow, type SourcePlace } from './findings.ts';
 import type { FindingEvidence, Report } from './report-types.ts';
 
@@ -15,6 +15,62 @@ const MAX_SOURCE_FILES = 64 * 1024 ** 2;
 const MAX_SOURCE_PATHS = 5_000;
 /** The file systems of macOS and Windows ignore the case of a name. */
 const OF_GIT = /(?:^|[/\\])\.git(?:[/\\]|$)/i;
+
+/**
+ * Returns the root of the repository around a folder, or else of the only one that is checked out in a folder of the
+ * workspace, as with `path:`; null if there is none, or the choice is ambiguous.
+ * @param workspace absolute and real
+ */
+export function findCheckout(folder: string, workspace: string): string | null {
+  const real = realOrNull(folder) ?? workspace;
+  const around = repositoryAround(isBelow(real, workspace) ? real : workspace, workspace);
+  if (around !== null) return around;
+  const [only, ...others] = foldersIn(workspace).filter(isCheckout);
+  return only === undefined || others.length > 0 ? null : only;
+}
+
+/**
+ * Returns the root of the repository around a folder, within the workspace; null if there is none. Both paths are
+ * absolute and real.
+ */
+export function repositoryAround(folder: string, workspace: string): string | null {
+  for (let at = folder; isBelow(at, workspace); at = path.dirname(at)) {
+    if (isCheckout(at)) return at;
+    if (at === workspace) break;
+  }
+  return null;
+}
+
+export function realOrNull(folder: string): string | null {
+  try {
+    return realpathSync.native(folder);
+  } catch {
+    return null;
+  }
+}
+
+/** Whether `inner` is `outer` or is below it; both paths are absolute and normalized. */
+export function isBelow(inner: string, outer: string): boolean {
+  return inner === outer || inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);
+}
+
+/** A workspace that is not a folder is reported like any invalid option, once the run has started. */
+function foldersIn(workspace: string): readonly string[] {
+  try {
+    const entries = readdirSync(workspace, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => path.join(workspace, name));
+  } catch {
+    return [];
+  }
+}
+
+/** Whether `.git` is a repository, or the file that names that of a worktree or a submodule. */
+function isCheckout(folder: string): boolean {
+  const git = path.join(folder, '.git');
+  return (
+    existsSync(path.join(git, 'HEAD')) || readBoundedText(git, READ.pointer)?.startsWith('gitdir: ') === true
+  );
+}
 
 /**
  * Finds a place that a model has written in the judged repository. Returns the file's path relative to the root of the
@@ -36,12 +92,6 @@ interface LocatorOptions {
   readonly changed?: ReadonlySet<string>;
 }
 
-interface SourceFile {
-  /** Relative to the root of the repository, with `/`. */
-  readonly path: string;
-  readonly lineCount: number;
-}
-
 /**
  * Creates a locator that looks at the workspace itself, not at what the agent wrote. A path is looked for at the root of
  * the repository, then in the working directory; if both files exist, the one that the change touches is taken. Files
@@ -50,10 +100,10 @@ interface SourceFile {
 export function createLocator({ workspace, workingDirectory, changed }: LocatorOptions): Locate {
   const folder = path.resolve(workspace, workingDirectory);
   const root = findCheckout(folder, workspace) ?? workspace;
-  const known = new Map<string, SourceFile | null>();
+  const known = new Map<string, { readonly path: string; readonly lineCount: number } | null>();
   let room = MAX_SOURCE_FILES;
 
-  function open(file: string): SourceFile | null {
+  const open = (file: string) => {
     if (known.has(file) || known.size >= MAX_SOURCE_PATHS) return known.get(file) ?? null;
     const name = nameInRepository(file, root);
     const text = name && readBoundedText(path.join(root, name), Math.min(MAX_SOURCE_FILE, room));
@@ -61,7 +111,7 @@ export function createLocator({ workspace, workingDirectory, changed }: LocatorO
     const found = name === null ? null : { path: name, lineCount: countLines(text ?? '') };
     known.set(file, found);
     return found;
-  }
+  };
 
   return (written, isResolved = false) => {
     const bases = isResolved ? [root] : [root, folder];
@@ -102,8 +152,8 @@ export function resolveFindings(payload: JsonObject, locate: Locate): readonly F
   });
 }
 
-/** Returns a locator for the payload of `placeFindings`, whose paths the run's evidence has resolved. */
-export function locateByEvidence({ evidence }: Pick<Report, 'payload' | 'evidence'>, locate: Locate): Locate {
+/** Returns a locator for findings at the places in the run's evidence, whose paths are resolved already. */
+export function locateByEvidence({ evidence }: Pick<Report, 'evidence'>, locate: Locate): Locate {
   const resolved = new Set(evidence?.findings.map(({ path: name }) => name));
   return (written) => locate(written, resolved.has(written.path));
 }
