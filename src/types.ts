@@ -142,9 +142,9 @@ export interface Coverage {
     readonly required: number;
     /** Required files of which nine tenths of every hunk were shown. */
     readonly shown: number;
-    /** The paths of the required files that are not shown, in the order of the change; hostile, and at most 200. */
+    /** The paths of the required files that are not shown, in the order of the change; hostile. */
     readonly unseen: readonly string[];
-    /** The other changed files; at most 200. */
+    /** The other changed files. */
     readonly notRequired: readonly { readonly path: string; readonly why: NotRequired }[];
   };
 }

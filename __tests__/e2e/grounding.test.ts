@@ -138,16 +138,6 @@ it('findings of a working directory stand at the files of the repository, and in
     { ...finding('from the root', { line: 1, quote: MOVED }), path: 'src/b.ts' },
   ]);
   const run = await review([submits(payload)], { 'working-directory': 'src', leg: 'api' });
-  expect(run.envelope).toMatchObject({
-    structured_output: payload,
-    evidence: {
-      findings: [
-        { path: 'src/a.ts', line: 2, grounding: 'exact' },
-        { path: 'src/b.ts', line: 2, grounding: 'moved' },
-        { path: 'src/b.ts', line: 2, grounding: 'exact' },
-      ],
-    },
-  });
   const merged = await runAction({
     entry: 'merge',
     files: { 'verdicts/0/result.json': JSON.stringify(run.envelope) },
@@ -155,11 +145,10 @@ it('findings of a working directory stand at the files of the repository, and in
     inputs: { verdicts: 'verdicts', expect: 'api' },
     github: { hub, event: pullRequestEvent('Add', commits) },
   });
-  expect(merged.exitCode).toBe(1);
+  expect([run.envelope?.['structured_output'], merged.exitCode]).toEqual([payload, 1]);
   for (const each of [run, merged]) {
-    expect(new Set(alertsOf(each).map(([file, line]) => `${file}:${line}`))).toEqual(
-      new Set(['src/a.ts:2', 'src/b.ts:2']),
-    );
+    const places = alertsOf(each).map(([file, line]) => `${file}:${line}`);
+    expect(new Set(places)).toEqual(new Set(['src/a.ts:2', 'src/b.ts:2']));
     for (const link of ['src/a.ts#L2', 'src/b.ts#L2']) expect(each.summary).toContain(link);
   }
 });

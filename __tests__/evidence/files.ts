@@ -27,7 +27,7 @@ export function changeOf(...files: readonly FileChange[]): Change {
 }
 
 export function makeClaim(claim: Partial<Claim>): Claim {
-  return { path: 'src/a.ts', namesFile: true, line: null, endLine: null, quote: null, ...claim };
+  return { path: 'src/a.ts', line: null, quote: null, ...claim };
 }
 
 export function sourcesOf(texts: Readonly<Record<string, string>>): ReadSource {

@@ -38,87 +38,69 @@ const COPIES: Readonly<Record<string, (line: string, number: number) => string>>
 const unique = (lines: readonly string[]) => lines.map((text, at) => `${text}unique00${at}end`);
 
 describe('lines are found at their line, in another file, and among removed ones', () => {
+  const count = fc.integer({ min: 1, max: 10 });
+  const ending = fc.constantFrom('\n', '\r\n');
   it.each(Object.entries(COPIES))('%s', async (_, copy) => {
-    await fc.assert(
-      fc.asyncProperty(
-        file,
-        fc.nat(),
-        fc.integer({ min: 1, max: 10 }),
-        fc.constantFrom('\n', '\r\n'),
-        async (kinds, from, count, ending) => {
-          const lines = unique(kinds);
-          const first = from % lines.length;
-          const quoted = lines.slice(first, first + count);
-          const quote = quoted.map((text, at) => copy(text, first + at + 1)).join('\n');
-          fc.pre(quote.length <= 1_000);
-          const files = sourcesOf({ 'src/a.ts': lines.join(ending), 'src/b.ts': 'nothing\n' });
-          const [found] = await groundFindings([makeClaim({ quote, line: 999 })], files, null);
-          expect(found).toMatchObject({ status: 'exact', line: first + 1, lineWas: 999 });
-          const change = changeOf(fileOf('src/a.ts', [['+x']]), fileOf('src/b.ts', []));
-          const elsewhere = makeClaim({ path: 'src/b.ts', quote });
-          const [moved] = await groundFindings([elsewhere], files, change);
-          expect(moved).toMatchObject({ status: 'moved', path: 'src/a.ts', line: first + 1 });
-          const removed = changeOf(fileOf('src/a.ts', [lines.map((text) => `-${text.replace(/\r$/u, '')}`)]));
-          const [gone] = await groundFindings([elsewhere], sourcesOf({}), removed);
-          expect(gone).toMatchObject({ status: 'moved', path: 'src/a.ts' });
-        },
-      ),
-      { numRuns },
-    );
+    const property = fc.asyncProperty(file, fc.nat(), count, ending, async (kinds, from, length, end) => {
+      const lines = unique(kinds);
+      const first = from % lines.length;
+      const quoted = lines.slice(first, first + length);
+      const quote = quoted.map((text, at) => copy(text, first + at + 1)).join('\n');
+      fc.pre(quote.length <= 1_000);
+      const files = sourcesOf({ 'src/a.ts': lines.join(end), 'src/b.ts': 'nothing\n' });
+      const [found] = await groundFindings([makeClaim({ quote, line: 999 })], files, null);
+      expect(found).toMatchObject({ status: 'exact', line: first + 1, lineWas: 999 });
+      const change = changeOf(fileOf('src/a.ts', [['+x']]), fileOf('src/b.ts', []));
+      const elsewhere = makeClaim({ path: 'src/b.ts', quote });
+      const [moved] = await groundFindings([elsewhere], files, change);
+      expect(moved).toMatchObject({ status: 'moved', path: 'src/a.ts', line: first + 1 });
+      const removed = changeOf(fileOf('src/a.ts', [lines.map((text) => `-${text.replace(/\r$/u, '')}`)]));
+      const [gone] = await groundFindings([elsewhere], sourcesOf({}), removed);
+      expect(gone).toMatchObject({ status: 'moved', path: 'src/a.ts' });
+    });
+    await fc.assert(property, { numRuns });
   });
 
   it('even if they are there more than once', async () => {
-    await fc.assert(
-      fc.asyncProperty(file, fc.nat(), fc.integer({ min: 1, max: 10 }), async (kinds, from, count) => {
-        const lines = kinds.map((text) => `${text}12345678`);
-        const first = from % lines.length;
-        const quote = lines.slice(first, first + count).join('\n');
-        fc.pre(quote.length <= 1_000);
-        const claim = makeClaim({ quote, line: first + 1 });
-        const [found] = await groundFindings([claim], sourcesOf({ 'src/a.ts': lines.join('\n') }), null);
-        expect(found).toMatchObject({ status: 'exact', line: first + 1, lineWas: null });
-      }),
-      { numRuns },
-    );
+    const property = fc.asyncProperty(file, fc.nat(), count, async (kinds, from, length) => {
+      const lines = kinds.map((text) => `${text}12345678`);
+      const first = from % lines.length;
+      const quote = lines.slice(first, first + length).join('\n');
+      fc.pre(quote.length <= 1_000);
+      const claim = makeClaim({ quote, line: first + 1 });
+      const [found] = await groundFindings([claim], sourcesOf({ 'src/a.ts': lines.join('\n') }), null);
+      expect(found).toMatchObject({ status: 'exact', line: first + 1, lineWas: null });
+    });
+    await fc.assert(property, { numRuns });
   });
 });
 
 it('a proven quote is in the file', async () => {
   // The simplest way to compare: without blanks, marks and numbers, which all ways of copying add or change.
   const reduce = (text: string) => text.replace(/[\s+\-:|\d]/g, '');
-  await fc.assert(
-    fc.asyncProperty(file, file, file, async (kinds, otherKinds, quoted) => {
-      const [text = '', other = ''] = [kinds, otherKinds].map((each) => each.join('\n'));
-      const quote = quoted.slice(0, 3).join('\n');
-      fc.pre(quote.length <= 1_000);
-      const change = changeOf(fileOf('src/b.ts', []));
-      const files = sourcesOf({ 'src/a.ts': text, 'src/b.ts': other });
-      const [found] = await groundFindings([makeClaim({ quote })], files, change);
-      if (found?.status === 'exact') expect(reduce(text)).toContain(reduce(quote));
-      if (found?.status === 'moved') expect(reduce(other)).toContain(reduce(quote));
-    }),
-    { numRuns: numRuns * 5 },
-  );
+  const property = fc.asyncProperty(file, file, file, async (kinds, otherKinds, quoted) => {
+    const [text = '', other = ''] = [kinds, otherKinds].map((each) => each.join('\n'));
+    const quote = quoted.slice(0, 3).join('\n');
+    fc.pre(quote.length <= 1_000);
+    const files = sourcesOf({ 'src/a.ts': text, 'src/b.ts': other });
+    const [found] = await groundFindings([makeClaim({ quote })], files, changeOf(fileOf('src/b.ts', [])));
+    if (found?.status === 'exact') expect(reduce(text)).toContain(reduce(quote));
+    if (found?.status === 'moved') expect(reduce(other)).toContain(reduce(quote));
+  });
+  await fc.assert(property, { numRuns: numRuns * 5 });
 });
 
 it('a text that is nowhere is never proven', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      file,
-      fc.nat(),
-      fc.integer({ min: 1, max: 9 }),
-      fc.nat(),
-      async (kinds, from, count, place) => {
-        const lines = unique(kinds);
-        const first = from % lines.length;
-        const quoted = lines.slice(first, first + count);
-        quoted.splice(place % (quoted.length + 1), 0, 'invented00line');
-        const change = changeOf(fileOf('src/a.ts', [[` ${lines[0]}`, '-removed line 0']]));
-        const claim = makeClaim({ quote: quoted.join('\n'), line: first + 1 });
-        const [found] = await groundFindings([claim], sourcesOf({ 'src/a.ts': lines.join('\n') }), change);
-        expect(found?.status).toBe('unproven');
-      },
-    ),
-    { numRuns },
-  );
+  const count = fc.integer({ min: 1, max: 9 });
+  const property = fc.asyncProperty(file, fc.nat(), count, fc.nat(), async (kinds, from, length, place) => {
+    const lines = unique(kinds);
+    const first = from % lines.length;
+    const quoted = lines.slice(first, first + length);
+    quoted.splice(place % (quoted.length + 1), 0, 'invented00line');
+    const change = changeOf(fileOf('src/a.ts', [[` ${lines[0]}`, '-removed line 0']]));
+    const claim = makeClaim({ quote: quoted.join('\n'), line: first + 1 });
+    const [found] = await groundFindings([claim], sourcesOf({ 'src/a.ts': lines.join('\n') }), change);
+    expect(found?.status).toBe('unproven');
+  });
+  await fc.assert(property, { numRuns });
 });

@@ -1,160 +1,148 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+/** The change as it is placed: from what git makes of a checkout, and from what GitHub lists. */
+import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ChangeContext, LoadedContext } from '../../src/github/context.ts';
 import { findChangeContext } from '../../src/github/find-context.ts';
 import { createHub } from '../../src/github/pull-request.ts';
 import { explainNoChange, findContext } from '../../src/run/change.ts';
-import { type ContextSandbox, placeContext } from '../../src/run/place-change.ts';
+import { type ContextSandbox, type PlacedChange, placeContext } from '../../src/run/place-change.ts';
 import type { ChangedFile } from '../../src/types.ts';
 import { createWorld, gitIn, type World } from '../sandbox/world.ts';
+import { putFiles } from '../support/local.ts';
 import { scriptsIn } from '../support/scripts.ts';
 import { quietWorld } from '../support/worlds/quiet.ts';
 
-const never = new AbortController().signal;
 let world: World;
 let warnings: string[] = [];
+let context = new Map<string, string>();
+beforeEach(async () => {
+  [warnings, context] = [[], new Map()];
+  world = await createWorld();
+});
+afterEach(() => world.close());
+
 const git = (...args: readonly string[]) => gitIn(world.workspace, ...args);
-const write = async (name: string, text: string | Buffer) => {
-  await mkdir(path.dirname(path.join(world.workspace, name)), { recursive: true });
-  await writeFile(path.join(world.workspace, name), text);
-};
-const commit = () => {
+const write = (files: Readonly<Record<string, string | Buffer>>) => putFiles(world.workspace, files);
+function commit(files: Readonly<Record<string, string | Buffer>> = {}): string {
+  write(files);
   git('add', '-A');
   git('commit', '-q', '--allow-empty', '-m', 'more');
   return git('rev-parse', 'HEAD');
-};
-let context = new Map<string, string>();
-/** Reads files of the workspace, and runs scripts there without isolation. */
-const sandbox = (): ContextSandbox => ({
-  ...{ workingDirectory: world.workspace, contextFolder: '/tmp/context' },
-  ...{ shellOffered: true, ready: async () => undefined },
-  read: async (name, maxBytes) => {
-    if (!name.startsWith(`${world.workspace}/`)) throw new Error('denied');
-    const bytes = await readFile(name);
-    return { kind: 'file', bytes: bytes.subarray(0, maxBytes), truncated: bytes.length > maxBytes };
-  },
-  addContext: async (name, bytes) => void context.set(name, String(bytes)),
-  runScript: scriptsIn(world.workspace, world.temp),
-});
-const place = async (change: ChangeContext | 'unknown' | null) => {
+}
+
+/** Places a change in a sandbox that reads files of the workspace, and runs scripts in a folder without isolation. */
+async function place(change: ChangeContext | 'unknown' | null, folder = world.workspace) {
+  const { temp, workspace } = world;
+  const sandbox: ContextSandbox = {
+    ...{ workingDirectory: folder, contextFolder: '/tmp/context' },
+    ...{ shellOffered: true, ready: async () => undefined },
+    read: async (name, maxBytes) => {
+      if (!name.startsWith(`${workspace}/`)) throw new Error('denied');
+      const bytes = readFileSync(name);
+      return { kind: 'file', bytes: bytes.subarray(0, maxBytes), truncated: bytes.length > maxBytes };
+    },
+    addContext: async (name, bytes) => void context.set(name, String(bytes)),
+    runScript: scriptsIn(folder, temp),
+  };
   if (change === null || change === 'unknown') throw new Error('no context');
-  return placeContext(change, sandbox(), never, (text) => warnings.push(text));
-};
+  const { signal } = new AbortController();
+  return placeContext(change, sandbox, signal, (text) => warnings.push(text), workspace);
+}
+const since = (base: string) => findContext({ base }, quietWorld(world.base, world.temp));
 const pushOf = (before: string, after: string) => {
   const payload = { ref: 'refs/heads/main', before, after };
   const event = { repository: 'o/r', name: 'push', sha: after, ref: '', payload };
   return findChangeContext(createHub(event, null, null), (text) => warnings.push(text));
 };
-const since = async (base: string) => {
-  const found = await findContext({ base }, quietWorld(world.base, world.temp));
-  return found === 'unknown' ? null : found;
-};
-
-beforeEach(async () => {
-  warnings = [];
-  context = new Map();
-  world = await createWorld();
-});
-afterEach(() => world.close());
+const kindsOf = ({ change }: PlacedChange) => change?.files.map(({ path: name, kind }) => `${name} ${kind}`);
+const namesOf = ({ change }: PlacedChange) => change?.files.map((file) => file.path);
+const markedIn = ({ change }: PlacedChange) => Object.fromEntries(change?.marked ?? []);
 
 describe('the change of a push', () => {
   it('is read from what git writes, and marked by the attributes of its base only', async () => {
-    await write('.gitattributes', 'dist/** linguist-generated\nvendor/** linguist-vendored\n');
-    await write('src/old.ts', 'one\ntwo\nthree\nfour\n');
-    const before = commit();
-    await write('.gitattributes', '* linguist-generated\n');
+    const attributes = 'dist/** linguist-generated\nvendor/** linguist-vendored\n';
+    const before = commit({ '.gitattributes': attributes, 'src/old.ts': 'one\ntwo\nthree\nfour\n' });
     git('mv', 'src/old.ts', 'src/new.ts');
-    await write('dist/a.js', 'made\n');
-    await write('vendor/a.js', 'theirs\n');
-    await write('src/nul.ts', 'an evil line with a single NUL\0\n\x01\x1b\n');
-    await write('src/latin.ts', Buffer.from('caf\xe9\n', 'latin1'));
-    await write('a.png', Buffer.from([1, 2, 0, 1, 2, 0]));
-    await write('text.png', 'a text\n');
-    const after = commit();
-    const { status, change, unknown, diffs } = await place(await pushOf(before, after));
+    const after = commit({
+      '.gitattributes': '* linguist-generated\n',
+      'dist/a.js': 'made\n',
+      'vendor/a.js': 'theirs\n',
+      'src/nul.ts': 'an evil line with a single NUL\0\n\x01\x1b\n',
+      'src/latin.ts': Buffer.from('caf\xe9\n', 'latin1'),
+      'a.png': Buffer.from([1, 2, 0, 1, 2, 0]),
+      'text.png': 'a text\n',
+    });
+    // Wherever the agent starts.
+    const placed = await place(await pushOf(before, after), world.base);
+    const { status, change, unknown, diffs } = placed;
     expect([status, unknown, change?.incomplete, warnings]).toEqual(['complete', '', null, []]);
-    expect(change?.files.map(({ path: name, kind, isBinary }) => [name, kind, isBinary])).toEqual([
-      ['.gitattributes', 'text', false],
-      ['a.png', 'unit', true],
-      ['dist/a.js', 'text', false],
-      ['src/latin.ts', 'text', false],
-      ['src/new.ts', 'unit', false],
-      ['src/nul.ts', 'text', false],
-      ['text.png', 'text', false],
-      ['vendor/a.js', 'text', false],
+    expect(kindsOf(placed)).toEqual([
+      ...['.gitattributes text', 'a.png binary', 'dist/a.js text', 'src/latin.ts text', 'src/new.ts unit'],
+      ...['src/nul.ts text', 'text.png text', 'vendor/a.js text'],
     ]);
     expect(context.get('changed-files.txt')).toContain('R100\tsrc/old.ts\tsrc/new.ts\n');
     expect(context.get('diff.patch')).toContain('+an evil line with a single NUL\u2400\n+\\x01\\x1b\n');
     expect(diffs).toEqual(new Map([['/tmp/context/diff.patch', context.get('diff.patch')]]));
-    expect(change?.marked).toEqual(
-      new Map([
-        ['dist/a.js', 'generated'],
-        ['vendor/a.js', 'vendored'],
-      ]),
-    );
+    expect(markedIn(placed)).toEqual({ 'dist/a.js': 'generated', 'vendor/a.js': 'vendored' });
   });
 
   it('is empty when the branch was moved back to an earlier commit', async () => {
     const first = git('rev-parse', 'HEAD');
-    await write('a.js', 'new\n');
-    const second = commit();
+    const second = commit({ 'a.js': 'new\n' });
     git('reset', '-q', '--hard', first);
     const { status, change } = await place(await pushOf(second, first));
     expect([status, change?.files, change?.incomplete]).toEqual(['complete', [], null]);
   });
 
   it('is missing when the base is gone, or a shallow clone does not have it', async () => {
-    const after = git('rev-parse', 'HEAD');
-    const gone = await place(await pushOf('f'.repeat(40), after));
+    const before = git('rev-parse', 'HEAD');
+    const gone = await place(await pushOf('f'.repeat(40), before));
     expect([gone.status, gone.change]).toEqual(['missing', null]);
     expect(gone.unknown).toContain('after a force push');
-    const before = after;
-    await write('a.js', 'new\n');
-    const head = commit();
+    const head = commit({ 'a.js': 'new\n' });
     const origin = path.join(world.base, 'origin');
     gitIn(world.base, 'clone', '-q', '--bare', world.workspace, origin);
     await rm(world.workspace, { recursive: true });
     gitIn(world.base, 'clone', '-q', '--depth', '1', `file://${origin}`, world.workspace);
     const shallow = await place(await pushOf(before, head));
     expect([shallow.status, shallow.change]).toEqual(['missing', null]);
+    const note = 'The push to "refs/heads/main": The diff is missing: ';
+    expect(warnings.at(-1)).toBe(`${note}${shallow.unknown.slice('The diff is missing: '.length)}`);
     expect(shallow.unknown).toContain('fetch-depth: 0');
-    expect(warnings.at(-1)).toMatch(
-      /^The push to "refs\/heads\/main": The diff is missing: .*fetch-depth: 0/u,
-    );
     git('fetch', '-q', '--unshallow');
     expect((await place(await pushOf(before, head))).status).toBe('complete');
   });
 
-  it('is incomplete when its diff is too long', async () => {
+  it.each<[string, Readonly<Record<string, string>>, string]>([
+    ['more than 4 MB', { 'a.txt': 'a\n', 'b.txt': `${'x'.repeat(99)}\n`.repeat(41_000) }, 'truncated'],
+    ['3,001 files', Object.fromEntries(Array.from({ length: 3_001 }, (_, at) => [`f${at}`, ''])), 'complete'],
+  ])('is incomplete with %s', async (_, files, status) => {
     const before = git('rev-parse', 'HEAD');
-    await write('a.txt', 'a\n');
-    await write('b.txt', `${'x'.repeat(99)}\n`.repeat(41_000));
-    const { status, change } = await place(await pushOf(before, commit()));
-    expect(status).toBe('truncated');
-    expect(change?.incomplete).toContain('more than 3000 files or 4 MB');
-    expect(change?.files.map(({ path: name, kind }) => [name, kind])).toEqual([
-      ['a.txt', 'text'],
-      ['b.txt', 'unknown'],
-    ]);
+    const placed = await place(await pushOf(before, commit(files)));
+    expect(placed.status).toBe(status);
+    expect(placed.change?.incomplete).toContain('more than 3000 files or 4 MB');
+    if (status === 'truncated') expect(kindsOf(placed)).toEqual(['a.txt text', 'b.txt unknown']);
   });
 });
 
 describe('the change since a base', () => {
   it('has what is uncommitted, and the attributes of the base', async () => {
-    await write('.gitattributes', 'dist/** linguist-generated\n');
-    commit();
+    commit({ '.gitattributes': 'dist/** linguist-generated\n' });
     git('checkout', '-qb', 'topic');
-    await write('dist/a.js', 'new\n');
-    commit();
-    await write('README.md', 'edited\n');
-    await write('.gitattributes', '* linguist-generated\n');
+    commit({ 'dist/a.js': 'new\n' });
+    write({ 'README.md': 'edited\n', '.gitattributes': '* linguist-generated\n' });
     const found = await since('main');
-    expect(found?.subject.about).toContain('since the merge base with "main"');
-    const { status, change } = await place(found);
-    expect(status).toBe('complete');
-    expect(change?.files.map(({ path: name }) => name)).toEqual(['.gitattributes', 'README.md', 'dist/a.js']);
-    expect(change?.marked).toEqual(new Map([['dist/a.js', 'generated']]));
+    expect(found).toMatchObject({
+      subject: { about: expect.stringContaining('since the merge base with "main"') },
+    });
+    const placed = await place(found);
+    expect([placed.status, namesOf(placed)]).toEqual([
+      'complete',
+      ['.gitattributes', 'README.md', 'dist/a.js'],
+    ]);
+    expect(markedIn(placed)).toEqual({ 'dist/a.js': 'generated' });
   });
 
   it('ends the run for a ref that git does not know, and for one of another history', async () => {
@@ -173,10 +161,11 @@ describe('the change that GitHub lists', () => {
     patch: '@@ -0,0 +1 @@\n+new',
     ...more,
   });
+  const other = 'f'.repeat(40);
   const listing = (files: readonly ChangedFile[], more: Partial<LoadedContext> = {}): ChangeContext => ({
     subject: { about: 'pull request #7', contents: '', author: '' },
     load: async () => ({
-      ...{ pull: null, range: { base: 'f'.repeat(40), head: '' }, prefersGit: false, notes: [] },
+      ...{ pull: null, range: { base: other, head: '' }, prefersGit: false, notes: [] },
       listed: { files, more: null },
       readBaseAttributes: async () => 'dist/** linguist-generated\n',
       ...more,
@@ -184,109 +173,66 @@ describe('the change that GitHub lists', () => {
   });
 
   it('is marked by the attributes that GitHub gives, if the base is not in the checkout', async () => {
-    const context = listing([
-      row('dist/a.js'),
-      row('src/a.js', { status: 'renamed', previous: 'dist/b.js' }),
-    ]);
-    const { change } = await place(context);
-    expect(change?.files.map(({ kind }) => kind)).toEqual(['text', 'text']);
-    expect([...(change?.marked.keys() ?? [])]).toEqual(['dist/a.js', 'dist/b.js']);
-    const unmarked = await place(listing([row('dist/a.js')], { readBaseAttributes: async () => null }));
-    expect(unmarked.change?.marked.size).toBe(0);
-    const inCheckout = await place(
-      listing([row('dist/a.js')], { range: { base: git('rev-parse', 'HEAD'), head: '' } }),
-    );
-    expect(inCheckout.change?.marked.size).toBe(0);
-  });
-
-  it('is incomplete when there are more files', async () => {
-    const more = 'GitHub lists 1 files only.';
-    const files = [row('a.js')];
-    const cut = await place(listing(files, { listed: { files, more } }));
-    expect([cut.status, cut.change?.incomplete]).toEqual(['truncated', more]);
+    const renamed = row('src/a.js', { status: 'renamed', previous: 'dist/b.js' });
+    const marked = await place(listing([row('dist/a.js'), renamed]));
+    expect(markedIn(marked)).toEqual({ 'dist/a.js': 'generated', 'dist/b.js': 'generated' });
+    const without = { readBaseAttributes: async () => null };
+    const present = { range: { base: git('rev-parse', 'HEAD'), head: '' } };
+    for (const more of [without, present])
+      expect(markedIn(await place(listing([row('dist/a.js')], more)))).toEqual({});
   });
 
   it('has as its lines the whole file at the head, if it is the very file that GitHub lists', async () => {
     const image = Buffer.from(Array.from({ length: 300 }, (_, at) => (at * 7) % 256));
-    const moved = {
-      'moved.png': image,
-      'edited.js': 'edited\n// with a NUL\0\n',
-      'same.js': 'a line of code\n',
-    };
-    const files = {
-      'logo.png': image,
-      'other.png': image,
-      'nul.js': 'code with a NUL\0\n',
-      'empty.js': '',
-      ...moved,
-    };
-    for (const [name, text] of Object.entries(files)) await write(name, text);
-    const listed = (name: string, blob = git('hash-object', path.basename(name))) => {
-      const status = name in moved ? 'renamed' : 'added';
-      const previous = status === 'renamed' ? 'old' : '';
-      return row(name, { ...{ patch: null, additions: 0, status, blob, previous } });
-    };
-    const other = 'f'.repeat(40);
-    const gone = row('gone.png', { patch: null, additions: 0, status: 'removed', blob: other });
-    const names = Object.keys(files).filter((name) => name !== 'other.png');
+    const added = { 'logo.png': image, 'nul.js': 'code with a NUL\0\n', 'empty.js': '' };
+    const edited = { 'edited.js': 'edited\n// with a NUL\0\n' };
+    const moved = { 'moved.png': image, ...edited, 'same.js': 'a line of code\n' };
+    write({ ...added, ...moved, 'other.png': image });
+    const bare = (name: string, status: string, blob = git('hash-object', name)) =>
+      row(name, { patch: null, additions: 0, previous: status === 'renamed' ? 'old' : '', status, blob });
     const rows = [
-      ...names.map((name) => listed(name)),
-      listed('other.png', other),
-      listed('../logo.png'),
-      gone,
+      ...Object.keys(added).map((name) => bare(name, 'added')),
+      ...Object.keys(moved).map((name) => bare(name, 'renamed')),
+      bare('other.png', 'modified', other),
+      bare('../logo.png', 'added', git('hash-object', 'logo.png')),
+      bare('gone.png', 'removed', other),
     ];
-    const { change } = await place(listing(rows));
-    expect(change?.files.map(({ path: name, kind, isBinary }) => [name, isBinary ? 'binary' : kind])).toEqual(
-      [
-        ['logo.png', 'binary'],
-        ['nul.js', 'text'],
-        ['empty.js', 'unit'],
-        ['moved.png', 'binary'],
-        ['edited.js', 'text'],
-        ['same.js', 'unit'],
-        ['other.png', 'unknown'],
-        ['../logo.png', 'unknown'],
-        ['gone.png', 'unit'],
-      ],
-    );
-    expect(change?.files[4]?.hunks[0]?.lines).toEqual(['+edited', '+// with a NUL\0']);
-    expect(change?.files[1]?.hunks[0]?.lines).toEqual(['+code with a NUL\0']);
-    const hidden = await place(listing([row('.gitattributes'), listed('same.js')]));
-    expect(hidden.change?.files[1]?.kind).toBe('text');
+    const placed = await place(listing(rows));
+    expect(kindsOf(placed)).toEqual([
+      ...['logo.png binary', 'nul.js text', 'empty.js unit', 'moved.png binary', 'edited.js text'],
+      ...['same.js unit', 'other.png unknown', '../logo.png unknown', 'gone.png unit'],
+    ]);
+    expect(placed.change?.files[4]?.hunks).toEqual([
+      { oldStart: 0, newStart: 1, lines: ['+edited', '+// with a NUL\0'] },
+    ]);
+    const hidden = await place(listing([row('.gitattributes'), ...rows.slice(5, 6)]));
+    expect(kindsOf(hidden)).toEqual(['.gitattributes text', 'same.js text']);
   });
 
-  it('gives way to what git finds in the checkout, unless it is whole', async () => {
+  it('gives way to what git finds in the checkout, unless it is whole, or git can give a part only', async () => {
     const base = git('rev-parse', 'HEAD');
-    await write('b.js', 'new\n');
-    const head = commit();
-    const range = { base, head };
-    const { status, change } = await place(listing([row('a.js', { patch: null })], { range }));
-    expect([status, change?.files.map(({ path: name }) => name)]).toEqual(['complete', ['b.js']]);
+    const part = row('a.js', { patch: null });
+    const range = { base, head: commit({ 'b.js': 'new\n' }) };
+    const made = await place(listing([part], { range }));
+    expect([made.status, namesOf(made)]).toEqual(['complete', ['b.js']]);
     expect(context.get('changed-files.txt')).toBe('A\tb.js\n');
-    const whole = await place(listing([row('a.js')], { range }));
-    expect(whole.change?.files.map(({ path: name }) => name)).toEqual(['a.js']);
-    const elsewhere = await place(
-      listing([row('a.js')], { prefersGit: true, range: { base: 'f'.repeat(40), head } }),
-    );
-    expect(elsewhere.change?.files.map(({ path: name }) => name)).toEqual(['a.js']);
-  });
-
-  it('is kept where git can give a part only', async () => {
-    const base = git('rev-parse', 'HEAD');
-    await write('b.js', `${'x'.repeat(99)}\n`.repeat(41_000));
-    const range = { base, head: commit() };
-    const { status, change } = await place(listing([row('a.js', { patch: null })], { range }));
-    expect([status, change?.files.map(({ path: name }) => name)]).toEqual(['truncated', ['a.js']]);
+    expect(namesOf(await place(listing([row('a.js')], { range })))).toEqual(['a.js']);
+    const group = listing([row('a.js')], { range, prefersGit: true });
+    expect(namesOf(await place(group))).toEqual(['b.js']);
+    const absent = { prefersGit: true, range: { base: other, head: range.head } };
+    expect(namesOf(await place(listing([row('a.js')], absent)))).toEqual(['a.js']);
+    const large = { base, head: commit({ 'b.js': `${'x'.repeat(99)}\n`.repeat(41_000) }) };
+    const kept = await place(listing([part], { range: large }));
+    expect([kept.status, namesOf(kept)]).toEqual(['truncated', ['a.js']]);
     expect(context.get('changed-files.txt')).toContain('a.js');
   });
 
-  it('is unknown, with the reason, when GitHub lists nothing', async () => {
-    const context = listing([], { listed: null, notes: ['Nobody answered.'] });
-    expect(await place(context)).toMatchObject({
-      status: 'missing',
-      change: null,
-      unknown: 'Nobody answered.',
-    });
+  it('is incomplete when there are more files, and unknown, with the reason, when there is no list', async () => {
+    const more = 'GitHub lists 1 files only.';
+    const cut = await place(listing([], { listed: { files: [row('a.js')], more } }));
+    expect([cut.status, cut.change?.incomplete]).toEqual(['truncated', more]);
+    const missing = await place(listing([], { listed: null, notes: ['Nobody answered.'] }));
+    expect(missing).toMatchObject({ status: 'missing', change: null, unknown: 'Nobody answered.' });
     expect(warnings).toEqual(['Pull request #7: Nobody answered.']);
   });
 });

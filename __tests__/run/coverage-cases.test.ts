@@ -1,7 +1,8 @@
-/** Coverage of whole runs: what is sent back and how often, files without a patch, and long lines. */
-import { writeFileSync } from 'node:fs';
+/** Coverage of whole runs: what counts and when it is too late, files without a patch, and where the checkout is. */
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import type { ChangedFile } from '../../src/types.ts';
 import { gitIn } from '../sandbox/world.ts';
 import type { Reply } from '../support/fakes/model/server.ts';
 import {
@@ -15,108 +16,109 @@ import {
   submit,
 } from '../support/worlds/change.ts';
 import { commitChange } from '../support/worlds/pull-request.ts';
+import { record, replay } from '../support/worlds/recorded-run.ts';
 import { base, command, converse } from '../support/worlds/run.ts';
 
 const workspace = () => path.join(base, 'workspace');
-
 const review = { schema: 'code-review', 'min-coverage': 'auto' };
 const submits = submit('code-review');
 const [half, rest] = [readDiff(0, 20), readDiff(20, 20)];
-/** A provider that cuts the first message, so that the diff in it does not count. */
+const both: Reply = { calls: [...(half.calls ?? []), ...(rest.calls ?? [])] };
+const beside: Reply = { calls: [...(both.calls ?? []), ...(submits.calls ?? [])] };
+const tooLong: Reply = {
+  status: 400,
+  error: { message: 'This model has a maximum context length.', code: 'context_length_exceeded' },
+};
+/** A provider that says how much of the first message it was given: next to nothing, or all. */
 const cut = (reply: Reply): Reply => ({ ...reply, usage: { inputTokens: 1, outputTokens: 1 } });
+const whole = (reply: Reply): Reply => ({ ...reply, usage: { inputTokens: 5_000, outputTokens: 1 } });
 
-describe('a payload that is sent back', () => {
-  it.each<[string, readonly Reply[], number, string?]>([
-    ['the last turn', [readDiff(0, 5), submits, readDiff(5, 5), submits], 1, '4'],
-    ['the only turn', [submits], 0, '1'],
-    ['a turn after it without another payload', [submits, readDiff(0, 40)], 1, '2'],
-  ])('ends the run as unsupported after %s', async (_, replies, rejections, turns = '30') => {
-    const judged = await converse(replies, { ...review, 'max-turns': turns }, onPullRequest(listedFiles(40)));
-    expect([endOf(judged), judged.report.rejections]).toEqual(['inconclusive unsupported 1', rejections]);
-    expect(judged.report.payload).toBeNull();
-    expect(judged.report.verdict.subtype).toBe('error_evidence');
-  });
+/** Its reason, the files that were shown and required, and how often a payload was sent back. */
+function resultOf({ report }: Awaited<ReturnType<typeof converse>>): string {
+  const { status, files } = report.evidence?.coverage ?? {};
+  const isTaken = report.verdict.reason === 'accepted';
+  expect([report.payload !== null, report.verdict.exitCode === 0]).toEqual([isTaken, isTaken]);
+  expect(status).toBe('measured');
+  return `${report.verdict.reason} ${files?.shown}/${files?.required} ${report.rejections}`;
+}
 
-  it('names 20 files of 250, the report 200, and both count all', async () => {
-    const judged = await converse([submits], review, onPullRequest(listedFiles(250)));
-    const files = judged.report.evidence?.coverage?.files;
-    expect([files?.required, files?.shown, files?.unseen.length]).toEqual([250, 0, 200]);
-    expect(judged.rejections[0]).toContain('Not taken yet: 250 of the 250 changed files were in no result');
-    expect(judged.rejections[0]).toContain('- and 230 more files');
-    expect(judged.report.verdict.error).toMatch(/ Not shown: "src\/file000.ts", .* and 245 more\. /u);
-  });
-
-  it('beside other calls runs none of them, and they do not count', async () => {
-    const beside: Reply = { calls: [...(readDiff(0, 40).calls ?? []), ...(submits.calls ?? [])] };
-    const judged = await converse([beside, submits], review, onPullRequest(listedFiles(40)));
-    expect(judged.asked[1]?.toolResults.map(({ text }) => text.split(':')[0])).toEqual([
-      'Skipped',
-      'Not taken yet',
-    ]);
-    expect(coverageOf(judged)).toBe('measured, 0 of 40 files');
-  });
+it.each<[string, readonly Reply[], string, string]>([
+  ['several calls in one turn', [both, submits], '30', 'accepted 40/40 0'],
+  ['a result that is dropped later', [half, rest, tooLong, submits], '30', 'accepted 40/40 0'],
+  ['but none that was dropped before', [half, tooLong, rest, submits], '30', 'unsupported 20/40 3'],
+  ['but no call beside a payload', [beside, submits], '30', 'unsupported 0/40 3'],
+  ['but nothing behind the last answer', [half, rest], '2', 'max_turns 20/40 0'],
+  ['until the last turn', [half, submits, submits], '3', 'unsupported 20/40 1'],
+  ['until the only turn', [submits], '1', 'unsupported 0/40 0'],
+  ['until a last turn without a payload', [submits, both], '2', 'unsupported 0/40 1'],
+])('what the model received counts: %s', async (_, replies, turns, expected) => {
+  const judged = await converse(replies, { ...review, 'max-turns': turns }, onPullRequest(listedFiles(40)));
+  expect(resultOf(judged)).toBe(expected);
 });
 
-describe('what the model received counts', () => {
+it('a payload that is sent back names 20 files of 250, and counts all', async () => {
+  const judged = await converse([submits], review, onPullRequest(listedFiles(250)));
+  expect(judged.rejections[0]).toContain('Not taken yet: only 0 of 250 changed files were shown');
+  expect(judged.rejections[0]).toContain('- "src/file019.ts"\n- and 230 more files');
+  expect(judged.report.verdict.error).toMatch(/ Not shown: "src\/file000.ts", .* and 245 more\. /u);
+});
+
+it('a replay ends as the run did, and is judged by its own files', async () => {
+  // With sandbox: off the context files are in another folder in each run.
+  const inputs = { ...review, sandbox: 'required' };
   const world = onPullRequest(listedFiles(40));
-  const tooLong: Reply = {
-    status: 400,
-    error: { message: 'This model has a maximum context length.', code: 'context_length_exceeded' },
-  };
-
-  const all = ['success accepted 0', 'measured, 40 of 40 files'];
-  const part = ['inconclusive unsupported 1', 'measured, 20 of 40 files'];
-  const cut = ['inconclusive max_turns 53', 'measured, 20 of 40 files'];
-  const both: Reply = { calls: [...(half.calls ?? []), ...(rest.calls ?? [])] };
-
-  it.each<[string, readonly Reply[], string, readonly string[]]>([
-    ['of several calls in one turn', [both, submits], '30', all],
-    ['before it was dropped from a conversation that is too long', [half, rest, tooLong, submits], '30', all],
-    ['but not what was dropped before', [half, tooLong, rest, submits], '30', part],
-    ['but not what the last turn read, which the model never answered', [half, rest], '2', cut],
-  ])('%s', async (_, replies, turns, ends) => {
-    const judged = await converse(replies, { ...review, 'max-turns': turns }, world);
-    expect([endOf(judged), coverageOf(judged)]).toEqual(ends);
-  });
+  const recorded = await record([half, submits, rest, submits], inputs, world);
+  for (const { report } of [recorded, await replay(inputs, world)])
+    expect([coverageOf({ report }), report.rejections]).toEqual(['measured, 40 of 40 files', 1]);
+  const others = await replay(inputs, onPullRequest(listedFiles(41)));
+  expect([coverageOf(others), others.report.payload]).toEqual(['measured, 40 of 41 files', null]);
 });
 
-describe('a file without a patch', () => {
-  it.each([{ additions: 9_000 }, { additions: 0, deletions: 0 }])(
-    'is not shown if the checkout lacks it: %j',
-    async (more) => {
-      const files = [listedFile(0), listedFile(1, { patch: null, ...more })];
-      const script = [readDiff(0, 1), readFile('src/file001.ts'), submits];
-      const judged = await converse(script, review, onPullRequest(files));
-      expect([endOf(judged), coverageOf(judged)]).toEqual([
-        'inconclusive unsupported 1',
-        'measured, 1 of 2 files',
-      ]);
-      expect(judged.rejections[0]).toContain('- "src/file001.ts"\n');
-    },
-  );
+const image = Buffer.from([0, 1, 2, 3]);
+const nul = 'one();\nnul("\0");\n';
+const renamed = { status: 'renamed', previous: 'src/b.ts' };
+const [first, list] = [cut(readDiff(0, 1)), readFile('/tmp/context/changed-files.txt')];
+const [readWhole, readPart] = [readFile('a.ts'), readFile('a.ts', { limit: 1 })];
+it.each<[string, string, Buffer | string | null, Partial<ChangedFile>, readonly Reply[], string]>([
+  ['large, not in the checkout', 'a.ts', null, { additions: 9 }, [first, readWhole], 'unsupported 1/2'],
+  ['not in the checkout', 'a.ts', null, {}, [first, readWhole], 'unsupported 1/2'],
+  ['with a NUL, read as a whole', 'a.ts', nul, {}, [first, readWhole], 'accepted 2/2'],
+  ['with a NUL, read in part', 'a.ts', nul, {}, [first, readPart], 'unsupported 1/2'],
+  ['renamed, not listed', 'a.ts', null, renamed, [first], 'unsupported 1/2'],
+  ['renamed, and listed', 'a.ts', null, renamed, [first, list], 'accepted 2/2'],
+  ['an image beside a diff in the first message', 'a.png', image, {}, [], 'accepted 1/1'],
+  ['a text with the name of an image', 'a.png', 'evil();\n', {}, [], 'unsupported 1/2'],
+])('a file without a patch: %s', async (_, name, text, more, replies, expected) => {
+  if (text !== null) commitChange(workspace(), {}, { [name]: text });
+  const blob = text === null ? '' : gitIn(workspace(), 'hash-object', name);
+  const bare = { patch: null, additions: 0, deletions: 0, path: name, blob };
+  const files = [listedFile(0), listedFile(1, { ...bare, ...more })];
+  const judged = await converse([...replies, whole(submits)], review, onPullRequest(files));
+  expect(resultOf(judged)).toContain(expected);
+  for (const sentBack of judged.rejections) expect(sentBack).toContain(`- "${name}"\n`);
+});
 
-  it('is shown by all of its lines at the head', async () => {
-    commitChange(workspace(), {}, { 'src/file001.ts': 'one();\nnul("\0");\n' });
-    const blob = gitIn(workspace(), 'hash-object', 'src/file001.ts');
-    const files = [listedFile(0), listedFile(1, { patch: null, additions: 0, deletions: 0, blob })];
-    for (const [limit, shown] of [
-      [2, 2],
-      [1, 1],
-    ] as const) {
-      const script = [cut(readDiff(0, 1)), readFile('src/file001.ts', { limit }), submits];
-      const judged = await converse(script, review, onPullRequest(files));
-      expect(coverageOf(judged)).toBe(`measured, ${shown} of 2 files`);
-    }
+it.each<[folder: string, file: string]>([
+  ['.', 'sub/src/file000.ts'],
+  ['sub', 'src/file000.ts'],
+  ['sub/src', 'file000.ts'],
+  ['link', 'file000.ts'],
+  ['sub/docs', ''],
+])('a checkout below the workspace, judged in %s', async (folder, file) => {
+  const lines = (middle: string) => ({
+    'src/file000.ts': `const first_file000 = 1;\nconst ${middle}_file000 = 2;\nconst last_file000 = 3;\n`,
   });
-
-  it('that was only renamed needs its row in the list of files', async () => {
-    const more = { patch: null, additions: 0, deletions: 0, status: 'renamed', previous: 'src/before.ts' };
-    const world = onPullRequest([listedFile(0), listedFile(1, more)]);
-    const row = readFile('/tmp/context/changed-files.txt');
-    const judged = await converse([cut(readDiff(0, 1)), submits, row, submits], review, world);
-    expect([endOf(judged), coverageOf(judged)]).toEqual(['success accepted 0', 'measured, 2 of 2 files']);
-    expect(judged.rejections).toEqual([expect.stringContaining('- "src/file001.ts"\n')]);
-  });
+  mkdirSync(path.join(workspace(), 'sub/docs'), { recursive: true });
+  symlinkSync('sub/src', path.join(workspace(), 'link'));
+  commitChange(path.join(workspace(), 'sub'), lines('old'), lines('new'));
+  const inputs = { ...review, 'working-directory': folder };
+  const count = file === '' ? 0 : 1;
+  for (const world of [onPullRequest([listedFile(0)]), { since: 'main' }]) {
+    const read = await converse([cut(readFile(file || '.')), submits], inputs, world);
+    expect(resultOf(read)).toBe(`accepted ${count}/${count} 0`);
+    const unread = await converse([cut(readFile('.')), submits], inputs, world);
+    expect(coverageOf(unread)).toBe(`measured, 0 of ${count} files`);
+  }
 });
 
 it('a line of 4 MB is shown by its start, and one that is longer is not known', async () => {
@@ -131,8 +133,6 @@ it('a line of 4 MB is shown by its start, and one that is longer is not known', 
   }
   writeFileSync(path.join(workspace(), 'a.js'), line(4_800_000));
   const judged = await converse([command('git diff main'), submits], review, { since: 'main' });
-  expect([judged.report.evidence?.coverage?.status, endOf(judged)]).toEqual([
-    'partial',
-    'inconclusive unsupported 1',
-  ]);
+  expect(endOf(judged)).toBe('inconclusive unsupported 1');
+  expect(judged.report.evidence?.coverage?.status).toBe('partial');
 });

@@ -24,29 +24,25 @@ type SchemaName = (typeof SCHEMAS)[number];
 const FILES = listedFiles(40);
 const known = onPullRequest(FILES);
 
-interface Situation {
-  /** What the model reads before it submits, and when the payload is sent back. */
-  readonly reads: readonly (Reply | 'submit')[];
-  readonly world: Parameters<typeof converse>[2];
-  /** The coverage of a run that is not told to read on, and of one that is. */
-  readonly coverage: readonly [string, string];
-}
+/** What the model reads before it submits and when the payload is sent back, and the coverage without and with that. */
+type Situation = readonly [
+  reads: readonly (Reply | 'submit')[],
+  world: object,
+  coverage: readonly [string, string?],
+];
 
-const of = (files: number, status = 'measured') => `${status}, ${files} of 40 files`;
-const twice = (text: string) => [text, text] as const;
 const half = readDiff(0, 20);
+const all = [half, readDiff(20, 20)];
+const of = (files: number, status = 'measured') => `${status}, ${files} of 40 files`;
+const partly = onPullRequest(FILES, 'GitHub lists 3000 files.');
 /** In the order of the columns. */
 const SITUATIONS: readonly Situation[] = [
-  { reads: [half, readDiff(20, 20)], world: known, coverage: twice(of(40)) },
-  { reads: [half, 'submit', readDiff(20, 20)], world: known, coverage: [of(20), of(40)] },
-  { reads: [half], world: known, coverage: twice(of(20)) },
-  { reads: [], world: known, coverage: twice(of(0)) },
-  { reads: [half], world: {}, coverage: twice('unknown, 0 of 0 files') },
-  {
-    reads: [half, readDiff(20, 20)],
-    world: onPullRequest(FILES, 'GitHub lists 3000 files.'),
-    coverage: twice(of(40, 'partial')),
-  },
+  [all, known, [of(40)]],
+  [[half, 'submit', readDiff(20, 20)], known, [of(20), of(40)]],
+  [[half], known, [of(20)]],
+  [[], known, [of(0)]],
+  [[half], {}, ['unknown, 0 of 0 files']],
+  [all, partly, [of(40, 'partial')]],
 ];
 
 const rows = TABLE.trim()
@@ -71,9 +67,12 @@ const cases = rows.flatMap(({ setting, names, ends }) =>
 );
 
 const submits = (name: SchemaName, payload = {}) => submit(name === 'your own' ? 'verdict' : name, payload);
-
-function scriptOf({ reads }: Situation, name: SchemaName, payload = {}): readonly Reply[] {
-  return [...reads, 'submit' as const].map((each) => (each === 'submit' ? submits(name, payload) : each));
+function judge([reads, world]: Situation, name: SchemaName, minCoverage: string, payload = {}) {
+  const script = [...reads, 'submit' as const].map((each) =>
+    each === 'submit' ? submits(name, payload) : each,
+  );
+  const schema = name === 'your own' ? OWN : name;
+  return converse(script, { schema, gate: 'passed', 'min-coverage': minCoverage }, world);
 }
 
 describe('what each setting does', () => {
@@ -84,28 +83,29 @@ describe('what each setting does', () => {
   });
 
   it.each(cases)('min-coverage: %s with %s', async (setting, name, ends) => {
-    const inputs = { schema: name === 'your own' ? OWN : name, gate: 'passed', 'min-coverage': setting };
     for (const [at, situation] of SITUATIONS.entries()) {
-      const judged = await converse(scriptOf(situation, name), inputs, situation.world);
-      const end = ends[at] === 'accepted' ? 'success accepted 0' : 'inconclusive unsupported 1';
-      expect([at, endOf(judged)]).toEqual([at, end]);
+      const judged = await judge(situation, name, setting);
       const { report, rejections } = judged;
-      expect(report.payload === null).toBe(ends[at] === 'unsupported');
-      expect(report.verdict.subtype).toBe(ends[at] === 'unsupported' ? 'error_evidence' : 'success');
-      expect([at, coverageOf(judged)]).toEqual([at, situation.coverage[rejections.length === 0 ? 0 : 1]]);
-      expect(rejections.length).toBeLessThanOrEqual(3);
+      const isTaken = ends[at] === 'accepted';
+      expect([at, endOf(judged)]).toEqual([
+        at,
+        isTaken ? 'success accepted 0' : 'inconclusive unsupported 1',
+      ]);
+      expect([report.payload !== null, report.verdict.subtype === 'success']).toEqual([isTaken, isTaken]);
+      const [asRead, whenTold = asRead] = situation[2];
+      expect([at, coverageOf(judged)]).toEqual([at, rejections.length === 0 ? asRead : whenTold]);
       // A payload is sent back only where the model can show more.
       expect(report.rejections).toBe(rejections.length);
+      expect(rejections.length).toBeLessThanOrEqual(asRead.startsWith('measured') ? 3 : 0);
       const shown = report.evidence?.coverage?.files.shown ?? 0;
-      const share = stepOutputs(report).outputs.get('run-coverage');
-      expect(share).toBe(situation.world?.findContext === undefined ? '' : String(shown / 40));
+      const share = asRead.startsWith('unknown') ? '' : String(shown / 40);
+      expect(stepOutputs(report).outputs.get('run-coverage')).toBe(share);
     }
   });
 
   it.each(SCHEMAS)('a payload that does not meet its gate is taken at once: %s', async (name) => {
-    const inputs = { schema: name === 'your own' ? OWN : name, gate: 'passed', 'min-coverage': '1' };
     for (const situation of SITUATIONS.slice(3, 5)) {
-      const judged = await converse(scriptOf(situation, name, { passed: false }), inputs, situation.world);
+      const judged = await judge(situation, name, '1', { passed: false });
       expect(endOf(judged)).toBe('failure gate_not_met 1');
       expect([judged.report.rejections, judged.report.payload?.['passed']]).toEqual([0, false]);
     }

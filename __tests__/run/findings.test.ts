@@ -4,9 +4,8 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createLocator } from '../../src/reporters/places.ts';
 import type { World } from '../../src/run/world.ts';
-import type { JsonObject } from '../../src/types.ts';
-import { submits } from '../support/fakes/model/server.ts';
-import { HAS_BWRAP } from '../support/fakes/runner/action.ts';
+import { describeOpen } from '../sandbox/world.ts';
+import { type Reply, submits } from '../support/fakes/model/server.ts';
 import { endOf, submit } from '../support/worlds/change.ts';
 import { commitChange } from '../support/worlds/pull-request.ts';
 import { base, command, converse } from '../support/worlds/run.ts';
@@ -17,50 +16,47 @@ const about = { severity: 'warning', message: 'Look.', line: 1 };
 
 describe('after a bad quote', () => {
   const string = { type: 'string' };
-  const texts = { severity: string, message: string, path: string, quote: string };
-  const properties = { ...texts, line: { type: 'integer' } };
-  const SCHEMA = JSON.stringify({
-    type: 'object',
-    properties: {
-      passed: { type: 'boolean' },
-      findings: { type: 'array', items: { type: 'object', properties } },
-    },
-  });
+  const row = { severity: string, message: string, path: string, quote: string, line: { type: 'integer' } };
+  const findings = { type: 'array', items: { type: 'object', properties: row } };
+  const SCHEMA = JSON.stringify({ type: 'object', properties: { passed: { type: 'boolean' }, findings } });
   const MET = '{"properties":{"findings":{"maxItems":1}}}';
-  const payload = (passed: boolean, count: number) => ({
-    passed,
-    findings: Array.from({ length: count }, () => ({
-      ...about,
-      path: 'a.ts',
-      quote: 'this is nowhere at all',
-    })),
-  });
+  const bad = { ...about, path: 'a.ts', quote: 'this is nowhere at all' };
+  const payload = (passed: boolean, count: number) => ({ passed, findings: Array(count).fill(bad) });
+  const run = (replies: readonly Reply[], more: object) => {
+    commitChange(workspace(), {}, { 'a.ts': 'export const a = 1;\n' });
+    return converse(replies, { schema: SCHEMA, grounding: 'require', ...more }, { locate: locator() });
+  };
 
   it.each<[string, string, readonly [boolean, number], readonly [boolean, number], 'first' | 'last']>([
     ['passed, fewer that pass', 'passed', [false, 2], [true, 0], 'first'],
     ['passed, fewer in a failed one', 'passed', [false, 2], [false, 1], 'last'],
-    ['passed, fewer in one that passed before', 'passed', [true, 2], [true, 1], 'last'],
     ['off, fewer that pass', 'off', [false, 2], [true, 0], 'first'],
-    ['off, fewer in a failed one', 'off', [false, 2], [false, 1], 'last'],
     ['a number, fewer, and still too many', MET, [true, 3], [true, 2], 'last'],
     ['a number, fewer, and few enough', MET, [true, 2], [true, 1], 'first'],
   ])('with gate %s', async (_, gate, first, last, kept) => {
-    commitChange(workspace(), {}, { 'a.ts': 'export const a = 1;\n' });
-    const replies = [submits(payload(...first)), submits(payload(...last))];
-    const inputs = { schema: SCHEMA, gate, grounding: 'require' };
-    const { report, rejections } = await converse(replies, inputs, { locate: locator() });
+    const { report, rejections } = await run([submits(payload(...first)), submits(payload(...last))], {
+      gate,
+    });
     expect(rejections).toHaveLength(1);
-    const { findings = [] }: { findings?: readonly JsonObject[] } = report.payload ?? {};
-    expect([report.payload?.['passed'], findings.length]).toEqual(kept === 'first' ? first : last);
+    const { passed, findings: published } = report.payload ?? {};
+    expect([passed, Object(published).length]).toEqual(kept === 'first' ? first : last);
+  });
+
+  const unproven = { exact: 0, moved: 0, unproven: 1 };
+  it.each([
+    ['a preset', 'code-review', 1, unproven],
+    ["a schema of one's own", SCHEMA, 0, unproven],
+    ['a schema without quotes', SCHEMA.replace('"quote"', '"proof"'), 0, null],
+  ])('with grounding: auto and %s', async (_, schema, rounds, counts) => {
+    const row = { ...bad, category: 'correctness', title: 'Bad' };
+    const red = submit('code-review', { passed: false, findings: [row] });
+    const { report, rejections } = await run([red], { schema, gate: 'passed', grounding: 'auto' });
+    expect([rejections.length, report.evidence?.grounding]).toEqual([rounds, counts]);
   });
 
   it('the run ends as red as it was if no turn is left', async () => {
-    commitChange(workspace(), {}, { 'a.ts': 'export const a = 1;\n' });
-    const inputs = { schema: SCHEMA, gate: 'passed', grounding: 'require', 'max-turns': '2' };
-    const judged = await converse([submits(payload(false, 1)), command('true')], inputs, {
-      locate: locator(),
-    });
-    expect(endOf(judged)).toBe('failure gate_not_met 1');
+    const replies = [submits(payload(false, 1)), command('true')];
+    expect(endOf(await run(replies, { gate: 'passed', 'max-turns': '2' }))).toBe('failure gate_not_met 1');
   });
 });
 
@@ -112,7 +108,7 @@ it('a changed file that is now behind a link is not looked into', async () => {
   expect(judged.report.evidence?.findings).toMatchObject([{ grounding: 'unproven' }]);
 });
 
-describe.runIf(HAS_BWRAP)('what the agent writes proves nothing', () => {
+describeOpen('what the agent writes proves nothing', () => {
   const OWN = 'const invented = "by the agent";';
   const OTHER = 'export const other = "in another file";';
   const LEFT = 'export const left = "as it was";';

@@ -8,13 +8,9 @@ export interface FileChange {
   readonly path: string;
   /** The old path of a renamed or copied file; null otherwise. */
   readonly previous: string | null;
-  /**
-   * `unit` for a change without lines: only a rename, a mode, a link, a submodule, a binary or an empty file. `unknown` if
-   * its lines are not known.
-   */
-  readonly kind: 'text' | 'unit' | 'unknown';
+  /** `unit` for a change without lines: only a rename, a mode, a link, a submodule or an empty file. */
+  readonly kind: 'text' | 'unit' | 'binary' | 'unknown';
   readonly isRemoved: boolean;
-  readonly isBinary: boolean;
   /** Empty unless the kind is `text`. */
   readonly hunks: readonly Hunk[];
 }
@@ -55,32 +51,22 @@ const UNIT_MODE = /^(?:old mode|new mode|new file mode|deleted file mode|index \
 /** Reads what follows `diff --git `; null if it names no file. */
 function readSection(section: string, isBroken: boolean): FileChange | null {
   const [first = '', ...lines] = section.split('\n');
-  const names = readGitHeader(first);
-  let [old, now] = [names?.old.slice(2) ?? null, names?.now.slice(2) ?? null];
-  let previous: string | null = null;
-  let [isRemoved, isBinary, isUnit] = [false, false, false];
   const start = lines.findIndex((line) => line.startsWith('@@ '));
-  for (const line of start === -1 ? lines : lines.slice(0, start)) {
-    const [, word = '', value = ''] =
-      /^(---|\+\+\+|rename from|copy from|rename to|copy to) (.+)$/s.exec(line) ?? [];
-    if (word.endsWith(' from')) previous = readPath(value);
-    else if (word.endsWith(' to')) now = readPath(value);
-    else if (word === '---' && value !== '/dev/null') old = readPath(value).slice(2);
-    else if (word === '+++' && value !== '/dev/null') now = readPath(value).slice(2);
-    isRemoved ||= line.startsWith('deleted file mode ');
-    isUnit ||= UNIT_MODE.test(line);
-    isBinary ||= line.startsWith('Binary files ') || line === 'GIT binary patch';
-  }
-  const path = isRemoved ? (old ?? now) : (now ?? old);
-  if (path === null || path === '') return null;
+  const header = start === -1 ? lines : lines.slice(0, start);
+  const behind = (word: string) => header.find((line) => line.startsWith(word))?.slice(word.length) ?? null;
+  const [from, to] = [behind('rename from '), behind('rename to ')];
+  // A header that is not understood names a file that is never shown.
+  const named = readGitHeader(first).slice(2) || (isBroken ? '' : first);
+  const path = to === null ? named : readPath(to);
+  if (path === '') return null;
+  const file = { path, previous: from && readPath(from), isRemoved: behind('deleted file mode ') !== null };
+  const isBinary = behind('Binary files ') !== null;
   const hunks = start === -1 ? [] : readHunks(lines.slice(start));
-  const isKnown = hunks !== null && !isBroken && (!isBinary || isBinaryName(path));
-  const hasLines = isKnown && !isBinary && !isUnit && hunks.length > 0;
-  return {
-    ...{ path, previous, isRemoved, isBinary: isBinary && isKnown },
-    kind: hasLines ? 'text' : isKnown ? 'unit' : 'unknown',
-    hunks: hasLines ? hunks : [],
-  };
+  if (isBroken || hunks === null || (isBinary && !isBinaryName(path)))
+    return { ...file, kind: 'unknown', hunks: [] };
+  if (isBinary) return { ...file, kind: 'binary', hunks: [] };
+  const isUnit = hunks.length === 0 || header.some((line) => UNIT_MODE.test(line));
+  return isUnit ? { ...file, kind: 'unit', hunks: [] } : { ...file, kind: 'text', hunks };
 }
 
 /** Reads hunks, whose lines are counted by their headers: a line can look like any header. null if they are not whole. */
@@ -98,12 +84,11 @@ function readHunks(lines: readonly string[]): readonly Hunk[] | null {
       [oldLeft, newLeft] = [header.oldCount, header.newCount];
       continue;
     }
-    // Some tools remove the blank of an empty line.
     const mark = line[0] ?? ' ';
     if (mark !== '+') oldLeft -= 1;
     if (mark !== '-') newLeft -= 1;
     if (!' +-'.includes(mark) || oldLeft < 0 || newLeft < 0) return null;
-    current.push(line === '' ? ' ' : line);
+    current.push(line);
   }
   return oldLeft === 0 && newLeft === 0 ? hunks : null;
 }
@@ -123,26 +108,21 @@ export function parsePatches(rows: readonly ChangedFile[]): readonly FileChange[
   );
   return rows.map((row) => {
     const { path, patch, additions, deletions } = row;
-    const hunks = patch === null ? [] : readHunks(patch.replace(/\n$/, '').split('\n'));
-    const lines = hunks?.flatMap((hunk) => hunk.lines) ?? [];
+    const file = { path, previous: row.previous || null, isRemoved: row.status === 'removed' };
+    const hunks = (patch === null ? null : readHunks(patch.replace(/\n$/, '').split('\n'))) ?? [];
+    const lines = hunks.flatMap((hunk) => hunk.lines);
     const count = (mark: string) => lines.filter((line) => line.startsWith(mark)).length;
     const isWhole = lines.length > 0 && count('+') >= additions && count('-') >= deletions;
+    if (isWhole) return { ...file, kind: 'text', hunks };
     const isUnit = patch === null && additions + deletions === 0 && !hidesLines && MOVED.has(row.status);
-    return {
-      ...{ path, previous: row.previous || null, isRemoved: row.status === 'removed', isBinary: false },
-      kind: isWhole ? 'text' : isUnit ? 'unit' : 'unknown',
-      hunks: isWhole ? (hunks ?? []) : [],
-    };
+    return { ...file, kind: isUnit ? 'unit' : 'unknown', hunks: [] };
   });
 }
 
 /** Returns a file of which only its text at the head is known: every line of it has to be seen. */
 export function wholeFile(file: FileChange, text: string): FileChange {
   if (text === '') return { ...file, kind: 'unit', hunks: [] };
-  const lines = text
-    .replace(/\n$/, '')
-    .split('\n')
-    .map((line) => `+${line}`);
-  const hunk = { oldStart: 0, newStart: 1, lines };
+  const lines = text.replace(/\n$/, '').split('\n');
+  const hunk = { oldStart: 0, newStart: 1, lines: lines.map((line) => `+${line}`) };
   return { ...file, kind: 'text', hunks: [hunk] };
 }

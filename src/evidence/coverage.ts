@@ -4,7 +4,7 @@
  */
 import { posix } from 'node:path';
 import { showControls } from '../text/sanitize.ts';
-import type { Coverage } from '../types.ts';
+import type { Coverage, NotRequired } from '../types.ts';
 import type { Change, FileChange } from './change.ts';
 import { readGitHeader, readHunkHeader, readPath } from './diff-syntax.ts';
 import { createExemptions } from './not-required.ts';
@@ -17,8 +17,6 @@ const PATH_ENDS = 8;
 const MAX_NAMED = 32;
 /** Characters of a folder that `cd` is followed to. */
 const MAX_FOLDER = 256;
-/** Files in each list of a coverage. */
-const LISTED_FILES = 200;
 
 /** A text as the model received it, after it was shortened. */
 export interface SeenResult {
@@ -46,205 +44,174 @@ export interface CoverageOptions {
 interface Line {
   readonly number: number;
   readonly text: string;
-  /** null for a line that does not have to be shown. */
-  readonly hunk: { required: number; shown: number } | null;
   isShown: boolean;
 }
 
 /** A changed file with the lines of its hunks, by their numbers: removed ones on the old side, all others on the new one. */
 interface Tracked {
   readonly file: FileChange;
-  readonly hunks: readonly NonNullable<Line['hunk']>[];
+  /** The lines of each hunk that have to be shown. */
+  readonly hunks: readonly (readonly Line[])[];
   readonly old: ReadonlyMap<number, Line>;
   readonly now: ReadonlyMap<number, Line>;
-  /** Lines like no other in the hunks, by their text. */
-  readonly unique: ReadonlyMap<string, Line>;
+  /** The lines of the side that a command can show without marks, by their text. */
+  readonly texts: ReadonlyMap<string, readonly Line[]>;
 }
 
-type Find = (path: string) => Tracked | null;
+type TrackedFiles = ReadonlyMap<string, Tracked>;
 
 export function createCoverageMeter(change: Change, options: CoverageOptions): CoverageMeter {
   const { root, workingDirectory, subject, diffs } = options;
-  const tracked = change.files.map(trackFile);
   const exempt = createExemptions(change, subject);
-  const notRequired = change.files.flatMap((file) => {
-    const why = exempt(file);
-    return why === null ? [] : [{ path: file.path, why }];
-  });
-  const required = tracked.filter(({ file }) => exempt(file) === null);
+  const tracked = change.files.map(trackFile);
   /** A file whose type changes appears twice, and the part with lines is the one to look in. */
-  const byPath = new Map<string, Tracked>();
+  const files = new Map<string, Tracked>();
   for (const each of tracked)
-    if (!byPath.has(each.file.path) || each.file.kind === 'text') byPath.set(each.file.path, each);
-  const find: Find = (path) => byPath.get(path) ?? null;
+    if (!files.has(each.file.path) || each.file.kind === 'text') files.set(each.file.path, each);
+  const findFrom = (folder: string, path: string) => {
+    const absolute = posix.resolve(folder, path);
+    return absolute.startsWith(`${root}/`) ? files.get(absolute.slice(root.length + 1)) : undefined;
+  };
+  const given = new Map([...diffs].map(([path, text]) => [path, indexDiff(text, files)]));
   /** The paths of files that a list of files or the header of a diff named. */
   const listed = new Set<string>();
-  const names = new Set(change.files.map(({ path }) => posix.basename(path)));
-  const findFrom = (folder: string, path: string) => {
-    // Most words name nothing, and resolving takes its time.
-    if (!names.has(path.slice(path.lastIndexOf('/') + 1))) return null;
-    const absolute = posix.resolve(folder, path);
-    return absolute.startsWith(`${root}/`) ? find(absolute.slice(root.length + 1)) : null;
-  };
-  const given = new Map([...diffs].map(([path, text]) => [path, indexDiff(text, find)]));
-
-  function observeFile(target: string, text: string): void {
-    const inDiff = given.get(posix.resolve(workingDirectory, target));
-    const file = findFrom(workingDirectory, target);
-    for (const line of linesOf(text)) {
-      const { number, rest } = readNumbered(line);
-      show(inDiff?.get(number), rest.slice(1));
-      show(file?.now.get(number), rest);
-      if (file === null) listed.add(readListed(line));
-    }
-  }
-
-  function observeOutput(command: string, text: string): void {
-    const { files, folder } = readCommand(command);
-    const diff = createDiffReader(find);
-    const output: string[] = [];
-    for (const line of linesOf(text)) {
-      const part = diff.read(line);
-      output.push(part === null ? line : NO_LINE);
-      show(part?.line, line.slice(1));
-      listed.add(part === null ? readListed(line) : (part.name ?? ''));
-      if (part !== null) continue;
-      const { number, rest } = readNumbered(line);
-      for (const { now } of files) show(now.get(number), rest);
-      // `path:12:text` and `path-12-text`, as grep writes them.
-      for (const { index, 0: end, 1: at } of [...line.matchAll(/[:-](\d{1,7})[:-]/g)].slice(0, PATH_ENDS))
-        show(findFrom(folder, line.slice(0, index))?.now.get(Number(at)), line.slice(index + end.length));
-    }
-    for (const file of files) showRuns(file, output);
-  }
 
   /** Finds the files that a command names by a word, and the folder of its last `cd`. */
   function readCommand(command: string) {
-    const files = new Set<Tracked>();
+    const named = new Set<Tracked>();
     let [folder, previous] = [workingDirectory, ''];
     for (const words of command.matchAll(/'([^']*)'|"([^"]*)"|([^\s'"`;|&()<>=,]+)/g)) {
       const word = words.slice(1).find((each) => each !== undefined) ?? '';
-      if (previous === 'cd' || previous === '-C') folder = follow(folder, word);
+      if (previous === 'cd' || previous === '-C')
+        folder = folder.length + word.length > MAX_FOLDER ? '/' : posix.resolve(folder, word);
       previous = word;
       // `REVISION:path` begins at the root.
-      const colon = word.indexOf(':');
-      const file = findFrom(folder, word) ?? (colon === -1 ? null : findFrom(root, word.slice(colon + 1)));
-      if (file !== null) files.add(file);
+      const file = findFrom(folder, word) ?? findFrom(root, word.split(':', 2)[1] ?? '');
+      if (file !== undefined) named.add(file);
     }
-    return { files: [...files].slice(0, MAX_NAMED), folder };
+    return { named: [...named].slice(0, MAX_NAMED), folder };
+  }
+
+  /** The same for the path of `read_file`. */
+  function readTarget(target: string) {
+    const file = findFrom(workingDirectory, target);
+    return { named: file === undefined ? [] : [file], folder: workingDirectory };
   }
 
   return {
-    observe: ({ tool, target, text }) =>
-      tool === 'read_file' ? observeFile(target, text) : observeOutput(target, text),
+    observe({ tool, target, text }) {
+      const isRead = tool === 'read_file';
+      const { named, folder } = isRead ? readTarget(target) : readCommand(target);
+      const inDiff = isRead ? given.get(posix.resolve(workingDirectory, target)) : undefined;
+      const readDiffLine = createDiffReader(files);
+      const output: string[] = [];
+      for (const line of text.split('\n').map(comparable)) {
+        const part = readDiffLine(line);
+        listed.add(part === null ? readListed(line) : (part.name ?? ''));
+        show(part?.line, line.slice(1));
+        if (part !== null) continue;
+        output.push(line.slice(0, COMPARED));
+        const [prefix = '', number] = NUMBER.exec(line) ?? [];
+        const rest = line.slice(prefix.length);
+        show(inDiff?.get(Number(number)), rest.slice(1));
+        for (const { now } of named) show(now.get(Number(number)), rest);
+        // `path:12:text` and `path-12-text`, as grep writes them.
+        for (const { index, 0: end, 1: at } of [...line.matchAll(/[:-](\d{1,7})[:-]/g)].slice(0, PATH_ENDS))
+          show(findFrom(folder, line.slice(0, index))?.now.get(Number(at)), line.slice(index + end.length));
+      }
+      for (const file of named) showRuns(file, output);
+    },
     measure() {
-      const unseen = required.flatMap((each) => (isShown(each, listed) ? [] : [each.file.path]));
+      const unseen: string[] = [];
+      const notRequired: { path: string; why: NotRequired }[] = [];
+      for (const each of tracked) {
+        const { path } = each.file;
+        const why = exempt(each.file);
+        if (why !== null) notRequired.push({ path, why });
+        else if (!isShown(each, listed)) unseen.push(path);
+      }
+      const [changed, required] = [tracked.length, tracked.length - notRequired.length];
       return {
         status: change.incomplete === null ? 'measured' : 'partial',
         why: change.incomplete,
-        files: {
-          ...{ changed: tracked.length, required: required.length, shown: required.length - unseen.length },
-          unseen: unseen.slice(0, LISTED_FILES),
-          notRequired: notRequired.slice(0, LISTED_FILES),
-        },
+        files: { changed, required, shown: required - unseen.length, unseen, notRequired },
       };
     },
   };
 }
 
-/** Returns the folder of a `cd`; one that is too long is not followed, so that nothing is named from there. */
-function follow(folder: string, to: string): string {
-  return folder.length + to.length > MAX_FOLDER ? '/' : posix.resolve(folder, to);
-}
-
 /** Whether nine tenths of each hunk were shown, or the name of a file without lines. */
 function isShown({ file, hunks }: Tracked, listed: ReadonlySet<string>): boolean {
   if (file.kind === 'unknown') return false;
-  if (hunks.every(({ required }) => required === 0)) return listed.has(file.path);
-  return hunks.every(({ required, shown }) => shown * 10 >= required * 9);
+  if (hunks.every((lines) => lines.length === 0)) return listed.has(file.path);
+  return hunks.every((lines) => lines.filter((line) => line.isShown).length * 10 >= lines.length * 9);
 }
 
 function trackFile(file: FileChange): Tracked {
   const [oldSide, newSide] = [new Map<number, Line>(), new Map<number, Line>()];
   const hunks = file.hunks.map(({ oldStart, newStart, lines }) => {
-    const hunk = { required: 0, shown: 0 };
+    const isBlank = (marked: string) => marked.slice(1).trim() === '';
     // If a hunk adds nothing, what it removes has to be shown.
     const counted = lines.some((line) => line.startsWith('+') && !isBlank(line)) ? '+' : '-';
+    const required: Line[] = [];
     let [old, now] = [oldStart, newStart];
     for (const marked of lines) {
       const [mark] = marked;
       const number = mark === '-' ? old : now;
-      const isRequired = mark === counted && !isBlank(marked);
-      if (isRequired) hunk.required += 1;
-      const text = comparable(marked.slice(1)).slice(0, COMPARED);
-      const line = { number, text, hunk: isRequired ? hunk : null, isShown: false };
+      const line = { number, text: comparable(marked.slice(1)).slice(0, COMPARED), isShown: false };
       (mark === '-' ? oldSide : newSide).set(number, line);
+      if (mark === counted && !isBlank(marked)) required.push(line);
       if (mark !== '+') old += 1;
       if (mark !== '-') now += 1;
     }
-    return hunk;
+    return required;
   });
-  // An output without marks shows nothing of what was removed from a file that is still there.
   const texts = Map.groupBy((file.isRemoved ? oldSide : newSide).values(), ({ text }) => text);
-  const unique = new Map<string, Line>();
-  for (const [text, [line, ...others]] of texts)
-    if (line !== undefined && others.length === 0 && THREE_LETTERS.test(text)) unique.set(text, line);
-  return { file, hunks, old: oldSide, now: newSide, unique };
+  return { file, hunks, old: oldSide, now: newSide, texts };
 }
 
-const isBlank = (marked: string) => marked.slice(1).trim() === '';
+function show(line: Line | undefined, text: string): void {
+  if (line?.text === text.slice(0, COMPARED)) line.isShown = true;
+}
 
 /** Shorter texts stand everywhere. */
 const THREE_LETTERS = /[\p{L}\p{N}][^\p{L}\p{N}]*[\p{L}\p{N}][^\p{L}\p{N}]*[\p{L}\p{N}]/u;
 
-function show(line: Line | null | undefined, text: string): void {
-  if (line == null || line.isShown || line.text !== text.slice(0, COMPARED)) return;
-  line.isShown = true;
-  if (line.hunk !== null) line.hunk.shown += 1;
-}
-
-/** Shows the lines of an output that follow each other in a hunk as well, if one of them is like no other in the file. */
-function showRuns({ file, old, now, unique }: Tracked, output: readonly string[]): void {
+/**
+ * Shows the lines of an output without numbers: those that follow each other in a hunk as well, if one of them is like no
+ * other in the file. An output without marks shows nothing of what was removed from a file that is still there.
+ */
+function showRuns({ file, old, now, texts }: Tracked, output: readonly string[]): void {
   const side = file.isRemoved ? old : now;
-  for (let at = 0, end = 0; at < output.length; at++) {
-    const anchor = at < end ? undefined : unique.get(output[at]?.slice(0, COMPARED) ?? '');
-    if (anchor === undefined) continue;
-    const lineAt = (place: number) => side.get(anchor.number + place - at);
-    const fits = (place: number) => lineAt(place)?.text === output[place]?.slice(0, COMPARED);
-    let start = at;
-    while (start > end && lineAt(start - 1) !== undefined && fits(start - 1)) start -= 1;
-    end = at + 1;
-    while (end < output.length && fits(end)) end += 1;
+  const found = output.map((written): Line | undefined => {
+    const same = texts.get(written) ?? [];
+    return same.length === 1 && THREE_LETTERS.test(written) ? same[0] : undefined;
+  });
+  /** Finds a line of the output beside the one that was found before or behind it. */
+  const extend = (at: number, step: 1 | -1) => {
+    const beside = side.get((found[at - step]?.number ?? Number.NaN) + step);
+    if (beside?.text === output[at]) found[at] ??= beside;
+  };
+  for (let at = 1; at < output.length; at++) extend(at, 1);
+  for (let at = output.length - 2; at >= 0; at--) extend(at, -1);
+  for (const [at, line] of found.entries()) {
+    if (line === undefined) continue;
+    const isBeside = (step: 1 | -1) => found[at + step]?.number === line.number + step;
     // Without one of the lines beside it, the text may be that of another line of the file.
-    const isAlone = lineAt(at - 1) === undefined && lineAt(at + 1) === undefined;
-    if (end - start === 1 && !isAlone) continue;
-    for (let place = start; place < end; place++) show(lineAt(place), output[place] ?? '');
+    const isAlone = !side.has(line.number - 1) && !side.has(line.number + 1);
+    if (isAlone || isBeside(1) || isBeside(-1)) line.isShown = true;
   }
-}
-
-/** Stands for a line of a diff in an output; no line has a NUL. */
-const NO_LINE = '\0';
-
-function linesOf(text: string): readonly string[] {
-  return text.split('\n').map(comparable);
 }
 
 /** Returns a line as it is compared: control characters as read_file shows them, without colors and its CR. */
 function comparable(line: string): string {
-  const text = line.endsWith('\r') ? line.slice(0, -1) : line;
-  if (!/[\u0000-\u0008\n-\u001f\u007f\ufeff\ud800-\udfff]|\\x1b/.test(text)) return text;
-  const visible = showControls(text.toWellFormed().replaceAll('\ufeff', ''));
+  if (!/[\u0000-\u0008\n-\u001f\u007f\ufeff\ud800-\udfff]|\\x1b/.test(line)) return line;
+  const visible = showControls(line.toWellFormed().replaceAll('\ufeff', ''));
   return visible.replace(/\\x1b\[[\d;]{0,99}[mK]/g, '').replace(/\\x0d$/, '');
 }
 
 /** A line number as read_file, grep -n, cat -n, nl and code frames write it. */
 const NUMBER = /^ *(?:[>❯] *)?(\d{1,7})(?:[\t:-]| *[|│] ?)/;
-
-/** Reads the number before a line; 0 and the whole line if there is none. */
-function readNumbered(line: string): { readonly number: number; readonly rest: string } {
-  const [prefix = '', digits = '0'] = NUMBER.exec(line) ?? [];
-  return { number: Number(digits), rest: line.slice(prefix.length) };
-}
 
 /** Returns the path that a row of a list names: our own list, or that of `git diff --name-status`; empty if it is no row. */
 function readListed(line: string): string {
@@ -253,59 +220,50 @@ function readListed(line: string): string {
   return last.startsWith('"') ? readPath(last) : (last.split(' (was ', 1)[0] ?? '');
 }
 
-/** A line of a diff: the path that it names, or the line of the change at its place. */
-interface DiffLine {
-  readonly name: string | null;
-  readonly line: Line | null;
-}
-
 /** Creates a reader of the lines of a result; it returns null for a line outside of diffs. */
-function createDiffReader(find: Find): { read(line: string): DiffLine | null } {
-  let file: Tracked | null = null;
-  let oldName = '';
+function createDiffReader(files: TrackedFiles): (text: string) => DiffLine | null {
+  let file: Tracked | undefined;
   let [old, now, oldLeft, newLeft] = [0, 0, 0, 0];
 
-  const open = (written: string): DiffLine => {
-    const path = readPath(written);
-    file = find(path.replace(/^[abciwo]\//, '')) ?? find(path);
-    return { name: file?.file.path ?? '', line: null };
-  };
-
-  function readBody(text: string): DiffLine | null {
-    const mark = text[0] ?? ' ';
-    if (!' +-\\'.includes(mark)) return null;
-    const line = (mark === '+' ? file?.now.get(now) : mark === '-' ? file?.old.get(old) : null) ?? null;
+  function readBody(mark: string): DiffLine {
+    const line = mark === '+' ? file?.now.get(now) : mark === '-' ? file?.old.get(old) : undefined;
     if (mark === '-' || mark === ' ') [old, oldLeft] = [old + 1, oldLeft - 1];
     if (mark === '+' || mark === ' ') [now, newLeft] = [now + 1, newLeft - 1];
-    return { name: null, line };
+    return { line };
   }
 
-  return {
-    read(text) {
-      const body = oldLeft > 0 || newLeft > 0 ? readBody(text) : null;
-      if (body !== null) return body;
-      if (oldLeft > 0 || newLeft > 0) [oldLeft, newLeft, file] = [0, 0, null];
-      if (!/^[dr+@-]/.test(text)) return null;
-      const [, word, value = ''] = /^(diff --git|rename to|---|\+\+\+) (.*)$/s.exec(text) ?? [];
-      if (word === 'diff --git') return open(readGitHeader(value)?.now ?? '');
-      if (word === 'rename to') return open(value);
-      if (word === '+++') return open(value === '/dev/null' ? oldName : value);
-      if (word === '---') oldName = value;
-      const hunk = file === null ? null : readHunkHeader(text);
-      if (hunk === null) return null;
-      [old, now, oldLeft, newLeft] = [hunk.oldStart, hunk.newStart, hunk.oldCount, hunk.newCount];
-      return { name: null, line: null };
-    },
+  return (text) => {
+    const mark = text[0] ?? ' ';
+    if (oldLeft > 0 || newLeft > 0) {
+      if (' +-\\'.includes(mark)) return readBody(mark);
+      [oldLeft, newLeft, file] = [0, 0, undefined];
+    }
+    const [, word, value = ''] = /^(diff --git|rename to|---|\+\+\+) (.*)$/s.exec(text) ?? [];
+    if (word !== undefined && word !== '---' && value !== '/dev/null') {
+      const path = word === 'diff --git' ? readGitHeader(value) : readPath(value);
+      file = files.get(path.replace(/^[abciwo]\//, '')) ?? files.get(path);
+      return { name: file?.file.path };
+    }
+    const hunk = file === undefined ? null : readHunkHeader(text);
+    if (hunk === null) return null;
+    [old, now, oldLeft, newLeft] = [hunk.oldStart, hunk.newStart, hunk.oldCount, hunk.newCount];
+    return {};
   };
+}
+
+/** A line of a diff: the path of a changed file that it names, or the line of the change at its place. */
+interface DiffLine {
+  readonly name?: string | undefined;
+  readonly line?: Line | undefined;
 }
 
 /** Returns the lines of the change by their numbers in the text of a diff. */
-function indexDiff(text: string, find: Find): ReadonlyMap<number, Line> {
-  const diff = createDiffReader(find);
+function indexDiff(text: string, files: TrackedFiles): ReadonlyMap<number, Line> {
+  const read = createDiffReader(files);
   const lines = new Map<number, Line>();
-  for (const [at, each] of linesOf(text).entries()) {
-    const line = diff.read(each)?.line ?? null;
-    if (line !== null) lines.set(at + 1, line);
+  for (const [at, each] of text.split('\n').entries()) {
+    const line = read(comparable(each))?.line;
+    if (line !== undefined) lines.set(at + 1, line);
   }
   return lines;
 }

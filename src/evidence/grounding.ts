@@ -16,14 +16,12 @@ const MAX_QUOTE_LINES = 10;
 const MIN_LETTERS = 8;
 const MIN_FRAGMENT_LETTERS = 20;
 
-/** What a finding claims. All of it is text of the model. */
+/** What a finding about a file claims. All of it is text of the model. */
 export interface Claim {
-  /** Relative to the repository root; null if the finding is about no file, or the path that it names was not found. */
+  /** Relative to the repository root; null if there is no such file. */
   readonly path: string | null;
-  readonly namesFile: boolean;
-  /** 1-based, like `endLine`. */
+  /** 1-based. */
   readonly line: number | null;
-  readonly endLine: number | null;
   /** Text copied from the file; null if there is none. */
   readonly quote: string | null;
 }
@@ -43,15 +41,14 @@ export interface Grounded {
 /** Returns the text of a file as it was before the agent, by its path from the repository root; null if there is none. */
 export type ReadSource = (path: string) => string | null;
 
-/** Lines in which a quote may stand. */
+/** A file and what the change removed from it. */
 interface Text {
   readonly path: string;
+  /** Its lines as they are compared, and the indexes of each. */
   readonly lines: readonly string[];
-  /** The same lines as they are compared, and the indexes of each. */
-  readonly folded: readonly string[];
   readonly indexes: ReadonlyMap<string, readonly number[]>;
-  /** The number at which a line is shown. */
-  numberOf(index: number): number;
+  /** The number at which each line is shown: a removed one at the line above it. */
+  readonly numbers: readonly number[];
 }
 
 interface Place {
@@ -60,66 +57,65 @@ interface Place {
   readonly last: number;
 }
 
-/** Checks each finding; the result has the order of the claims. */
+/**
+ * Checks each finding; the result has the order of the claims.
+ * @param claims null for a finding about no file
+ */
 export async function groundFindings(
-  claims: readonly Claim[],
+  claims: readonly (Claim | null)[],
   read: ReadSource,
   change: Change | null,
 ): Promise<readonly Grounded[]> {
-  const files = new Map<string, FileChange>();
-  for (const file of change?.files ?? []) files.set(file.previous ?? file.path, file).set(file.path, file);
-  const changed = new Set(change?.files.map(({ path }) => path));
-  const opened = new Map<string, readonly Text[]>();
+  const files = new Map(change?.files.map((file) => [file.path, file]));
+  const opened = new Map<string, Text | null>();
   let left: number = MAX_CHARACTERS;
 
-  /** Returns the file of a path, and what the change removed from it; empty if there is neither, or no room. */
-  function open(path: string): readonly Text[] {
+  /** Returns the text of a path; null if there is none, or no room. */
+  function open(path: string): Text | null {
     const known = opened.get(path);
-    if (known !== undefined || left < 0) return known ?? [];
+    if (known !== undefined || left < 0) return known ?? null;
     const source = read(path);
     const file = files.get(path);
-    const lines = file?.hunks.flatMap((hunk) => hunk.lines) ?? [];
-    left -= (source?.length ?? 0) + lines.join('\n').length;
-    const texts = [
-      ...(source === null ? [] : [createText(path, source.split(/\r?\n/), (index) => index + 1)]),
-      ...(file === undefined ? [] : [removedText(file)]),
-    ];
-    opened.set(path, left < 0 ? [] : texts);
-    return open(path);
+    left -= source?.length ?? 0;
+    const isNothing = left < 0 || (source === null && file === undefined);
+    const text = isNothing ? null : createText(path, source ?? '', file);
+    opened.set(path, text);
+    return text;
   }
 
   function ground(claim: Claim): Grounded {
     const { path, quote } = claim;
-    if (!claim.namesFile || quote === null) return unproven(claim);
+    if (quote === null) return unproven(claim);
     const forms = readQuote(quote);
     if (forms.length === 0) return unproven(claim, 'proves nothing: quote one to three whole lines.');
-    const own = path === null ? [] : open(path);
-    const places = findQuote(forms, own);
+    const places = path === null ? [] : findQuote(forms, open(path));
     if (places.length > 0) return proven(claim, places, 'exact');
-    const others = [...changed].map((other) => (other === path ? [] : findQuote(forms, open(other))));
+    const others = [...files.keys()].map((other) => (other === path ? [] : findQuote(forms, open(other))));
     const [elsewhere = [], ...more] = others.filter((found) => found.length > 0);
     if (elsewhere.length > 0 && more.length === 0 && left >= 0) return proven(claim, elsewhere, 'moved');
     if (path === null)
       return unproven(claim, 'is in no changed file, and the file that the finding names was not found.');
     // Without the text of its file, it is not known whether the quote is wrong.
-    if (own.length === 0) return unproven(claim);
+    if (open(path) === null) return unproven(claim);
     const name = truncate(path, DISPLAY.path);
     return unproven(claim, `is not in ${name}; copy whole lines as they are in the file, without omissions.`);
   }
 
   // Files that findings name come first: not all of a large change may be read.
-  for (const { path, quote } of claims.slice(0, MAX_CHECKED)) if (path !== null && quote !== null) open(path);
+  for (const claim of claims.slice(0, MAX_CHECKED))
+    if (claim?.quote != null && claim.path !== null) open(claim.path);
   const results: Grounded[] = [];
   for (const [at, claim] of claims.entries()) {
-    results.push(at < MAX_CHECKED ? ground(claim) : unproven(claim));
+    if (claim === null) results.push({ path: null, line: null, lineWas: null, status: null, issue: null });
+    else results.push(at < MAX_CHECKED ? ground(claim) : unproven(claim));
     // Lets signals and timers run.
     await new Promise<void>((resolve) => void setImmediate(resolve));
   }
   return results;
 }
 
-function unproven({ path, namesFile, line }: Claim, issue: string | null = null): Grounded {
-  return { path, line, lineWas: null, status: namesFile ? 'unproven' : null, issue };
+function unproven({ path, line }: Claim, issue: string | null = null): Grounded {
+  return { path, line, lineWas: null, status: 'unproven', issue };
 }
 
 /** @param places at least one, of which the one nearest to the claimed line counts. */
@@ -128,82 +124,60 @@ function proven(claim: Claim, places: readonly Place[], status: 'exact' | 'moved
   const distance = ({ first, last }: Place) =>
     claimed === null ? 0 : Math.max(0, first - claimed, claimed - last);
   const place = places.reduce((best, each) => (distance(each) < distance(best) ? each : best));
-  const isInside = claimed !== null && distance(place) === 0;
-  // A claim may be too wide and not be wrong.
-  const isAround = claimed !== null && claimed <= place.first && place.first <= (claim.endLine ?? claimed);
-  const line = isInside ? claimed : place.first;
-  const lineWas = isInside || isAround ? null : claim.line;
-  return { path: place.path, line: line === 0 ? null : line, lineWas, status, issue: null };
+  const isThere = claimed !== null && distance(place) === 0;
+  const line = isThere ? claimed : place.first;
+  // What was removed from the top of a file has no line above it.
+  return { path: place.path, line: line || null, lineWas: isThere ? null : claim.line, status, issue: null };
 }
 
-function createText(path: string, lines: readonly string[], numberOf: Text['numberOf']): Text {
-  const folded = lines.map(foldLine);
-  return { path, lines, folded, indexes: Map.groupBy(folded.keys(), (at) => folded[at] ?? ''), numberOf };
-}
-
-/** Returns what the change removed from a file, at the lines above it. */
-function removedText({ path, hunks }: FileChange): Text {
-  const lines: string[] = [];
-  const numbers: number[] = [];
-  for (const { newStart, lines: marked } of hunks) {
+function createText(path: string, source: string, file: FileChange | undefined): Text {
+  const lines = source.split('\n').map(foldLine);
+  const numbers = lines.map((_, at) => at + 1);
+  for (const hunk of file?.hunks ?? []) {
     // git gives the line above as the start of a side without lines.
-    let above = marked.every((line) => line.startsWith('-')) ? newStart : newStart - 1;
-    for (const line of marked) {
-      if (!line.startsWith('-')) above += 1;
-      lines.push(line.startsWith('-') ? line.slice(1) : NO_LINE);
-      numbers.push(above);
-    }
+    let above = hunk.lines.every((line) => line.startsWith('-')) ? hunk.newStart : hunk.newStart - 1;
     lines.push(NO_LINE);
     numbers.push(above);
+    for (const line of hunk.lines) {
+      const isRemoved = line.startsWith('-');
+      if (!isRemoved) above += 1;
+      lines.push(isRemoved ? foldLine(line.slice(1)) : NO_LINE);
+      numbers.push(above);
+    }
   }
-  return createText(path, lines, (index) => numbers[index] ?? 0);
+  const indexes = Map.groupBy(lines.keys(), (at) => lines[at] ?? '');
+  return { path, lines, indexes, numbers };
 }
 
 /** Stands between removed lines that do not follow each other; no line of a quote has a line feed. */
 const NO_LINE = '\n';
 
-/** One way to read a quote: its lines as they are, and as they are compared. */
-interface Form {
-  readonly lines: readonly string[];
-  readonly folded: readonly string[];
-}
-
 /** Returns the places of a quote: as whole lines before a part of a line, which has to be there once. */
-function findQuote(forms: readonly Form[], texts: readonly Text[]): readonly Place[] {
+function findQuote(forms: readonly (readonly string[])[], text: Text | null): readonly Place[] {
+  if (text === null) return [];
+  const { path, numbers } = text;
+  const numberOf = (at: number) => numbers[at] ?? 0;
   for (const find of [findLines, findFragment]) {
     for (const form of forms) {
-      for (const text of texts) {
-        const { path, numberOf } = text;
-        const last = form.lines.length - 1;
-        const places = find(form, text).map((at) => ({
-          path,
-          first: numberOf(at),
-          last: numberOf(at + last),
-        }));
-        if (places.length > 0) return places;
-      }
+      const last = form.length - 1;
+      const places = find(form, text).map((at) => ({ path, first: numberOf(at), last: numberOf(at + last) }));
+      if (places.length > 0) return places;
     }
   }
   return [];
 }
 
-function findLines({ lines, folded }: Form, text: Text): readonly number[] {
-  const starts = (text.indexes.get(folded[0] ?? '') ?? []).filter((start) =>
-    folded.every((line, at) => text.folded[start + at] === line),
-  );
-  const literal = starts.filter((start) => lines.every((line, at) => text.lines[start + at] === line));
-  return literal.length > 0 ? literal : starts;
+function findLines(quoted: readonly string[], { lines, indexes }: Text): readonly number[] {
+  const starts = indexes.get(quoted[0] ?? '') ?? [];
+  return starts.filter((start) => quoted.every((line, at) => lines[start + at] === line));
 }
 
-function findFragment({ folded: [fragment = '', ...others] }: Form, text: Text): readonly number[] {
+function findFragment([fragment = '', ...others]: readonly string[], { lines }: Text): readonly number[] {
   if (others.length > 0 || countLetters(fragment) < MIN_FRAGMENT_LETTERS) return [];
-  const found = text.folded.flatMap((line, at) =>
-    line
-      .split(fragment)
-      .slice(1)
-      .map(() => at),
-  );
-  return found.length === 1 ? found : [];
+  const has = (line: string) => line.includes(fragment);
+  const at = lines.findIndex(has);
+  const isOnce = at === lines.findLastIndex(has) && lines[at]?.split(fragment).length === 2;
+  return isOnce ? [at] : [];
 }
 
 /** A line number, as `read_file`, `grep -n`, `cat -n` and editors write it. */
@@ -213,26 +187,26 @@ const GUTTER = /^\s*\d{1,9}(?:\s*[:|│→]|[\s-])/;
  * Returns the ways to read a quote, most literal first: as it is, and without the line numbers or diff marks that each of
  * its lines has. Empty if it is too short or too long to prove anything.
  */
-function readQuote(quote: string): readonly Form[] {
-  const all = quote.split(/\r?\n/);
+function readQuote(quote: string): readonly (readonly string[])[] {
+  const all = quote.split('\n');
   const isText = (line: string) => line.trim() !== '';
   const lines = all.slice(Math.max(0, all.findIndex(isText)), all.findLastIndex(isText) + 1);
   if (quote.length > MAX_QUOTE_CHARACTERS || lines.length > MAX_QUOTE_LINES) return [];
-  const without = (from: readonly string[], pattern: RegExp) =>
-    from.some((line) => !pattern.test(line) && isText(line))
-      ? []
-      : [from.map((line) => line.replace(pattern, ''))];
+  const without = (pattern: RegExp, from: readonly string[]) =>
+    from.every((line) => pattern.test(line) || !isText(line))
+      ? from.map((line) => line.replace(pattern, ''))
+      : from;
   const withoutMarks = (from: readonly string[]) =>
-    from.some((line) => /^[+-]/.test(line)) ? without(from, /^[+\- ]/) : [];
-  const unnumbered = without(lines, GUTTER);
-  return [lines, ...withoutMarks(lines), ...unnumbered, ...unnumbered.flatMap(withoutMarks)]
-    .filter((form) => countLetters(form.join('')) >= MIN_LETTERS)
-    .map((form) => ({ lines: form, folded: form.map(foldLine) }));
+    from.some((line) => /^[+-]/.test(line)) ? without(/^[+\- ]/, from) : from;
+  const unnumbered = without(GUTTER, lines);
+  const forms = [lines, withoutMarks(lines), unnumbered, withoutMarks(unnumbered)];
+  const folded = new Set(forms.map((form) => form.map(foldLine).join('\n')));
+  return [...folded].filter((form) => countLetters(form) >= MIN_LETTERS).map((form) => form.split('\n'));
 }
 
 /** Returns a line with each run of blanks as one space, without those at its ends: models leave out indentation. */
 function foldLine(line: string): string {
-  return line === NO_LINE ? line : line.trim().replace(/\s+/g, ' ');
+  return line.trim().replace(/\s+/g, ' ');
 }
 
 function countLetters(text: string): number {

@@ -33,7 +33,7 @@ export function createExemptions(
     if (!names.some(isSubject)) return 'outside_working_directory';
     // A link with the name of a lock file is a unit.
     if (file.kind !== 'unit' && names.every(isLockFile)) return 'lock_file';
-    if (file.isBinary) return 'binary';
+    if (file.kind === 'binary') return 'binary';
     return names.every((name) => marked.has(name)) ? (marked.get(file.path) ?? null) : null;
   };
 }

@@ -7,7 +7,7 @@ import { coverageShare } from '../text/coverage.ts';
 import { DISPLAY, LISTED } from '../text/limits.ts';
 import { counted, listNames } from '../text/messages.ts';
 import type { Coverage, Issue, JsonObject, RedactedIssue, Repair } from '../types.ts';
-import type { SeenResult } from './coverage.ts';
+import type { CoverageMeter } from './coverage.ts';
 
 /** The share of files that must be seen; `auto` follows from the schema and what is known about the change. */
 export type MinCoverage = 'auto' | 'off' | number;
@@ -33,7 +33,7 @@ export type FinalDecision = Exclude<Decision, { kind: 'rejected' }>;
 
 /** What the loop asks. */
 export interface EvidenceReview {
-  observe(result: SeenResult): void;
+  readonly observe: CoverageMeter['observe'];
   /** @param isLast whether no further turn is left. */
   review(submission: Submission, isLast: boolean): Promise<Decision>;
   /** What becomes of what was sent back if the run ends without another payload; null if nothing was. */
@@ -55,7 +55,7 @@ export interface ReviewOptions extends ReviewPolicy {
   /** Whether the payload does not pass. */
   readonly isRed: (payload: JsonObject) => boolean;
   /** Measures what was observed. */
-  readonly meter: { observe(result: SeenResult): void; measure(): Coverage };
+  readonly meter: CoverageMeter;
   /** Whether the model received any tool result, or the diff. */
   readonly hasLooked: () => boolean;
   /** Compares the command that the payload names with what was run; a clause about what is wrong, or null. */
@@ -69,36 +69,40 @@ interface Lack {
   readonly issue: RedactedIssue;
   /** How often it is sent back. */
   readonly rounds: number;
-  /** For the model: what is missing, and what to do. */
-  readonly request: string;
-  /** For people: the same as a clause, and what to do. */
+  /** A clause for people and for the model. */
   readonly clause: string;
+  /** What the model can do, and what people can. */
+  readonly request: string;
   readonly advice: string;
 }
 
 export function createReview(options: ReviewOptions): EvidenceReview {
-  const { meter, isRed, grounding } = options;
+  const { meter, isRed, ground, grounding, minCoverage, autoShare } = options;
   const rounds = new Map<string, number>();
   /** The payload that was sent back for the quotes of its findings. */
   let held: Submission | null = null;
   let ended: Extract<Decision, { kind: 'ended' }> | null = null;
 
   async function findLack(payload: JsonObject): Promise<Lack | null> {
-    if (options.minCoverage === 'off') return null;
-    const lack = coverageLack(payload, meter.measure(), options);
+    if (minCoverage === 'off') return null;
+    const coverage = meter.measure();
+    const automatic = coverage.status === 'unknown' ? null : autoShare;
+    const share = minCoverage === 'auto' ? automatic : minCoverage;
+    const claimsAll = options.hasComplete && payload['complete'] === true;
+    const lack = coverageLack(coverage, share, claimsAll);
     if (lack !== null) return lack;
     if (options.isPreset && !options.hasLooked()) return NOTHING_LOOKED_AT;
     const clause = await options.judgeCommand(payload);
     return clause === null ? null : commandLack(clause);
   }
 
-  const sendBack = ({ issue, request, clause, advice, ...lack }: Lack, isLast: boolean): Decision => {
+  function sendBack({ issue, clause, request, advice, ...lack }: Lack, isLast: boolean): Decision {
     const round = (rounds.get(issue.keyword) ?? 0) + 1;
     rounds.set(issue.keyword, round);
     ended = { kind: 'ended', text: `The payload meets its gate, but ${clause} ${advice} ${OFF}` };
     if (isLast || round > lack.rounds) return ended;
-    return { kind: 'rejected', text: `Not taken yet: ${request} ${AGAIN}`, issues: [issue] };
-  };
+    return { kind: 'rejected', text: `Not taken yet: ${clause} ${request} ${AGAIN}`, issues: [issue] };
+  }
 
   return {
     observe: meter.observe,
@@ -108,86 +112,89 @@ export function createReview(options: ReviewOptions): EvidenceReview {
       const lack = isRed(payload) ? null : await findLack(payload);
       if (lack !== null) return sendBack(lack, isLast);
       // Also for the report, which marks what is not proven.
-      const issues = grounding === 'off' ? [] : await options.ground(payload);
+      const issues = grounding === 'off' ? [] : await ground(payload);
       if (grounding !== 'require' || isLast || held !== null || issues.length === 0)
         return { kind: 'taken', submission };
       held = submission;
-      return { kind: 'rejected', text: groundingText(issues), issues: issues.map(redact) };
+      const redacted = issues.map(({ path, keyword }) => ({ path, keyword }));
+      return { kind: 'rejected', text: groundingText(issues), issues: redacted };
     },
     giveUp: async () => (held === null ? ended : { kind: 'taken', submission: held }),
   };
 }
-
-const redact = ({ path, keyword }: Issue): RedactedIssue => ({ path, keyword });
 
 const AGAIN =
   'Then call structured_output again, alone, with the whole result, changed where what you have seen changes it.';
 const OFF = 'min-coverage: off accepts verdicts that rest on less.';
 
 const NOTHING_LOOKED_AT: Lack = {
-  ...{ issue: { path: '', keyword: 'looked' }, rounds: 1 },
-  request: 'nothing was looked at, because no tool was called. Read or run what your task is about.',
-  clause: 'nothing was looked at: the model called no tool.',
+  issue: { path: '', keyword: 'looked' },
+  rounds: 1,
+  clause: 'nothing was looked at, as no tool was called.',
+  request: 'Read or run what your task is about.',
   advice: 'Ask for something that can be read or run, or try another model.',
 };
 
 function commandLack(clause: string): Lack {
   return {
-    ...{ issue: { path: '/command', keyword: 'command' }, rounds: 1 },
-    request: `${clause} Deliver what was measured, or run the command again, and name it exactly as you run it.`,
+    issue: { path: '/command', keyword: 'command' },
+    rounds: 1,
     clause,
+    request: 'Deliver what was measured, or run the command again, and name it exactly as you run it.',
     advice: 'The exit codes of all commands are in the result file.',
   };
 }
 
-/** Returns what is missing of the share that is required; null if nothing is, or the change is unknown and `auto` decides. */
-function coverageLack(payload: JsonObject, coverage: Coverage, policy: ReviewPolicy): Lack | null {
-  const { minCoverage, autoShare, hasComplete } = policy;
+/** Returns what is missing of the share that is required, or of all files if the payload claims them; null if nothing is. */
+function coverageLack(coverage: Coverage, share: number | null, claimsAll: boolean): Lack | null {
   const { status, why, files } = coverage;
-  const automatic = status === 'unknown' ? null : autoShare;
-  const share = minCoverage === 'auto' ? automatic : minCoverage === 'off' ? null : minCoverage;
   const reached = status === 'measured' ? (coverageShare(coverage) ?? 0) : -1;
-  const claimsAll = hasComplete && payload['complete'] === true && status === 'measured';
   const isBelow = share !== null && reached < share;
-  if (!isBelow && !(claimsAll && reached < 1)) return null;
-  const words =
-    share === 1 ? 'all changed files' : `${Number(((share ?? 1) * 100).toFixed(2))} % of the changed files`;
-  const setting = isBelow ? `min-coverage requires ${words}` : 'the payload says that it is complete';
+  if (!isBelow && !(claimsAll && status === 'measured' && reached < 1)) return null;
+  const words = share === 1 ? 'all' : `${Number(((share ?? 1) * 100).toFixed(2))} % of the`;
+  const setting = isBelow
+    ? `min-coverage requires ${words} changed files`
+    : 'the payload says that it is complete';
   const issue = { path: isBelow ? '' : '/complete', keyword: 'coverage' };
   if (status !== 'measured') {
     const what = status === 'unknown' ? 'what changed is not known' : 'not all of the change is known';
     const advice = `${why ?? ''} A checkout with the whole history (fetch-depth: 0) lets git tell all of it.`;
     // What is not known cannot be shown by reading on.
-    return { issue, rounds: 0, request: '', clause: `${what}, and ${setting}.`, advice };
+    return { issue, rounds: 0, clause: `${what}, and ${setting}.`, request: '', advice };
   }
   const missing = files.required - files.shown;
-  const claim = isBelow ? '' : ', so complete cannot be true yet';
   return {
-    ...{ issue, rounds: COVERAGE_ROUNDS },
+    issue,
+    rounds: COVERAGE_ROUNDS,
+    clause: `only ${files.shown} of ${files.required} changed files were shown, and ${setting}.`,
     request: [
-      `${missing} of the ${files.required} changed files were in no result of your tools, or not nine tenths of each part that changed${claim}:`,
-      ...files.unseen.slice(0, LISTED.many).map((path) => `- ${quotePath(path)}`),
-      ...(missing > LISTED.many ? [`- and ${counted(missing - LISTED.many, 'more file')}`] : []),
+      'Not shown, or not nine tenths of each part that changed:',
+      ...listMany(
+        files.unseen.map((path) => JSON.stringify(path.slice(0, DISPLAY.path))),
+        'more file',
+      ),
       'Read their part of the diff (in the context folder if your task names one, where changed-files.txt lists what was ' +
         'only renamed; else with git diff), or the files themselves with read_file: removed lines are in the diff only.',
     ].join('\n'),
-    clause: `only ${files.shown} of ${files.required} changed files were shown to the model, and ${setting}.`,
     advice: `Not shown: ${listNames(files.unseen, missing)}. Split the change, judge a part of it (working-directory), or give the model more room (max-turns).`,
   };
 }
 
-function quotePath(path: string): string {
-  return JSON.stringify(path.slice(0, DISPLAY.path));
-}
-
 function groundingText(issues: readonly Issue[]): string {
-  const more = issues.length - LISTED.many;
   return [
     'Not taken yet: these findings could not be found in the files as they are in the change.',
-    ...issues.slice(0, LISTED.many).map(({ path, message }) => `- ${path}: ${message}`),
-    ...(more > 0 ? [`- and ${counted(more, 'more finding')}`] : []),
+    ...listMany(
+      issues.map(({ path, message }) => `${path}: ${message}`),
+      'more finding',
+    ),
     'Look again, correct their path, line and quote, and call structured_output again, alone, with the whole result. ' +
       'A quote is one to three whole lines, copied exactly. Take a finding out only if it is wrong; leaving findings out ' +
       'does not make a failed verdict pass.',
   ].join('\n');
+}
+
+function listMany(rows: readonly string[], more: string): readonly string[] {
+  const left = rows.length - LISTED.many;
+  const shown = rows.slice(0, LISTED.many).map((row) => `- ${row}`);
+  return left > 0 ? [...shown, `- and ${counted(left, more)}`] : shown;
 }

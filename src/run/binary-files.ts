@@ -25,17 +25,13 @@ export async function readHeads(
   let left: number = MAX_FILES;
   const completed: FileChange[] = [];
   for (const [at, file] of files.entries()) {
-    const row = rows[at];
-    const isOpen = file.kind === 'unknown' || row?.status === 'renamed';
-    if (row === undefined || row.patch !== null || file.isRemoved || !isOpen) {
-      completed.push(file);
-      continue;
-    }
+    const { patch, status, blob } = rows[at] ?? { patch: '', status: '', blob: '' };
+    const isOpen = patch === null && (file.kind === 'unknown' || status === 'renamed') && !file.isRemoved;
     const name = path.posix.join(root, file.path);
-    const view = await read(name, Math.min(left, MAX_FILE)).catch(() => null);
+    const view = isOpen ? await read(name, Math.min(left, MAX_FILE)).catch(() => null) : null;
     const bytes = view?.kind === 'file' && !view.truncated ? view.bytes : null;
     left -= bytes?.length ?? 0;
-    completed.push(bytes === null ? file : describeHead(file, bytes, row.blob));
+    completed.push(bytes === null ? file : describeHead(file, bytes, blob));
   }
   return completed;
 }
@@ -43,11 +39,9 @@ export async function readHeads(
 function describeHead(file: FileChange, bytes: Buffer, blob: string): FileChange {
   const hasNul = bytes.subarray(0, BINARY_LOOK).includes(0);
   if (file.kind === 'unit' && !hasNul) return file;
-  if (blobId(bytes, blob.length === 64 ? 'sha256' : 'sha1') !== blob) return { ...file, kind: 'unknown' };
-  if (hasNul && isBinaryName(file.path)) return { ...file, kind: 'unit', isBinary: true };
+  const hash = createHash(blob.length === 64 ? 'sha256' : 'sha1');
+  const id = hash.update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
+  if (id !== blob) return { ...file, kind: 'unknown' };
+  if (hasNul && isBinaryName(file.path)) return { ...file, kind: 'binary' };
   return wholeFile(file, bytes.toString('utf8'));
-}
-
-function blobId(bytes: Buffer, algorithm: string): string {
-  return createHash(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
 }

@@ -1,9 +1,8 @@
 import path from 'node:path';
-import type { Config } from '../config/parse-config.ts';
-import { createCoverageMeter } from '../evidence/coverage.ts';
+import { type CoverageMeter, createCoverageMeter } from '../evidence/coverage.ts';
 import { type Claim, countGrounding, groundFindings, type ReadSource } from '../evidence/grounding.ts';
 import { isLockFile } from '../evidence/not-required.ts';
-import { createReview, type ReviewOptions } from '../evidence/review.ts';
+import { createReview } from '../evidence/review.ts';
 import { isClosedPath } from '../files/names.ts';
 import { readBounded } from '../files/read-bounded.ts';
 import { findingRows, locationOfRow } from '../reporters/findings.ts';
@@ -13,59 +12,45 @@ import { isObject } from '../text/json.ts';
 import { readText } from '../text/json-fields.ts';
 import { DISPLAY } from '../text/limits.ts';
 import { listNames } from '../text/messages.ts';
-import type { Coverage, Issue, JsonObject } from '../types.ts';
+import type { Issue, JsonObject } from '../types.ts';
 import type { EvidencePolicy } from './evidence-policy.ts';
 import type { LookedUp, RunEvidence, RunState, World } from './world.ts';
 
 interface EvidenceOptions {
   readonly policy: EvidencePolicy;
-  readonly sandbox: OpenedSandbox;
+  readonly sandbox: Pick<OpenedSandbox, 'workingDirectory'>;
   /** The root of the repository, and the judged folder, relative to it. */
   readonly root: string;
   readonly subject: string;
-  readonly config: Config;
   readonly state: RunState;
-  readonly world: World;
+  readonly world: Pick<World, 'locate'>;
 }
 
 /** Bytes of a file in which quotes are looked up. */
 const MAX_SOURCE_FILE = 1024 ** 2;
 
-interface Looked extends LookedUp {
-  readonly issues: readonly Issue[];
-}
-
 /** Opens the evidence of a run, once its change is known, or known to be unknown. */
 export function openEvidence(options: EvidenceOptions): RunEvidence {
-  const { policy, state, world } = options;
+  const { policy, root, state, world } = options;
   const meter = createMeter(options);
-  const opened = new WeakMap<JsonObject, Looked>();
-  const look = async (payload: JsonObject): Promise<Looked> => {
-    const known = opened.get(payload);
-    if (known !== undefined) return known;
-    const claims = readClaims(payload, world.locate);
-    const findings = await groundFindings(claims, openSources(claims, options), state.change);
+  const lookedUp = new WeakMap<JsonObject, LookedUp>();
+  async function ground(payload: JsonObject): Promise<readonly Issue[]> {
+    const findings = await groundFindings(readClaims(payload, world.locate), openSources(root), state.change);
+    lookedUp.set(payload, { findings, counts: countGrounding(findings) });
     const list = policy.findings?.list ?? 'findings';
-    const issues = findings.flatMap(({ issue }, at) =>
+    return findings.flatMap(({ issue }, at) =>
       issue === null ? [] : [{ path: `/${list}/${at}/quote`, keyword: 'quote', message: issue }],
     );
-    const looked = { findings, counts: countGrounding(findings), issues };
-    opened.set(payload, looked);
-    return looked;
-  };
+  }
   const review = createReview({
     ...policy,
     isRed: (payload) => isRed(payload, state),
     meter,
     hasLooked: () => state.record.toolCalls > 0 || receivedDiff(state) !== null,
     judgeCommand: async (payload) => (policy.namesCommand ? judgeCommand(payload, state) : null),
-    ground: async (payload) => (await look(payload)).issues,
+    ground,
   });
-  return {
-    review,
-    coverage: meter.measure,
-    groundingOf: (payload) => opened.get(payload) ?? null,
-  };
+  return { review, coverage: meter.measure, groundingOf: (payload) => lookedUp.get(payload) ?? null };
 }
 
 /** Without a gate, as in the legs of a merge, `passed` is what others will decide by. */
@@ -76,16 +61,11 @@ function isRed(payload: JsonObject, { gate }: RunState): boolean {
     : status === 'not_met';
 }
 
-/** The coverage of a run of which nothing is known about the change. @param why one sentence for people. */
-function noCoverage(status: 'partial' | 'unknown', why: string): Coverage {
-  return { status, why, files: { changed: 0, required: 0, shown: 0, unseen: [], notRequired: [] } };
-}
-
-function createMeter({ root, subject, sandbox, state }: EvidenceOptions): ReviewOptions['meter'] {
+function createMeter({ root, subject, sandbox, state }: EvidenceOptions): CoverageMeter {
   const { change, diffs, noChange } = state;
   if (change === null) {
-    const coverage = noCoverage(noChange.status, noChange.why);
-    return { observe: () => undefined, measure: () => coverage };
+    const files = { changed: 0, required: 0, shown: 0, unseen: [], notRequired: [] };
+    return { observe: () => undefined, measure: () => ({ ...noChange, files }) };
   }
   const { workingDirectory } = sandbox;
   const meter = createCoverageMeter(change, { root, workingDirectory, subject, diffs });
@@ -120,29 +100,22 @@ async function judgeCommand(payload: JsonObject, state: RunState): Promise<strin
   return `files of the checkout were changed before ${name} was judged: ${listNames(edited.map((each) => each.path))}.`;
 }
 
-function readClaims(payload: JsonObject, locate: Locate | null): readonly Claim[] {
-  return findingRows(payload).map((each) => {
-    const row = isObject(each) ? each : {};
+/** Returns what each finding claims; null for one about no file. */
+function readClaims(payload: JsonObject, locate: Locate | null): readonly (Claim | null)[] {
+  return findingRows(payload).map((row) => {
     const written = locationOfRow(row)?.place ?? null;
-    const quote = readText(row, 'quote') ?? '';
-    return {
-      path: (written && locate?.(written)?.path) ?? null,
-      namesFile: written !== null,
-      ...{ line: written?.line ?? null, endLine: written?.endLine ?? null },
-      quote: quote.trim() === '' ? null : quote,
-    };
+    if (written === null) return null;
+    const quote = isObject(row) ? (readText(row, 'quote') ?? '') : '';
+    const path = locate?.(written)?.path ?? null;
+    return { path, line: written.line, quote: quote.trim() === '' ? null : quote };
   });
 }
 
 /** Opens the files as they were before the agent: in the checkout, without what it wrote there. */
-function openSources(claims: readonly Claim[], { root, state }: EvidenceOptions): ReadSource {
-  const known = new Set(claims.map((claim) => claim.path));
-  for (const file of state.change?.files ?? []) known.add(file.path);
+function openSources(root: string): ReadSource {
   const home = realOrNull(root) ?? root;
   return (name) => {
-    const file = path.resolve(home, name);
-    if (!known.has(name)) return null;
-    const read = readBounded(file, { maxBytes: MAX_SOURCE_FILE, links: 'refuse' });
+    const read = readBounded(path.resolve(home, name), { maxBytes: MAX_SOURCE_FILE, links: 'refuse' });
     // A verdict must not tell of what the tools do not read: a model may name any path.
     if (!read.ok || !isBelow(read.realPath, home)) return null;
     return isClosedPath(path.relative(home, read.realPath)) ? null : read.bytes.toString('utf8');

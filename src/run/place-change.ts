@@ -2,9 +2,9 @@
 import { InputError } from '../errors.ts';
 import { type Change, type FileChange, parseDiff, parsePatches } from '../evidence/change.ts';
 import { findMarkedFiles } from '../git/attributes.ts';
-import { type GitDiff, readGitDiff } from '../git/diff.ts';
+import { type DiffRange, type GitDiff, readGitDiff } from '../git/diff.ts';
 import { type ChangeContext, contextFiles, type LoadedContext } from '../github/context.ts';
-import type { OpenedSandbox } from '../sandbox/sandbox.ts';
+import { type OpenedSandbox, type RunScript, shellWord } from '../sandbox/sandbox.ts';
 import { GITHUB } from '../text/limits.ts';
 import { showControls } from '../text/sanitize.ts';
 import type { ContextStatus } from '../types.ts';
@@ -42,21 +42,30 @@ export async function placeContext(
   root = sandbox.workingDirectory,
 ): Promise<PlacedChange> {
   const loaded = await context.load();
-  const { listed } = loaded;
+  const { listed, notes } = loaded;
   const rows = listed === null ? null : parsePatches(listed.files);
   const isPart = listed?.more !== null || rows?.some(({ kind }) => kind === 'unknown') === true;
   const known = rows === null ? 'missing' : isPart ? 'truncated' : 'complete';
   await sandbox.ready();
-  const fromGit = await readDiff(loaded, known, sandbox, signal);
+  // With `path` of actions/checkout the repository is below the working directory.
+  const runScript: RunScript = (script, options) =>
+    sandbox.runScript(`cd ${shellWord(root)} || exit\n${script}`, options);
+  // Without a shell there is no isolation backend to run git in.
+  const range = sandbox.shellOffered ? loaded.range : null;
+  const isEnough = known === 'complete' && !loaded.prefersGit;
+  const made = range === null || isEnough ? 'missing' : await readGitDiff(runScript, range, signal);
+  if (made === 'no_ref' || made === 'no_merge_base') throw refError(range, made);
+  const isBetter = made !== 'missing' && (made.status === 'complete' || known === 'missing');
+  const fromGit = isBetter ? made : null;
   const { about } = context.subject;
-  const notes = fromGit === null ? loaded.notes : [];
-  for (const text of notes) warn(`${about[0]?.toUpperCase()}${about.slice(1)}: ${text}`);
+  if (fromGit === null)
+    for (const text of notes) warn(`${about[0]?.toUpperCase()}${about.slice(1)}: ${text}`);
   const texts = new Map(contextFiles(context.subject, loaded, fromGit !== null));
   if (fromGit !== null)
     texts.set('changed-files.txt', String(fromGit.names)).set('diff.patch', String(fromGit.diff));
   const diffs = new Map<string, string>();
   for (const [name, written] of texts) {
-    const isDiff = name.endsWith('.patch');
+    const isDiff = name === 'diff.patch';
     const text = isDiff ? showControls(written) : written;
     await sandbox.addContext(name, Buffer.from(text));
     if (isDiff) diffs.set(`${sandbox.contextFolder}/${name}`, text);
@@ -66,35 +75,20 @@ export async function placeContext(
   if (fromGit !== null) files = readFiles(fromGit);
   else if (listed !== null && rows !== null)
     files = { files: await readHeads(rows, listed.files, sandbox, root), incomplete: listed.more };
-  if (files === null)
-    return { status, change: null, unknown: loaded.notes[0] ?? 'The diff is missing.', diffs };
-  const marked = await findMarked(loaded, files.files, sandbox, signal);
+  if (files === null) return { status, change: null, unknown: notes[0] ?? 'The diff is missing.', diffs };
+  const marked = range === null ? new Map() : await findMarked(range, loaded, files.files, runScript, signal);
   return { status, change: { ...files, marked }, unknown: '', diffs };
 }
 
-/**
- * Returns the diff as git makes it; null if there is none, or GitHub's is no worse.
- * @throws InputError if a ref cannot be compared with
- */
-async function readDiff(
-  { range, prefersGit }: LoadedContext,
-  known: PlacedChange['status'],
-  { runScript, shellOffered }: ContextSandbox,
-  signal: AbortSignal,
-): Promise<GitDiff | null> {
-  // Without a shell there is no isolation backend to run git in.
-  if (range === null || !shellOffered || (known === 'complete' && !prefersGit)) return null;
-  const result = await readGitDiff(runScript, range, signal);
-  if (result === 'missing') return null;
-  if (result !== 'no_ref' && result !== 'no_merge_base')
-    return result.status === 'complete' || known === 'missing' ? result : null;
-  const ref = 'ref' in range ? range.ref : range.base;
-  const problem =
-    result === 'no_ref'
+function refError(range: DiffRange | null, problem: 'no_ref' | 'no_merge_base'): InputError {
+  const what =
+    problem === 'no_ref'
       ? 'is not a branch, tag or commit that git knows in this checkout. Fetch it, or name another one'
       : 'has no commit in common with the history that is checked out. In a shallow clone, fetch the rest first (git fetch --unshallow)';
-  throw new InputError('base', `${quoteRef(ref)} ${problem}.`);
+  return new InputError('base', `${quoteRef(baseOf(range))} ${what}.`);
 }
+
+const baseOf = (range: DiffRange | null) => (range === null ? '' : 'ref' in range ? range.ref : range.base);
 
 function readFiles({ status, diff }: GitDiff): Files {
   const files = parseDiff(String(diff), status !== 'complete');
@@ -106,18 +100,17 @@ const TOO_LARGE = `The diff has more than ${GITHUB.changedFiles} files or ${GITH
 
 /** Returns the files that the base marks as generated or vendored; none if that is not known. */
 async function findMarked(
-  { range, readBaseAttributes }: LoadedContext,
+  range: DiffRange,
+  { readBaseAttributes }: LoadedContext,
   files: readonly FileChange[],
-  sandbox: ContextSandbox,
+  runScript: RunScript,
   signal: AbortSignal,
 ): Promise<Change['marked']> {
-  if (range === null || !sandbox.shellOffered) return new Map();
-  const base = 'ref' in range ? range.ref : range.base;
   const paths = files.flatMap(({ path, previous }) => (previous === null ? [path] : [path, previous]));
-  let marked = await findMarkedFiles(sandbox.runScript, { commit: base }, paths, signal);
+  let marked = await findMarkedFiles(runScript, { commit: baseOf(range) }, paths, signal);
   if (marked === 'missing') {
     const text = await readBaseAttributes();
-    marked = text === null ? null : await findMarkedFiles(sandbox.runScript, { text }, paths, signal);
+    marked = text === null ? null : await findMarkedFiles(runScript, { text }, paths, signal);
   }
   return marked === 'missing' || marked === null ? new Map() : marked;
 }

@@ -6,7 +6,7 @@ import type { Config } from '../config/parse-config.ts';
 import type { Parsed } from '../config/values.ts';
 import { MissingKeyError } from '../errors.ts';
 import type { Provider } from '../providers/provider.ts';
-import { repositoryAround } from '../reporters/places.ts';
+import { findCheckout, isBelow } from '../reporters/places.ts';
 import type { Report } from '../reporters/report-types.ts';
 import type { Detected } from '../sandbox/detect.ts';
 import { contextFolderOf, type Sandbox } from '../sandbox/sandbox.ts';
@@ -84,11 +84,10 @@ async function prepare({ config, problems }: Parsed<Config>, state: RunState, wo
       status: found === null ? 'unknown' : 'partial',
       why: explainNoChange(found, world),
     };
-  const root = repositoryAround(folder, world.workspace);
-  const subject = path.relative(
-    root ?? world.workspace,
-    path.resolve(world.workspace, config.workingDirectory),
-  );
+  const root = findCheckout(folder, world.workspace);
+  const around = root ?? world.workspace;
+  // A checkout below the working directory is judged as a whole.
+  const subject = isBelow(folder, around) ? path.relative(around, folder) : '';
   const plan: Plan = { config, folder, root, subject, detected, context, policy, price };
   if (requiresCoverage(policy.evidence)) state.inlined = await race(inlineListed(plan), signal);
   return plan;

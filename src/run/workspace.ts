@@ -26,7 +26,7 @@ export interface Plan {
   readonly price: Price;
   /** The working directory of the agent, absolute. */
   readonly folder: string;
-  /** The root of the repository around it; null if there is none. */
+  /** The root of the repository around it, or of the only one in the workspace; null if there is none. */
   readonly root: string | null;
   /** The judged folder, relative to that root, or to the workspace. */
   readonly subject: string;
@@ -83,7 +83,7 @@ export async function openWorkspace(plan: Plan, state: RunState, world: World): 
   // Abort the model request at once: nothing can be accepted without a working sandbox.
   ready.catch((error: unknown) => state.stop.abort(error));
   const review = ready.then(() => {
-    state.evidence = openEvidence({ policy: policy.evidence, sandbox, root, subject, config, state, world });
+    state.evidence = openEvidence({ policy: policy.evidence, sandbox, root, subject, state, world });
     return state.evidence.review;
   });
   review.catch(() => undefined);
