@@ -121,11 +121,6 @@ export class SandboxError extends Error {
   override readonly name = 'SandboxError';
 }
 
-/** A reporter failed: reported as a warning; never changes the verdict. */
-export class ReportError extends Error {
-  override readonly name = 'ReportError';
-}
-
 /** A request did not reach its server because of a proxy or a certificate. The message names the fix. */
 export class NetworkError extends Error {
   override readonly name = 'NetworkError';

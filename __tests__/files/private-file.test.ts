@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ReportError } from '../../src/errors.ts';
 import { appendWithoutWaiting, openPrivateLog, writePrivateFile } from '../../src/files/private-file.ts';
 import { workspaces } from '../reporters/workspace-world.ts';
 
@@ -50,7 +49,7 @@ describe.each(WAYS)('%s', (_, write) => {
     mkdirSync(at('elsewhere'));
     symlinkSync(at('elsewhere'), at('out'));
     symlinkSync(at('gone'), at('dangling'));
-    for (const name of ['out/file', 'out/inner/file']) expect(() => write(at(name))).toThrow(ReportError);
+    for (const name of ['out/file', 'out/inner/file']) expect(() => write(at(name))).toThrow('symbolic link');
     expect(() => write(at('dangling/file'))).toThrow();
     expect([namesIn('elsewhere'), namesIn('.')]).toEqual([[], ['dangling', 'elsewhere', 'out']]);
   });

@@ -13,7 +13,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { ReportError } from '../errors.ts';
 
 const NEW_FILE = { mode: 0o600, flag: 'ax' } as const;
 /** Undefined on Windows. */
@@ -22,13 +21,13 @@ const { O_APPEND, O_CREAT, O_NONBLOCK = 0, O_WRONLY } = constants;
 /**
  * Creates the folder of a file. Its path was real when it was chosen, so a symbolic link in it was created by the agent
  * and may lead anywhere; nothing is created or written behind it.
- * @throws ReportError for such a link, otherwise the error of the file system.
+ * @throws Error for such a link, otherwise the error of the file system.
  */
 function makeRealFolder(folder: string): void {
   let standing = folder;
   while (!existsSync(standing) && standing !== path.dirname(standing)) standing = path.dirname(standing);
   if (realpathSync.native(standing) !== standing) {
-    throw new ReportError(
+    throw new Error(
       `${standing} leads through a symbolic link that was not there when the run began: check what the repository instructs the agent to do`,
     );
   }
@@ -38,7 +37,7 @@ function makeRealFolder(folder: string): void {
 /**
  * Writes a file atomically, for its owner only. Replaces what is at the path, a link included, and follows none.
  * @param file an absolute path whose folder is a real path.
- * @throws ReportError if the path of the folder contains a link, otherwise the error of the file system.
+ * @throws Error if the path of the folder contains a link, otherwise the error of the file system.
  */
 export function writePrivateFile(file: string, content: string | Buffer): void {
   makeRealFolder(path.dirname(file));

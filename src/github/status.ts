@@ -1,5 +1,4 @@
 /** The status of a commit, as used by branch protection. */
-import { ReportError } from '../errors.ts';
 import type { StatusText } from '../reporters/report-types.ts';
 import { headOfEvent, pullRequestNumber, repositoryOf } from './event.ts';
 import type { Hub } from './pull-request.ts';
@@ -11,7 +10,7 @@ const REFUSED =
 /**
  * Creates a function that sets the status of the head commit; it resolves to false if there is no commit. Success is
  * set only if that very commit was judged, or the test merge for which GitHub started the run of a pull request;
- * otherwise the state is an error. The function rejects with a GitHubError, or with a ReportError if a success was
+ * otherwise the state is an error. The function rejects with a GitHubError, or with an Error if a success was
  * refused. Its `judged` is the judged commit, null if unknown; by default the checked-out commit.
  * @param name the context name that branch protection refers to.
  * @param targetUrl where the status links to; null for nowhere.
@@ -34,7 +33,7 @@ export function createStatusSetter(hub: Hub, name: string, targetUrl: string | n
     });
     if (!isRefused) return true;
     const which = judged === null ? 'is not known, or differs between legs' : `is ${judged.slice(0, 12)}`;
-    throw new ReportError(
+    throw new Error(
       `The commit status is an error instead of a success. The commit that was judged ${which}, and the status is about ${sha.slice(0, 12)}. Check that commit out before this step (actions/checkout with it as ref), and of several checkouts name the judged one in working-directory.`,
     );
   };

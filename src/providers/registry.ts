@@ -36,7 +36,7 @@ const compatible: ProviderRow = {
   load: async () => (await import('./openai-chat.ts')).createOpenAiChat,
 };
 
-const rows = {
+export const registry = {
   openai: {
     ...compatible,
     baseUrl: 'https://api.openai.com/v1',
@@ -77,9 +77,7 @@ const rows = {
   'openai-compatible': compatible,
 } satisfies Readonly<Record<string, ProviderRow>>;
 
-export type ProviderName = keyof typeof rows;
-
-export const registry: Readonly<Record<ProviderName, ProviderRow>> = rows;
+export type ProviderName = keyof typeof registry;
 
 /** The settings of a provider, from which those of its adapter are made. */
 export interface ProviderSettings

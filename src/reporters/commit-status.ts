@@ -9,7 +9,7 @@ import { type ViewOptions, viewOf } from './view.ts';
 export interface CommitStatusOptions extends ViewOptions {
   /**
    * Sets the status on the judged commit: `judged` if given (null if it is unknown), otherwise the commit that is
-   * checked out. Resolves to false if there is no commit. Rejects with a GitHubError, or with a ReportError that
+   * checked out. Resolves to false if there is no commit. Rejects with a GitHubError, or with an Error that
    * explains why no success was set.
    */
   readonly set: (status: StatusText, judged?: string | null) => Promise<boolean>;

@@ -2,11 +2,11 @@
 import path from 'node:path';
 import { InputError, messageOf } from '../errors.ts';
 import { writePrivateFile } from '../files/private-file.ts';
-import { coverageJson } from '../text/coverage.ts';
+import { DISPLAY } from '../text/limits.ts';
 import { truncate } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
-import type { GateResult, Json, JsonObject, Repair, Usage } from '../types.ts';
-import { mapTexts } from './messages.ts';
+import type { Coverage, GateResult, Json, JsonObject, Repair, Usage } from '../types.ts';
+import { mapFields } from './messages.ts';
 import { RESULT_FILES } from './outputs.ts';
 import type { Evidence, Report } from './report-types.ts';
 
@@ -32,7 +32,7 @@ export function envelope(report: Report, mask: Mask): JsonObject {
     ...(payload === null ? {} : { structured_result: payload, structured_output: payload }),
     // Replaces the lone surrogates that truncated text may end with: strict readers reject them, and text that contains
     // one cannot be signed. The payload was parsed strictly and contains none.
-    ...mapTexts(factsOf(report, payload === null ? { error } : {}, mask), (text) => text.toWellFormed()),
+    ...mapFields(factsOf(report, payload === null ? { error } : {}, mask), (text) => text.toWellFormed()),
   };
 }
 
@@ -127,6 +127,27 @@ function evidenceJson(evidence: Evidence, mask: Mask): JsonObject {
       const place = { path: path === null ? null : mask(path) };
       return (grounding ?? null) === null ? place : { ...place, line, line_was: lineWas, grounding: status };
     }),
+  };
+}
+
+/** Files in each list: an envelope holds some hundred kilobytes of paths at most. */
+const MAX_FILES = 200;
+const MAX_WHY = 500;
+
+/** Returns a coverage as `evidence.coverage` of the envelope; paths are masked, and cut to the schema's length. */
+function coverageJson({ status, why, files }: Coverage, mask: (text: string) => string): Json {
+  const { changed, required, shown, unseen, notRequired } = files;
+  const cut = (text: string) => truncate(mask(text), DISPLAY.wholePath);
+  return {
+    status,
+    why: why === null ? null : truncate(mask(why), MAX_WHY),
+    files: {
+      changed,
+      required,
+      shown,
+      unseen: unseen.slice(0, MAX_FILES).map(cut),
+      not_required: notRequired.slice(0, MAX_FILES).map(({ path, why }) => ({ path: cut(path), why })),
+    },
   };
 }
 

@@ -53,7 +53,7 @@ export function createMessages({ version, cwd, mask }: MessagesOptions): (event:
         return [];
     }
   };
-  return (event) => messages(event).map((message) => mapTexts(message, mask));
+  return (event) => messages(event).map((message) => mapFields(message, mask));
 }
 
 export interface TranscriptOptions extends MessagesOptions {
@@ -133,14 +133,14 @@ function usageOf(usage: Usage): JsonObject {
  * Changes every string and property name in a value, for example to mask it. The depth of arguments is bounded by the
  * strict JSON parser.
  */
-export function mapTexts(value: JsonObject, change: (text: string) => string): JsonObject;
-export function mapTexts(value: Json, change: (text: string) => string): Json;
 export function mapTexts(value: Json, change: (text: string) => string): Json {
   if (typeof value === 'string') return change(value);
   if (isArray(value)) return value.map((child) => mapTexts(child, change));
-  if (!isObject(value)) return value;
-  const entries = Object.entries(value).map(
-    ([key, child]) => [change(key), mapTexts(child, change)] as const,
-  );
-  return Object.fromEntries(entries);
+  return isObject(value) ? mapFields(value, change) : value;
+}
+
+/** The same for an object. */
+export function mapFields(value: JsonObject, change: (text: string) => string): JsonObject {
+  const entries = Object.entries(value);
+  return Object.fromEntries(entries.map(([key, child]) => [change(key), mapTexts(child, change)]));
 }

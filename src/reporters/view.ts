@@ -1,6 +1,6 @@
 /** The view of an agent run, which all reporters share. A merge has a view of its own. */
 import path from 'node:path';
-import { ENDINGS } from '../text/endings.ts';
+import { headlineOf } from '../text/endings.ts';
 import { isArray, isObject } from '../text/json.ts';
 import { counted, grouped } from '../text/messages.ts';
 import { sanitize } from '../text/sanitize.ts';
@@ -45,7 +45,7 @@ function viewOfRun(report: Report, options: ViewOptions): View {
   const mask = maskWith(options.secrets);
   // Without a gate nothing checked whether the payload is good news.
   const isUngated = verdict.conclusion === 'success' && gate?.status === 'none';
-  const words = isUngated ? 'accepted, without a gate' : ENDINGS[verdict.reason][3];
+  const words = isUngated ? 'accepted, without a gate' : headlineOf(verdict.reason);
   const outcome = report.replayed === true ? `${words} (a replay, judged by no model)` : words;
   const coverage = coverageSentence(evidence?.coverage);
   const weak = evidence === null ? [] : warningsAbout(evidence, payload !== null, Boolean(subject?.event));

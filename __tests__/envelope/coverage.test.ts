@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { evidenceOf } from '../../src/envelope/envelope.ts';
-import { coverageJson } from '../../src/text/coverage.ts';
+import { envelope } from '../../src/reporters/envelope.ts';
 import type { Coverage } from '../../src/types.ts';
 import { sampleCoverage } from '../reporters/sample-coverage.ts';
+import { sampleReport } from '../reporters/sample-report.ts';
 
 /** Returns a coverage as a reader of the envelope gets it. */
 function readBack(coverage: Coverage, mask = (text: string) => text): Coverage | null | undefined {
-  const evidence = { context: 'none', tool_calls: 0, findings: [], coverage: coverageJson(coverage, mask) };
-  return evidenceOf(JSON.parse(JSON.stringify({ evidence })))?.coverage;
+  const evidence = { context: 'none', toolCalls: 0, findings: [], coverage } as const;
+  return evidenceOf(JSON.parse(JSON.stringify(envelope(sampleReport({ evidence }), mask))))?.coverage;
 }
 
 const path = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 });
