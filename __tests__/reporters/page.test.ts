@@ -15,8 +15,8 @@ import { sampleReport, VIEW } from './sample-report.ts';
 
 const MIB = 1024 * 1024;
 const { signal } = new AbortController();
-const page = (changes: Partial<Report> = {}, bytes = MIB, rows = 50) =>
-  renderPage(viewOf(sampleReport(changes), VIEW), { bytes, rows });
+const page = (changes: Partial<Report> = {}, bytes = MIB, open = 50) =>
+  renderPage(viewOf(sampleReport(changes), VIEW), { bytes, open });
 
 describe('a page', () => {
   it('limits rows, columns and values, and counts those left out', () => {
@@ -27,9 +27,11 @@ describe('a page', () => {
       expect(text).toContain(`… and ${more}`);
   });
 
-  it('shows the most severe findings', () => {
+  it('folds all but the most severe findings', () => {
     const rows = ['notice', 'error', 'notice'].map((severity, at) => ({ severity, message: `m${at}` }));
-    expect(page({ payload: { rows } }, MIB, 1).match(/\| m\d+ \|/gu)).toEqual(['| m1 |']);
+    const [open = '', folded] = page({ payload: { rows } }, MIB, 1).split('<summary>2 more rows</summary>');
+    const found = [open, folded].map((part) => part?.match(/\| m\d+ \|/gu));
+    expect(found).toEqual([['| m1 |'], ['| m0 |', '| m2 |']]);
   });
 
   it('leaves out the JSON, then rows, then the tables, and names the result file', () => {

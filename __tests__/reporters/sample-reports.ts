@@ -244,6 +244,6 @@ export const sampleReports: Readonly<Record<string, Report>> = {
 /** A report as Markdown: as a job summary, and as the comment of a pull request. */
 export function renderSample(report: Report, kind: 'summary' | 'comment'): string {
   return kind === 'summary'
-    ? renderPage(viewOf(report, sampleView), { bytes: 1024 * 1024, rows: 50 })
+    ? renderPage(viewOf(report, sampleView), { bytes: 1024 * 1024, open: 50 })
     : commentBody(report, sampleView);
 }

@@ -6,8 +6,8 @@ import { type ViewOptions, viewOf } from './view.ts';
 
 /** Bytes of a comment without its marker. GitHub accepts 65,536 characters, and a text never has fewer bytes in UTF-8. */
 const MAX_COMMENT = 64_000;
-/** Rows of each list; the summary has more. */
-const MAX_ROWS = 20;
+/** Rows of each list that are not folded. */
+const OPEN_ROWS = 10;
 
 export interface CommentOptions extends ViewOptions {
   readonly mode: 'always' | 'on-failure';
@@ -47,7 +47,7 @@ export function createComment({ mode, key, write, notice, ...options }: CommentO
 /** Renders the comment as Markdown without its marker, with run, attempt and commit as its last line. */
 export function commentBody(report: Report, options: ViewOptions): string {
   const view = viewOf(report, options);
-  const limits = { bytes: MAX_COMMENT, rows: MAX_ROWS };
+  const limits = { bytes: MAX_COMMENT, open: OPEN_ROWS };
   const { subject } = report;
   if (subject === null) return renderPage(view, limits);
   const { run, commit } = view.pages;

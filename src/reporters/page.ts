@@ -8,11 +8,12 @@ import { renderTables } from './tables.ts';
 export interface PageLimits {
   /** Bytes in UTF-8. */
   readonly bytes: number;
-  /** Rows of each list. */
-  readonly rows: number;
+  /** Rows of each list that are not folded. */
+  readonly open: number;
 }
 
-/** Rows of each list on a page that would be too long. */
+/** Rows of each list, and on a page that would be too long. */
+const MAX_ROWS = 50;
 const FEW_ROWS = 10;
 
 const ALERTS: Readonly<Record<Conclusion, string>> = {
@@ -35,8 +36,8 @@ export function renderPage(view: View, limits: PageLimits, extra = '', foot = ''
   const cut = '> This page would be too long, so parts of it are left out.';
   const note = view.resultFile === null ? `${cut}\n\n` : `${cut} See ${code(view.resultFile)}.\n\n`;
   const pages = [
-    () => `${head}${renderTables(view, limits.rows)}${end}${extra}${renderJson(view)}`,
-    () => `${head}${renderTables(view, limits.rows)}${end}${note}`,
+    () => `${head}${renderTables(view, MAX_ROWS, limits.open)}${end}${extra}${renderJson(view)}`,
+    () => `${head}${renderTables(view, MAX_ROWS, limits.open)}${end}${note}`,
     () => `${head}${renderTables(view, FEW_ROWS)}${end}${note}`,
     () => `${head}${end}${note}`,
   ];

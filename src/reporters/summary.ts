@@ -13,8 +13,8 @@ import { type ViewOptions, viewOf } from './view.ts';
 
 /** Bytes of the step summary; the runner rejects a larger one entirely. */
 const MAX_SUMMARY = 1024 ** 2;
-/** Rows of each list. */
-const MAX_ROWS = 50;
+/** Rows of each list that are not folded. */
+const OPEN_ROWS = 50;
 /** Turns that are listed. */
 const MAX_TURNS = 100;
 
@@ -31,7 +31,7 @@ export function createSummary({ file, ...options }: SummaryOptions): Reporter {
     event: timeline.event,
     async report(report) {
       const room = MAX_SUMMARY - (statSync(file, { throwIfNoEntry: false })?.size ?? 0);
-      const limits = { bytes: room, rows: MAX_ROWS };
+      const limits = { bytes: room, open: OPEN_ROWS };
       const text = renderPage(viewOf(report, options), limits, timeline.render());
       if (Buffer.byteLength(text, 'utf8') > room)
         throw new Error(`${file} has room for ${counted(Math.max(0, room), 'byte')} only`);

@@ -21,14 +21,19 @@ const MARKS = { error: '🔴&nbsp;', warning: '🟡&nbsp;', note: '🔵&nbsp;' }
 
 /**
  * Renders one table for the single values, and one for each list, whose findings link to their line.
- * @param maxRows of each list; the others are counted
+ * @param most how many rows of each list are shown; the others are counted
+ * @param open how many of them are not folded
  */
-export function renderTables({ tables, rows }: Pick<View, 'tables' | 'rows'>, maxRows: number): string {
+export function renderTables(
+  { tables, rows }: Pick<View, 'tables' | 'rows'>,
+  most: number,
+  open = most,
+): string {
   const values: [string, Json][] = [];
   const sections: string[] = [];
   for (const [name, value] of Object.entries(tables)) {
     if (!isArray(value) || isShort(value)) values.push([name, value]);
-    else sections.push(renderList(name, value, rows, maxRows));
+    else sections.push(renderList(name, value, rows, most, open));
   }
   return renderValues(values) + sections.join('');
 }
@@ -48,24 +53,27 @@ function renderValues(values: readonly (readonly [string, Json])[]): string {
 }
 
 /** Shows what was not proven folded, after the rest. */
-function renderList(name: string, list: readonly Json[], rows: View['rows'], maxRows: number): string {
+function renderList(
+  name: string,
+  list: readonly Json[],
+  rows: View['rows'],
+  most: number,
+  open: number,
+): string {
   const heading = `### ${inline(name, DISPLAY.value)} (${list.length})\n\n`;
-  const more = andMore(list.length - maxRows, 'more row');
+  const more = andMore(list.length - most, 'more row');
   const objects = list.filter(isObject);
   if (objects.length < list.length) {
-    const lines = list.slice(0, maxRows).map((item) => `- ${cell(plain(item), MAX_CELL)}\n`);
+    const lines = list.slice(0, most).map((item) => `- ${cell(plain(item), MAX_CELL)}\n`);
     return `${heading}${lines.join('')}\n${more}`;
   }
-  const shown = bySeverity(objects).slice(0, maxRows);
+  const shown = bySeverity(objects).slice(0, most);
   const isDoubted = (row: JsonObject) => rows.get(row)?.isDoubted === true;
-  const open = renderRows(
-    shown.filter((row) => !isDoubted(row)),
-    rows,
-  );
-  const doubted = shown.filter(isDoubted);
-  const title = `${counted(doubted.length, 'finding')} not proven`;
-  const folded = doubted.length === 0 ? '' : details(title, renderRows(doubted, rows));
-  return `${heading}${open}${folded}${more}`;
+  const sure = shown.filter((row) => !isDoubted(row));
+  const fold = (some: readonly JsonObject[], noun: string, what = '') =>
+    some.length === 0 ? '' : details(`${counted(some.length, noun)}${what}`, renderRows(some, rows));
+  const folded = fold(sure.slice(open), 'more row') + fold(shown.filter(isDoubted), 'finding', ' not proven');
+  return `${heading}${renderRows(sure.slice(0, open), rows)}${folded}${more}`;
 }
 
 function renderRows(objects: readonly JsonObject[], rows: View['rows']): string {
