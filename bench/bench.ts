@@ -27,6 +27,7 @@ const LARGE_FILES = 100_000;
 /** Size of a file that git ignores, as of a build. */
 const IGNORED_BYTES = 3_000_000_000;
 const CHANGED_FILES = 50;
+const FEW_CHANGED = 5;
 const LEGS = 256;
 const VOTES = 3;
 /** Makes an envelope of 100 KB: it contains the payload three times. */
@@ -58,6 +59,8 @@ interface Model {
   readonly server: Server;
   calls: readonly Call[];
   requests: number[];
+  /** Of all requests; a token has about four. */
+  characters: number;
 }
 
 interface Bench {
@@ -81,6 +84,7 @@ async function main(): Promise<void> {
     console.log(`node ${process.version}, sandbox ${sandbox}, medians of ${RUNS} runs`);
     const bare = await compareWithBare(bench);
     await compareCheckouts(bench);
+    await compareInlinedDiff(bench);
     await compareEvidence(bench);
     await measureMerge(bench, bare);
   } finally {
@@ -148,47 +152,73 @@ function writeIgnored(file: string): void {
   for (let written = 0; written < IGNORED_BYTES; written += chunk.length) appendFileSync(file, chunk);
 }
 
-/** The same review of a pushed change of many files, with its evidence and without. */
-async function compareEvidence(bench: Bench): Promise<void> {
-  const workspace = path.join(bench.folder, 'changed');
+/** A checkout to which a change of new modules was pushed. */
+interface Pushed {
+  readonly workspace: string;
+  readonly sha: string;
+  readonly extra: Inputs;
+}
+
+const moduleName = (at: number) => `src/module-${at}.js`;
+const moduleLine = (file: number, at: number) =>
+  `export const value_${file}_${at} = compute(${file}, ${at});`;
+
+function pushModules({ folder }: Bench, files: number): Pushed {
+  const workspace = path.join(folder, `changed-${files}`);
   const before = createRepository(workspace, []);
-  const name = (at: number) => `src/module-${at}.js`;
-  const lineOf = (file: number, at: number) => `export const value_${file}_${at} = compute(${file}, ${at});`;
-  for (let file = 0; file < CHANGED_FILES; file++) {
-    const lines = Array.from({ length: 20 }, (_, at) => lineOf(file, at));
-    writeFileSync(path.join(workspace, name(file)), `${lines.join('\n')}\n`);
+  for (let file = 0; file < files; file++) {
+    const lines = Array.from({ length: 20 }, (_, at) => moduleLine(file, at));
+    writeFileSync(path.join(workspace, moduleName(file)), `${lines.join('\n')}\n`);
   }
   const sha = commitAll(workspace, 'Many modules');
-  const event = path.join(bench.folder, 'event.json');
+  const event = path.join(folder, `event-${files}.json`);
   writeFileSync(event, JSON.stringify({ before, after: sha }));
+  return { workspace, sha, extra: { GITHUB_EVENT_PATH: event } };
+}
+
+/** Lets the model read files one after another, and deliver a review with a finding in each file of the change. */
+function reviewModules(bench: Bench, change: Pushed, reads: readonly string[], inputs: Inputs): Promise<Run> {
   const finding = { severity: 'warning', category: 'correctness', title: 'Unused', message: 'Is it used?' };
-  const findings = Array.from({ length: CHANGED_FILES }, (_, at) => ({
-    ...finding,
-    path: name(at),
-    line: 3,
-    quote: lineOf(at, 2),
-  }));
-  const verdict = { passed: true, summary: 'Good.', complete: true, findings };
-  const calls = [
-    ...Array.from({ length: CHANGED_FILES }, (_, at) => ({ name: 'read_file', input: { path: name(at) } })),
-    { name: 'structured_output', input: verdict },
-  ];
-  const extra = { GITHUB_EVENT_PATH: event };
-  const run = (inputs: Inputs) => {
-    prepare(bench.model, calls);
-    const all = { ...inputsOf(bench), schema: 'code-review', ...inputs };
-    return runStep({ ...bench, workspace }, { inputs: all, sha, extra, nodeOptions: PEAK });
-  };
+  const findings = reads.map((name, at) => ({ ...finding, path: name, line: 3, quote: moduleLine(at, 2) }));
+  prepare(bench.model, [
+    ...reads.map((name) => ({ name: 'read_file', input: { path: name } })),
+    { name: 'structured_output', input: { passed: true, summary: 'Good.', complete: true, findings } },
+  ]);
+  const all = { ...inputsOf(bench), schema: 'code-review', ...inputs };
+  const { workspace, sha, extra } = change;
+  return runStep({ ...bench, workspace }, { inputs: all, sha, extra, nodeOptions: PEAK });
+}
+
+/** The same review of a change of many files, with its evidence and without. */
+async function compareEvidence(bench: Bench): Promise<void> {
+  const change = pushModules(bench, CHANGED_FILES);
+  const reads = Array.from({ length: CHANGED_FILES }, (_, at) => moduleName(at));
   const [withEvidence, without]: [Run[], Run[]] = [[], []];
-  for (let at = 0; at < RUNS; at++) {
-    withEvidence.push(await run({}));
-    without.push(await run({ 'min-coverage': 'off', grounding: 'off' }));
+  for (let run = 0; run < RUNS; run++) {
+    withEvidence.push(await reviewModules(bench, change, reads, {}));
+    without.push(await reviewModules(bench, change, reads, { 'min-coverage': 'off', grounding: 'off' }));
   }
   const what = `evidence of ${CHANGED_FILES} changed files`;
   ratio(`${what}, wall`, withEvidence.map(wallOf), without.map(wallOf), 'ms', 1.03, 'off');
-  const [peak, base] = [withEvidence, without].map((runs) => median(runs.map(({ peakMb }) => peakMb)));
-  const extraMb = (peak ?? Number.NaN) - (base ?? Number.NaN);
+  const peakOf = (runs: readonly Run[]) => median(runs.map(({ peakMb }) => peakMb));
+  const extraMb = peakOf(withEvidence) - peakOf(without);
   line(`${what}, memory`, `+${extraMb.toFixed(1)} MB`, 'at most +10 MB', extraMb <= 10);
+}
+
+/** A review of a small change, whose diff is in the first message, and one that reads its files. */
+async function compareInlinedDiff(bench: Bench): Promise<void> {
+  const change = pushModules(bench, FEW_CHANGED);
+  const describe = async (reads: readonly string[], inputs: Inputs) => {
+    await reviewModules(bench, change, reads, inputs);
+    const { requests, characters } = bench.model;
+    return { turns: requests.length, tokens: Math.round(characters / 4) };
+  };
+  const inlined = await describe([], {});
+  const names = Array.from({ length: FEW_CHANGED }, (_, at) => moduleName(at));
+  const read = await describe(names, { 'min-coverage': 'off' });
+  const say = ({ turns, tokens }: typeof read) => `${turns} turns, ${tokens} tokens`;
+  const isLess = inlined.turns <= read.turns && inlined.tokens <= read.tokens;
+  line(`review of ${FEW_CHANGED} files, diff in the prompt`, say(inlined), `read: ${say(read)}`, isLess);
 }
 
 /** Merges copies of a real envelope in which only the names of leg and vote differ. */
@@ -321,6 +351,7 @@ function readsOf(count: number): readonly Call[] {
 function prepare(model: Model, calls: readonly Call[]): void {
   model.calls = calls;
   model.requests = [];
+  model.characters = 0;
 }
 
 /** Starts the model on a free loopback port. It speaks chat completions, as a stream if it is asked for one. */
@@ -337,8 +368,11 @@ async function startModel(): Promise<Model> {
           .end('{"error":{"message":"refused"}}');
         return;
       }
-      const isStream = Buffer.concat(chunks).includes('"stream":true');
-      const body = JSON.stringify(completion(call, model.requests.length, isStream));
+      const text = Buffer.concat(chunks).toString();
+      model.characters += text.length;
+      const isStream = text.includes('"stream":true');
+      const tokens = Math.ceil(text.length / 4);
+      const body = JSON.stringify(completion(call, model.requests.length, isStream, tokens));
       response.writeHead(200, { 'content-type': isStream ? 'text/event-stream' : 'application/json' });
       response.end(isStream ? `data: ${body}\n\ndata: [DONE]\n\n` : body);
     });
@@ -347,11 +381,17 @@ async function startModel(): Promise<Model> {
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('The server has no port.');
-  const model: Model = { url: `http://127.0.0.1:${address.port}`, server, calls: [], requests: [] };
+  const model: Model = {
+    url: `http://127.0.0.1:${address.port}`,
+    server,
+    calls: [],
+    requests: [],
+    characters: 0,
+  };
   return model;
 }
 
-function completion({ name, input }: Call, count: number, isStream: boolean): object {
+function completion({ name, input }: Call, count: number, isStream: boolean, tokens: number): object {
   const tool = { name, arguments: JSON.stringify(input) };
   const message = {
     role: 'assistant',
@@ -364,7 +404,7 @@ function completion({ name, input }: Call, count: number, isStream: boolean): ob
     created: 0,
     model: 'bench',
     choices: [{ index: 0, finish_reason: 'tool_calls', [isStream ? 'delta' : 'message']: message }],
-    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+    usage: { prompt_tokens: tokens, completion_tokens: 1, total_tokens: tokens + 1 },
   };
 }
 

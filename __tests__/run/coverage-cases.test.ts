@@ -118,6 +118,8 @@ it.each<[folder: string, file: string]>([
     expect(resultOf(read)).toBe(`accepted ${count}/${count} 0`);
     const unread = await converse([cut(readFile('.')), submits], inputs, world);
     expect(coverageOf(unread)).toBe(`measured, 0 of ${count} files`);
+    const inlined = await converse([whole(submits)], inputs, world);
+    expect(coverageOf(inlined)).toBe(`measured, ${count} of ${count} files`);
   }
 });
 

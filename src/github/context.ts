@@ -97,7 +97,7 @@ function description({ title, body, number, user, head, base }: PullRequest): st
 }
 
 /** Returns a line for each file, and the diff of those that have one. Hostile. */
-export function listedTexts(files: readonly ChangedFile[]): {
+function listedTexts(files: readonly ChangedFile[]): {
   readonly names: string;
   readonly diff: string;
 } {
@@ -105,20 +105,20 @@ export function listedTexts(files: readonly ChangedFile[]): {
 }
 
 function rowOf({ status, additions, deletions, path, previous }: ChangedFile): string {
-  const from = previous === '' ? '' : ` (was ${quoted(previous)})`;
-  return `${status}\t+${additions}\t-${deletions}\t${quoted(path)}${from}\n`;
+  const from = previous === '' ? '' : ` (was ${quotedPath(previous)})`;
+  return `${status}\t+${additions}\t-${deletions}\t${quotedPath(path)}${from}\n`;
 }
 
 /** Formats the patch of one file with the header of `git diff`; empty if there is none. */
 function patchOf({ path, previous, status, patch }: ChangedFile): string {
   if (patch === null) return '';
-  const [from, to] = [quoted(`a/${previous || path}`), quoted(`b/${path}`)];
+  const [from, to] = [quotedPath(`a/${previous || path}`), quotedPath(`b/${path}`)];
   const [old, now] = [status === 'added' ? '/dev/null' : from, status === 'removed' ? '/dev/null' : to];
   return `diff --git ${from} ${to}\n--- ${old}\n+++ ${now}\n${patch}\n`;
 }
 
 /** Quotes a path, as git does, if it contains characters that could start a line of their own. */
-function quoted(path: string): string {
+export function quotedPath(path: string): string {
   return /[\u0000-\u001f"\\\u007f\u2028\u2029]/u.test(path) ? JSON.stringify(path) : path;
 }
 

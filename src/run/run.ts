@@ -9,6 +9,7 @@ import type { Provider } from '../providers/provider.ts';
 import { findCheckout, isBelow } from '../reporters/places.ts';
 import type { Report } from '../reporters/report-types.ts';
 import type { Detected } from '../sandbox/detect.ts';
+import { findProgram } from '../sandbox/host-program.ts';
 import { contextFolderOf, type Sandbox } from '../sandbox/sandbox.ts';
 import { race } from '../text/wait.ts';
 import { structuredOutputSpec } from '../tools/structured-output.ts';
@@ -40,6 +41,12 @@ async function work(inputs: Parsed<Config>, state: RunState, world: World): Prom
   // Nothing can be accepted without a working sandbox: the model request is aborted at once.
   opening.catch((error: unknown) => stop.abort(error));
   state.opening = opening;
+  if (plan.context !== null && requiresCoverage(plan.policy.evidence)) {
+    requested.resolve();
+    const { tools } = await race(opening, stop.signal);
+    await race(tools.ready(), stop.signal);
+    state.inlined = await inlineChange(plan, state);
+  }
   const outcome = await ask(plan, provider, opening, state, world).finally(() =>
     requested.reject(new Error('The model was not asked.')),
   );
@@ -88,27 +95,29 @@ async function prepare({ config, problems }: Parsed<Config>, state: RunState, wo
   const around = root ?? world.workspace;
   // A checkout below the working directory is judged as a whole.
   const subject = isBelow(folder, around) ? path.relative(around, folder) : '';
-  const plan: Plan = { config, folder, root, subject, detected, context, policy, price };
-  if (requiresCoverage(policy.evidence)) state.inlined = await race(inlineListed(plan), signal);
-  return plan;
+  return { config, folder, root, subject, detected, context, policy, price };
 }
 
-/** Returns the diff of the first message, if GitHub lists all of the change; git has to wait for the sandbox. */
-async function inlineListed({ context, subject }: Plan): Promise<string | null> {
-  const { listed, prefersGit } = (await context?.load()) ?? { listed: null, prefersGit: false };
-  if (listed === null || prefersGit) return null;
+/** Returns the diff of the first message; null if there is none, or not all of it is known or fits. */
+async function inlineChange({ subject }: Plan, { change, diffs }: RunState): Promise<string | null> {
+  const [diff] = diffs.values();
+  if (change === null || diff === undefined) return null;
   const { inlineDiff } = await import('./inline-diff.ts');
-  return inlineDiff(listed, subject);
+  return inlineDiff(change, diff, subject);
 }
 
 /**
  * With `auto` it decides which tools the model is offered how commands can be isolated. Otherwise a request does not wait
- * for the programs that have to be started for it, and this is null.
+ * for the programs that have to be started for it, and this is null, unless it is known that there are none.
  */
 async function detectForTools(config: Config, state: RunState): Promise<Detected | null> {
-  if (config.sandbox !== 'auto') return null;
+  const { sandbox: mode } = config;
+  const mayWork = process.platform === 'linux' && ['bwrap', 'nsenter'].some((name) => findProgram(name));
+  if (mode === 'off' || (mode === 'required' && mayWork)) return null;
   const { detect } = await import('./workspace.ts');
-  return detect(config, state);
+  const detected = await detect(config, state);
+  if (mode === 'required' && detected.kind === 'none') throw detected.error;
+  return detected;
 }
 
 /** Opens the workspace and the reporters, which are loaded while the model answers. */
