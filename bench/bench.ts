@@ -28,6 +28,8 @@ const LARGE_FILES = 100_000;
 const IGNORED_BYTES = 3_000_000_000;
 const CHANGED_FILES = 50;
 const FEW_CHANGED = 5;
+/** Of each changed file: the diff of many files is too long for the first message. */
+const LINES = 30;
 const LEGS = 256;
 const VOTES = 3;
 /** Makes an envelope of 100 KB: it contains the payload three times. */
@@ -167,7 +169,7 @@ function pushModules({ folder }: Bench, files: number): Pushed {
   const workspace = path.join(folder, `changed-${files}`);
   const before = createRepository(workspace, []);
   for (let file = 0; file < files; file++) {
-    const lines = Array.from({ length: 20 }, (_, at) => moduleLine(file, at));
+    const lines = Array.from({ length: LINES }, (_, at) => moduleLine(file, at));
     writeFileSync(path.join(workspace, moduleName(file)), `${lines.join('\n')}\n`);
   }
   const sha = commitAll(workspace, 'Many modules');
