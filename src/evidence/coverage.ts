@@ -174,7 +174,7 @@ function show(line: Line | undefined, text: string): void {
   if (line?.text === text.slice(0, COMPARED)) line.isShown = true;
 }
 
-/** Shorter texts stand everywhere. */
+/** Shorter texts are everywhere. */
 const THREE_LETTERS = /[\p{L}\p{N}][^\p{L}\p{N}]*[\p{L}\p{N}][^\p{L}\p{N}]*[\p{L}\p{N}]/u;
 
 /**

@@ -30,7 +30,7 @@ export interface Grounded {
   readonly path: string | null;
   /** The proven line or, without a proof, the claimed one; from 1. */
   readonly line: number | null;
-  /** The claimed line if the quote stands elsewhere; null otherwise. */
+  /** The claimed line if the quote is elsewhere; null otherwise. */
   readonly lineWas: number | null;
   /** null for a finding about no file, which is exempt. */
   readonly status: GroundingStatus | null;

@@ -24,11 +24,11 @@ const { O_APPEND, O_CREAT, O_NONBLOCK = 0, O_WRONLY } = constants;
  * @throws Error for such a link, otherwise the error of the file system.
  */
 function makeRealFolder(folder: string): void {
-  let standing = folder;
-  while (!existsSync(standing) && standing !== path.dirname(standing)) standing = path.dirname(standing);
-  if (realpathSync.native(standing) !== standing) {
+  let existing = folder;
+  while (!existsSync(existing) && existing !== path.dirname(existing)) existing = path.dirname(existing);
+  if (realpathSync.native(existing) !== existing) {
     throw new Error(
-      `${standing} leads through a symbolic link that was not there when the run began: check what the repository instructs the agent to do`,
+      `${existing} leads through a symbolic link that was not there when the run began: check what the repository instructs the agent to do`,
     );
   }
   mkdirSync(folder, { recursive: true });

@@ -16,7 +16,7 @@ export interface AnnotationsOptions {
   readonly elsewhere: string;
 }
 
-/** Annotates the gravest findings of a published payload that have a place in the repository, and counts the others. */
+/** Annotates the most severe findings of a published payload that have a place in the repository, and counts the others. */
 export function createAnnotations({ log, locate, elsewhere }: AnnotationsOptions): Reporter {
   return {
     name: 'annotations',

@@ -68,7 +68,7 @@ export function createLiveLog({ log, level, ...options }: LiveLogOptions): Repor
         return;
       }
       case 'user_message':
-        group('what the model was told', event.text);
+        group('what was sent to the model', event.text);
     }
   };
   return {

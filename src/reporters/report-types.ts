@@ -32,7 +32,7 @@ export interface FindingEvidence {
   readonly path: string | null;
   /** The line that was proven or, without a proof, the one that the finding names; null if there is none. */
   readonly line?: number | null;
-  /** The line that the finding names, if its quote stands at another one; null otherwise. */
+  /** The line that the finding names, if its quote is at another one; null otherwise. */
   readonly lineWas?: number | null;
   /** null or absent if findings were not checked (`grounding: off`), or this one is about no file. */
   readonly grounding?: GroundingStatus | null;

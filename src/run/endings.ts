@@ -72,13 +72,13 @@ export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
       return conclude(
         'secret_in_payload',
         `The payload holds a secret of this job (${ending.where}). Nothing was published. ` +
-          'Treat that secret as leaked to the model, and look at what the repository told the agent to do.',
+          'Treat that secret as leaked to the model, and check what the repository instructs the agent to do.',
       );
     case 'tampered':
       return conclude(
         'tampered',
         `During the run ${ending.file} was changed, which the agent must never touch. Nothing was published. ` +
-          'Look at what the repository told the agent to do.',
+          'Check what the repository instructs the agent to do.',
       );
     case 'weak':
       return conclude('unsupported', ending.text);

@@ -236,7 +236,8 @@ export function createOutput(maxBytes: number, file: string, maxFileBytes: numbe
       if (full === null) return { output: decode(head), totalBytes: total, keptBytes: total, isCut: false };
       const gap = `\n[… ${total - head.length - tail.length} bytes left out here …]\n`;
       // What is left of a code point at both sides of the cut is left out, too.
-      const [first, last] = [decode(head).replace(/\uFFFD+$/u, ''), decode(tail).replace(/^\uFFFD+/u, '')];
+      const first = decode(head).replace(/\uFFFD{1,3}$/u, '');
+      const last = decode(tail).replace(/^\uFFFD{1,3}/u, '');
       return { output: `${first}${gap}${last}`, totalBytes: total, keptBytes: kept, isCut: true };
     },
   };

@@ -107,7 +107,7 @@ export async function planGit(run: string, workspace: string, signal: AbortSigna
     found.add(path);
     lines.push(`adopt ${[folder, common, store].map(shellWord).join(' ')}`);
   }
-  // What lies in a `.git`, as that of a submodule, is cleaned and mounted with it.
+  // What is in a `.git`, as that of a submodule, is cleaned and mounted with it.
   const isInner = (place: string) => /\/\.git\/./u.test(place.slice(workspace.length));
   const folders = [...found].filter((place) => !isInner(place)).map((place) => relative(workspace, place));
   lines.push(...folders.map((folder) => `clean ${shellWord(`./${folder}`)}`));

@@ -16,8 +16,8 @@ export interface RootPlan {
 }
 
 /**
- * Returns all mounts, a folder before what lies in it.
- * @param places where the folders that commands write to lie on this machine.
+ * Returns all mounts, a folder before what is in it.
+ * @param places where the folders that commands write to are on this machine.
  */
 export function listMounts(
   plan: RootPlan,

@@ -113,7 +113,7 @@ export interface SandboxOptions {
   /** Names of variables that the shell may see in addition to the allow-list. */
   readonly passEnv: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The home folder; an empty one stands at its path in the sandbox. */
+  /** The home folder; an empty one is at its path in the sandbox. */
   readonly home: string;
   /** RUNNER_TEMP; not shown in the sandbox. */
   readonly runnerTemp: string;

@@ -1,5 +1,5 @@
 /**
- * What the agent's commands see of this machine. The root file system begins with nothing; what stands here is added to
+ * What the agent's commands see of this machine. The root file system begins with nothing; what is listed here is added to
  * it, read-only. A folder that is on no list is not there.
  */
 import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
@@ -23,7 +23,7 @@ const OPT =
   `android az dotnet go google gradle* hostedtoolcache homebrew java* jdk* julia* maven* microsoft node* pipx
   pipx_bin python* rh ruby* rust* swift*`.split(/\s+/u);
 
-/** Folders of a home that hold programs or packages. What lies beside them and is not here holds settings or keys. */
+/** Folders of a home that hold programs or packages. What is beside them and not listed holds settings or keys. */
 const HOME = `.bun/bin .bun/install
   .cache/Cypress .cache/bazelisk .cache/ms-playwright .cache/node .cache/puppeteer
   .cache/pypoetry/virtualenvs .cache/selenium
@@ -67,7 +67,7 @@ type RootOptions = Pick<
 >;
 
 /**
- * Plans the root file system. Entries are sorted, so that a folder comes before what lies in it. The home of the result
+ * Plans the root file system. Entries are sorted, so that a folder comes before what is in it. The home of the result
  * is an empty folder in which the entries below `home` are shown.
  */
 export function planRoot(options: RootOptions): readonly Mount[] {
@@ -101,7 +101,7 @@ export function planRoot(options: RootOptions): readonly Mount[] {
       entries.set(at, { kind: 'link', from: readlinkSync(at), at });
       continue;
     }
-    // A linked folder is shown at both its names; what a link in /etc leads to may lie anywhere.
+    // A linked folder is shown at both its names; what a link in /etc leads to may be anywhere.
     for (const place of at.startsWith('/etc/') ? [at] : [from, at]) {
       // A mount of its own below a folder that is shown is not shown with it.
       const isHidden = !isShown(place) || place === '/usr/local';
@@ -111,7 +111,7 @@ export function planRoot(options: RootOptions): readonly Mount[] {
   return [...entries.values()].sort((a, b) => (a.at < b.at ? -1 : 1));
 }
 
-/** Whether a folder of the home, such as .dotnet, holds rows of the table: beside them lie settings or keys. */
+/** Whether a folder of the home, such as .dotnet, holds rows of the table: beside them are settings or keys. */
 function holdsRow(folder: string, home: string): boolean {
   const real = realOrSame(folder);
   return HOME.some((name) => join(home, name) !== real && isWithin(join(home, name), real));
@@ -153,7 +153,7 @@ function listNames(folder: string): readonly string[] {
   }
 }
 
-/** Whether a path is a folder or lies in it. Both are absolute and normalized. */
+/** Whether a path is a folder or is in it. Both are absolute and normalized. */
 export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
 }

@@ -1,4 +1,4 @@
-/** The suffixes of files that nobody reads by lines. In any other file a NUL may stand in a comment. */
+/** The suffixes of files that nobody reads by lines. In any other file a NUL may be in a comment. */
 export const BINARY_SUFFIXES: readonly string[] = [
   ...['7z', 'a', 'bin', 'bmp', 'bz2', 'class', 'db', 'dll', 'dylib', 'eot', 'exe', 'gif', 'gz', 'ico', 'jar'],
   ...['jpeg', 'jpg', 'mo', 'mp3', 'mp4', 'node', 'o', 'otf', 'pack', 'pdf', 'png', 'pyc', 'so', 'sqlite'],

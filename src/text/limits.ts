@@ -1,4 +1,4 @@
-/** The limits that several files share, those of JSON texts, and those of GitHub. Others stand beside their only use. */
+/** The limits that several files share, those of JSON texts, and those of GitHub. Others are beside their only use. */
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

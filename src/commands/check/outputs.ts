@@ -47,7 +47,7 @@ export interface Policy {
   /** As typed. */
   readonly name: string;
   readonly outputs: readonly Output[];
-  /** The size of the tool that stands in every request, in bytes. */
+  /** The size of the tool that is in every request, in bytes. */
   readonly bytes: number;
 }
 

@@ -154,7 +154,7 @@ function conversationOf(transcript: string, show: Show): Html {
     const texts = blocks.flatMap((block) => read.readText(block, 'text') ?? []);
     switch (read.readText(line, 'type')) {
       case 'user':
-        return said('Told to the model', texts.join('\n'), show);
+        return said('Sent to the model', texts.join('\n'), show);
       case 'assistant': {
         turns += 1;
         const calls = blocks.filter((block) => read.readText(block, 'type') === 'tool_use');
