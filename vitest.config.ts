@@ -4,9 +4,10 @@ import { defineConfig } from 'vitest/config';
 const E2E = ['__tests__/e2e/**/*.test.ts', '__tests__/examples/**/*.test.ts'];
 
 /** What starts programs of the machine: shells in their sandbox, git, mounts. */
-const SANDBOX = ['sandbox', 'git', 'tools', 'run', 'evidence'].map(
-  (folder) => `__tests__/${folder}/**/*.test.ts`,
-);
+const SANDBOX = [
+  ...['sandbox', 'git', 'tools', 'run', 'evidence'].map((folder) => `__tests__/${folder}/**/*.test.ts`),
+  ...['fuzz', 'library'].map((name) => `__tests__/${name}.test.ts`),
+];
 
 export default defineConfig({
   test: {
@@ -32,6 +33,8 @@ export default defineConfig({
           name: 'e2e',
           include: E2E,
           globalSetup: '__tests__/support/current-dist.ts',
+          // These files share no state, and much of their time would go into loading the same modules again.
+          isolate: false,
           testTimeout: 90_000,
           hookTimeout: 90_000,
         },

@@ -1,6 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
@@ -10,15 +8,16 @@ import { writeResultFile } from '../src/reporters/envelope.ts';
 import { createTranscript } from '../src/reporters/messages.ts';
 import { stepOutputs, writeOutputs } from '../src/reporters/outputs.ts';
 import { createSummary } from '../src/reporters/summary.ts';
-import { run } from '../src/run/run.ts';
 import type { JsonObject } from '../src/types.ts';
+import { processesWith } from './sandbox/world.ts';
 import { testAll } from './support/all.ts';
-import { type Reply, startModel } from './support/fakes/model/server.ts';
-import { parseInputs } from './support/fakes/runner/inputs.ts';
+import { type Reply, submits } from './support/fakes/model/server.ts';
 import { parseOutputFile } from './support/fakes/runner/runner.ts';
+import { putFiles } from './support/local.ts';
 import { issuesOf } from './support/schemas/envelope-issues.ts';
 import { knowSecrets } from './support/surroundings.ts';
-import { quietWorld } from './support/worlds/quiet.ts';
+import { localFiles } from './support/worlds/quiet.ts';
+import { base, config, type Inputs, serve, start } from './support/worlds/run.ts';
 
 const SECRET = 'sk-fuzz-0123456789abcdef';
 const PRESET = readFileSync(path.join(import.meta.dirname, '../schemas/verdict.schema.json'), 'utf8');
@@ -112,58 +111,37 @@ const inputs = fc.record(
   { requiredKeys: ['schema'] },
 );
 
-async function fuzz(given: Readonly<Record<string, string | undefined>>, script: readonly Reply[]) {
-  const base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'fuzz-')));
-  const place = (name: string) => path.join(base, name);
-  for (const name of ['workspace', 'temp', 'temp/run']) await mkdir(place(name));
-  await writeFile(place('workspace/a.txt'), 'hello\n');
+async function fuzz(given: Inputs, script: readonly Reply[]) {
+  const folder = mkdtempSync(path.join(base, 'fuzz-'));
+  const place = (name: string) => path.join(folder, name);
+  const workspace = putFiles(place('workspace'), { 'a.txt': 'hello\n' });
   // After its script the model keeps submitting, so that an unlimited run ends.
-  const last: Reply = { calls: [{ name: 'structured_output', arguments: '{"passed":true}' }] };
-  const answer = (_: unknown, index: number) => script[index] ?? (index > 12 ? { text: 'enough' } : last);
-  const model = await startModel(answer);
+  await serve((_, index) => script[index] ?? (index > 12 ? { text: 'enough' } : submits({ passed: true })));
   const secrets = knowSecrets(SECRET);
-  const scripted = { model: 'scripted-1', 'base-url': `${model.url}/v1`, 'api-key': SECRET };
-  const inputs = { prompt: 'Judge.', ...scripted, sandbox: 'off', ...given };
-  try {
-    const report = await run(parseInputs(inputs), {
-      ...quietWorld(base, place('temp/run')),
-      secrets,
-      results: base,
-      openReporters: async () => [
-        createTranscript({ file: place('transcript.jsonl'), version: '0', cwd: base, mask: secrets.mask }),
-        createSummary({ file: place('summary.md'), secrets, serverUrl: null, name: null, help: 'docs' }),
-      ],
-      writeEnvelope: (finished) => writeResultFile(finished, secrets),
-      writeOutputs: (finished) => writeOutputs(place('outputs'), stepOutputs(finished).outputs),
-    });
-    const read = (name: string) => (existsSync(place(name)) ? readFileSync(place(name), 'utf8') : '');
-    return {
-      report,
-      outputs: parseOutputFile(read('outputs')),
-      envelope: JSON.parse(read('result.json')) as JsonObject,
-      summary: read('summary.md'),
-      transcript: read('transcript.jsonl'),
-      /** Whether a call beside `structured_output` ran. */
-      ran: existsSync(place('workspace/ran.txt')),
-      survivors: survivors(base),
-    };
-  } finally {
-    await model.close();
-    await rm(base, { recursive: true, force: true });
-  }
-}
-
-/** The number of processes that still use the folder. */
-function survivors(folder: string): number {
-  if (!existsSync('/proc')) return 0;
-  return readdirSync('/proc').filter((pid) => {
-    if (!/^\d+$/u.test(pid) || Number(pid) === process.pid) return false;
-    try {
-      return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(folder);
-    } catch {
-      return false;
-    }
-  }).length;
+  const { report } = await start(config({ 'api-key': SECRET, 'min-coverage': 'auto', ...given }), {
+    secrets,
+    files: localFiles(async () => ({ ok: false, problem: 'there is none' })),
+    workspace,
+    environment: { PATH: process.env['PATH'], HOME: folder },
+    results: folder,
+    openReporters: async () => [
+      createTranscript({ file: place('transcript.jsonl'), version: '0', cwd: folder, mask: secrets.mask }),
+      createSummary({ file: place('summary.md'), secrets, serverUrl: null, name: null, help: 'docs' }),
+    ],
+    writeEnvelope: (finished) => writeResultFile(finished, secrets),
+    writeOutputs: (finished) => writeOutputs(place('outputs'), stepOutputs(finished).outputs),
+  });
+  const read = (name: string) => (existsSync(place(name)) ? readFileSync(place(name), 'utf8') : '');
+  return {
+    report,
+    outputs: parseOutputFile(read('outputs')),
+    envelope: JSON.parse(read('result.json')) as JsonObject,
+    summary: read('summary.md'),
+    transcript: read('transcript.jsonl'),
+    /** Whether a call beside `structured_output` ran. */
+    ran: existsSync(path.join(workspace, 'ran.txt')),
+    survivors: processesWith(folder, 'environ').length,
+  };
 }
 
 /** Validates with plain Ajv, without our code. */

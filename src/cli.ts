@@ -33,7 +33,7 @@ async function main(argv: readonly string[], environment: NodeJS.ProcessEnv): Pr
     },
     crash: (error) => process.exit(fail(error)),
   };
-  trapSignals({ signal: (name) => running.signal(name), crash: (error) => running.crash(error) });
+  trapSignals()({ signal: (name) => running.signal(name), crash: (error) => running.crash(error) });
   const listen: World['listen'] = (listener) => {
     running = listener;
   };

@@ -8,6 +8,7 @@ import { type AttackResult, runAttackStep } from '../support/attacks/step.ts';
 import { ATTACK_KEY, type AttackWorld, createAttackWorld } from '../support/attacks/world.ts';
 import { effectsOf, parseLog, withoutStopCommands } from '../support/fakes/runner/runner.ts';
 import { actionsIn, render, tagsOf } from '../support/texts/gfm.ts';
+import { SKIP_WAITS } from '../support/waits.ts';
 
 const GATE = { required: ['verdict'], properties: { verdict: { const: 'pass' } } };
 /** Without an isolation backend on this host the payload attacks still run. */
@@ -105,7 +106,8 @@ function expectInertComment(result: AttackResult): void {
 
 let world: AttackWorld;
 beforeAll(async () => {
-  world = await createAttackWorld();
+  const made = await createAttackWorld();
+  world = { ...made, variables: { ...made.variables, ...SKIP_WAITS } };
 });
 afterAll(() => world.close());
 

@@ -1,107 +1,286 @@
-/** How a run of the bundle ends: exit code, outputs, envelope and summary agree, and nothing is left behind. */
-import { describe, expect, it } from 'vitest';
-import { type ActionOptions, calls, KEY, left, runAction, submits } from '../support/fakes/runner/action.ts';
+/**
+ * Every ending of a run through the bundle, on a pull request with a green comment and a green status of an earlier attempt:
+ * exit code, outputs, envelope, summary, comment and status agree, and nothing is left behind.
+ */
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeAll, expect, it } from 'vitest';
+import { OUTPUTS } from '../../scripts/generate.ts';
+import { type GitHubWorld, startGitHubServer } from '../support/fakes/github/server.ts';
+import type { Reply, Script } from '../support/fakes/model/server.ts';
+import {
+  type ActionOptions,
+  type ActionRun,
+  calls,
+  HAS_BWRAP,
+  KEY,
+  left,
+  type Places,
+  runAction,
+  submits,
+} from '../support/fakes/runner/action.ts';
+import { COMMITS, checkOut } from '../support/worlds/checkout.ts';
 
-const schema = JSON.stringify({
-  type: 'object',
-  required: ['passed', 'summary'],
-  properties: { passed: { type: 'boolean' }, summary: { type: 'string' } },
-  additionalProperties: false,
-});
-const payload = { passed: true, summary: 'all well' };
+type Texts = Readonly<Record<string, string>>;
+
+const ROOT = path.join(import.meta.dirname, '../..');
+const SIDES = { head: { ref: 'topic', sha: COMMITS.head }, base: { ref: 'main', sha: COMMITS.base } };
+const WORLD: GitHubWorld = { pulls: [{ number: 7, ...SIDES, files: [] }], branches: { main: COMMITS.base } };
+const REPORTS = {
+  'github-token': 'test-token',
+  comment: 'always',
+  'comment-key': 'review',
+  'commit-status': 'agent',
+};
+
+const payload = { passed: true, summary: 'all well', findings: [] };
 const good = submits(payload);
 const look = calls('read_file', { path: 'a.txt' });
+const shell = (command: string) => calls('shell', { command });
+const work = [look, shell('cat a.txt; exit 3'), good];
 const KEY_IN_BASE64 = Buffer.from(KEY).toString('base64');
-const refused = { message: `Incorrect API key provided: ${KEY}`, type: 'authentication_error' };
+const leak = submits({ ...payload, summary: `see ${KEY_IN_BASE64}` });
+const red = submits({ ...payload, passed: false });
+const counts = { command: 'npm test', test_count: 3, failure_count: 0, skipped_count: 0, failures: [] };
+const untested = submits({ passed: true, summary: 'Fine.', ...counts });
+const failure = (status: number, message: string): readonly Reply[] => [{ status, error: { message } }];
+const OVERFLOW = { message: 'too long', code: 'context_length_exceeded' };
+const never = () => new Promise<never>(() => undefined);
+const WITHOUT_KEY = { provider: 'openai', 'base-url': '', 'api-key': '' };
+const REPLAY = { ...WITHOUT_KEY, provider: '', model: '', replay: 'released.jsonl' };
+const MERGE = { verdicts: 'verdicts', expect: 'api, web' };
+/** Makes the clock of a run fail, as a bug would. */
+const BUG = `const start = globalThis.setTimeout;
+  globalThis.setTimeout = (call, ms, ...rest) => {
+    if (ms === 420_000) throw new RangeError('a bug');
+    return start(call, ms, ...rest);
+  };`;
+const withBug = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(BUG)}` };
 
-const work = [look, calls('shell', { command: 'cat a.txt; exit 3' }), good];
-const red = [submits({ passed: false, summary: 'two tests fail' })];
-const slow = [calls('shell', { command: 'exec sleep 600' })];
-const leak = [submits({ passed: true, summary: `see ${KEY_IN_BASE64}` })];
-const aMoment = { 'timeout-minutes': '0.05' };
-const ACCEPTED = 'success accepted 0 success';
+/** Conclusion, exit code and subtype of each reason. */
+const ENDS = {
+  accepted: 'success 0 success',
+  gate_not_met: 'failure 1 gate_not_met',
+  plain_text: 'inconclusive 1 error_plain_text',
+  refusal: 'inconclusive 1 error_refusal',
+  provider_auth: 'inconclusive 1 error_provider',
+  provider_rate_limit: 'inconclusive 1 error_provider',
+  provider_overloaded: 'inconclusive 1 error_provider',
+  provider_error: 'inconclusive 1 error_provider',
+  context_overflow: 'inconclusive 1 error_provider',
+  replay_mismatch: 'inconclusive 1 error_replay',
+  secret_in_payload: 'inconclusive 1 error_security',
+  tampered: 'inconclusive 1 error_security',
+  unsupported: 'inconclusive 1 error_evidence',
+  internal: 'inconclusive 1 error_internal',
+  sandbox: 'inconclusive 44 error_sandbox',
+  config: 'inconclusive 52 error_config',
+  max_turns: 'inconclusive 53 error_max_turns',
+  timeout: 'inconclusive 55 error_budget',
+  max_tokens: 'inconclusive 55 error_budget',
+  max_cost: 'inconclusive 55 error_budget',
+  cancelled: 'inconclusive 130 error_cancelled',
+  missing_key: 'skipped 0 skipped',
+  undecided: 'inconclusive 1 error_undecided',
+};
 
-/** Other endings through the bundle are in the tests of the command line, GitHub, privacy and invalid inputs. */
-const rows: readonly (readonly [
+/** The folders of the run that goes on. */
+let places: Places = { workspace: '', temp: '', outputFile: '' };
+
+const breakSandbox: Script = (_, index) => {
+  const run = readdirSync(places.temp).find((name) => name.startsWith('structured-agent-run-')) ?? 'absent';
+  if (index === 1) rmSync(path.join(places.temp, run, 'context'), { recursive: true });
+  return shell('echo turn');
+};
+const tamper: Script = (_, index) =>
+  index === 0 ? shell(`echo forged=true >> '${places.outputFile}'`) : good;
+const putRecording = () =>
+  cpSync(
+    path.join(ROOT, 'examples/demo/repository/recordings/released.jsonl'),
+    path.join(places.workspace, 'released.jsonl'),
+  );
+const putEnvelope = () => {
+  mkdirSync(path.join(places.workspace, 'verdicts'));
+  writeFileSync(path.join(places.workspace, 'verdicts/api.json'), JSON.stringify(green.envelope));
+};
+
+/** Sends SIGTERM when the log has a matching line. */
+function killAt(pattern: RegExp): Pick<ActionOptions, 'onLine'> {
+  return { onLine: (line, kill) => pattern.test(line) && kill('SIGTERM') };
+}
+
+interface More extends Omit<ActionOptions, 'prepare'> {
+  readonly put?: () => void;
+}
+
+/** `error` is what the envelope says, null if the payload is published. */
+type Row = [
   title: string,
-  options: ActionOptions,
-  /** Conclusion, reason, exit code, subtype. */
-  ends: string,
-  requests: number,
-  /** What the envelope's error says; null if the payload is published. */
+  reason: keyof typeof ENDS,
   error: RegExp | null,
-])[] = [
-  ['E7 a valid call', { script: work, inputs: { 'max-turns': '3' } }, ACCEPTED, 3, null],
-  ['a valid call in the other wire format', { script: work, provider: 'anthropic' }, ACCEPTED, 3, null],
-  [
-    'E15 an unmet gate',
-    { script: red, inputs: { gate: 'passed' } },
-    ...(['failure gate_not_met 1 gate_not_met', 1, null] as const),
-  ],
-  [
-    'E12 a timeout during a command',
-    { script: slow, inputs: aMoment },
-    ...(['inconclusive timeout 55 error_budget', 1, /timeout-minutes/u] as const),
-  ],
-  [
-    'E16 a rejected key',
-    { script: [{ status: 401, error: refused }] },
-    ...([
-      'inconclusive provider_auth 1 error_provider',
-      1,
-      /answered 401 .* Check that the key from api-key is valid/u,
-    ] as const),
-  ],
-  [
-    'a payload that holds the key',
-    { script: leak },
-    ...(['inconclusive secret_in_payload 1 error_security', 1, /secret/u] as const),
-  ],
+  script: Script,
+  inputs?: Texts,
+  more?: More,
 ];
 
-describe('a run', () => {
-  it.each(rows)('with %s ends as the table says', async (_, options, ends, requests, error) => {
-    const run = await runAction({
-      files: { 'a.txt': 'hello\n' },
-      ...options,
-      inputs: { schema, ...options.inputs },
-    });
-    const [conclusion, reason = '', code, subtype] = ends.split(' ');
-    const exitCode = Number(code);
-    const { outputs, envelope } = run;
-    const told = ['run-conclusion', 'run-reason', 'run-exit-code'].map((name) => outputs.get(name));
-    expect([run.exitCode, ...told]).toEqual([exitCode, conclusion, reason, String(exitCode)]);
-    const ended = { type: 'result', is_error: exitCode !== 0, exit_code: exitCode };
-    expect(envelope).toMatchObject({ ...ended, subtype, conclusion, reason });
-    expect(run.requests).toHaveLength(requests);
-    const published = error === null;
-    expect([outputs.has('structured_output'), outputs.has('passed')]).toEqual([published, published]);
-    expect(Object.hasOwn(envelope ?? {}, 'structured_output')).toBe(published);
-    if (error !== null) expect(envelope?.['error']).toMatch(error);
-    expect(run.summary).toContain(reason);
-    expect([run.survivors, run.leftovers]).toEqual([[], []]);
-    expect(left(run)).not.toContain(KEY);
-    expect(left(run)).not.toContain(KEY_IN_BASE64);
-  });
+const broken: Row[] = HAS_BWRAP
+  ? [['a sandbox that breaks', 'sandbox', /No command can be/, breakSandbox]]
+  : [];
 
-  it('sends tool results back, and publishes the payload as it was given', async () => {
-    const run = await runAction({ files: { 'a.txt': 'hello\n' }, script: work, inputs: { schema } });
-    expect(run.requests[1]?.raw).toContain('hello');
-    expect(run.requests[2]?.raw).toMatch(/exit code 3/u);
-    expect(run.outputs.get('structured_output')).toBe(JSON.stringify(payload));
-    expect(run.outputs.get('passed')).toBe('true');
-  });
+const rows: Row[] = [
+  ['E7 a valid call', 'accepted', null, work, { 'max-turns': '3' }],
+  ['E15 an unmet gate', 'gate_not_met', null, [red]],
+  ['plain text', 'plain_text', /plain text/, [{ text: 'All good.' }]],
+  ['a refusal', 'refusal', /refused/, [{ text: 'I will not.', finishReason: 'content_filter' }]],
+  [
+    'E16 a rejected key',
+    'provider_auth',
+    /answered 401 .* key from api-key/,
+    failure(401, `Incorrect API key provided: ${KEY}`),
+  ],
+  ['a rate limit', 'provider_rate_limit', /429/, failure(429, 'slow down')],
+  ['an overloaded API', 'provider_overloaded', /503/, failure(503, 'overloaded')],
+  ['a failure of the API', 'provider_error', /400/, failure(400, 'no such field')],
+  ['a full context', 'context_overflow', /too long/, [{ status: 400, error: OVERFLOW }]],
+  [
+    'a recording of another task',
+    'replay_mismatch',
+    /recorded for another/,
+    [],
+    REPLAY,
+    { put: putRecording },
+  ],
+  ['a payload that holds the key', 'secret_in_payload', /secret/, [leak]],
+  ['a changed file of the runner', 'tampered', /set_output/, tamper, { sandbox: 'off' }],
+  [
+    'a command that was not run',
+    'unsupported',
+    /no command was run/,
+    [look, untested],
+    { schema: 'test-report', 'min-coverage': '' },
+  ],
+  ['a bug', 'internal', /RangeError: a bug/, work, { 'timeout-minutes': '7' }, { variables: withBug }],
+  ...broken,
+  ['an invalid input', 'config', /max-turns/, [], { 'max-turns': 'x' }],
+  ['no key', 'config', /api-key.*OPENAI_API_KEY/, [], WITHOUT_KEY],
+  ['too many turns', 'max_turns', /max-turns/, [look], { 'max-turns': '1' }],
+  [
+    'E12 a timeout during a command',
+    'timeout',
+    /timeout-minutes/,
+    [shell('sleep 600')],
+    { 'timeout-minutes': '0.03' },
+  ],
+  ['too many tokens', 'max_tokens', /max-total-tokens/, [look], { 'max-total-tokens': '1' }],
+  [
+    'too high costs',
+    'max_cost',
+    /max-cost-usd/,
+    [look],
+    { 'max-cost-usd': '0.0001', model: 'claude-sonnet-5-5' },
+    { provider: 'anthropic' },
+  ],
+  ['E10 SIGTERM during a request', 'cancelled', /Cancelled by SIGTERM/, never, {}, killAt(/^turn 1/)],
+  ['E11 SIGTERM after a valid call', 'cancelled', null, [good], {}, killAt(/structured_output · accepted/)],
+  [
+    'a fork without a key',
+    'missing_key',
+    /Nothing was judged/,
+    [],
+    { ...WITHOUT_KEY, 'on-missing-key': 'skip' },
+  ],
+  ['a merge without one of its legs', 'undecided', /web/, [], MERGE, { entry: 'merge', put: putEnvelope }],
+];
 
-  it('writes no summary with summary: false, for any ending', async () => {
-    for (const script of [[good], [{ text: 'hm' }]]) {
-      const run = await runAction({ script, inputs: { schema, summary: 'false' } });
-      expect([run.summary, run.outputs.has('run-reason')]).toEqual(['', true]);
-    }
+/** Runs an attempt on a pull request that has these comments and statuses. */
+async function judge(
+  world: GitHubWorld,
+  attempt: string,
+  script: Script,
+  inputs: Texts = {},
+  { put, variables, ...options }: More = {},
+) {
+  const hub = await startGitHubServer({ ...WORLD, ...world });
+  const run = await runAction({
+    ...options,
+    script,
+    files: { 'a.txt': 'hello\n' },
+    inputs: { ...REPORTS, ...inputs },
+    github: { hub, event: { pull_request: { number: 7, ...SIDES } } },
+    variables: { GITHUB_RUN_ATTEMPT: attempt, ...variables },
+    prepare: async (made) => {
+      places = made;
+      checkOut(made.workspace, COMMITS.head);
+      put?.();
+    },
   });
+  await hub.close();
+  return { run, comments: hub.comments(), statuses: hub.statuses() };
+}
 
-  it.each(['', '/dev/full'])('ends with 52 if outputs cannot be written (GITHUB_OUTPUT=%s)', async (file) => {
-    const run = await runAction({ script: [good], inputs: { schema }, variables: { GITHUB_OUTPUT: file } });
-    expect(run.exitCode).toBe(52);
-    expect(run.envelope).toMatchObject({ reason: 'config', exit_code: 52 });
-  });
+let green: Pick<ActionRun, 'envelope'> & Required<Pick<GitHubWorld, 'comments' | 'statuses'>>;
+beforeAll(async () => {
+  const { run, ...reports } = await judge({}, '1', [good], { leg: 'api' });
+  green = { envelope: run.envelope, ...reports };
+  expect(green.statuses.map(({ state }) => state)).toEqual(['pending', 'success']);
+});
+
+it.each(rows)('%s: %s', async (_, reason, error, script, inputs, more) => {
+  const { run, comments, statuses } = await judge(green, '2', script, inputs, more);
+  const [conclusion = '', code, subtype] = ENDS[reason].split(' ');
+  const told = ['run-conclusion', 'run-reason', 'run-exit-code'].map((name) => run.outputs.get(name));
+  expect([run.exitCode, ...told], run.log).toEqual([Number(code), conclusion, reason, code]);
+
+  const ended = { type: 'result', exit_code: Number(code), is_error: code !== '0' };
+  expect(run.envelope).toMatchObject({ ...ended, subtype, conclusion, reason });
+  const isPublished = error === null;
+  expect([run.outputs.has('structured_output'), run.outputs.has('passed')]).toEqual([
+    isPublished,
+    isPublished,
+  ]);
+  expect(Object.hasOwn(run.envelope ?? {}, 'structured_output')).toBe(isPublished);
+  if (!isPublished) expect(run.envelope?.['error']).toMatch(error);
+
+  const sentence = `conclusion ${conclusion} · reason ${reason} `;
+  expect(run.summary).toContain(sentence);
+  expect(comments).toHaveLength(1);
+  // On a signal nothing is sent: the status is pending since the run began.
+  if (reason === 'cancelled') expect(comments).toEqual(green.comments);
+  else expect(comments[0]?.body).toContain(sentence);
+  const states = { success: 'success', failure: 'failure' };
+  const state = reason === 'cancelled' ? 'pending' : (Reflect.get(states, conclusion) ?? 'error');
+  expect(statuses.at(-1)).toMatchObject({ state, sha: COMMITS.head });
+
+  expect([run.survivors, run.leftovers]).toEqual([[], []]);
+  expect(left(run)).not.toContain(KEY);
+  expect(left(run)).not.toContain(KEY_IN_BASE64);
+});
+
+it('every reason of the envelope’s schema is in this table', () => {
+  const { properties } = JSON.parse(readFileSync(path.join(ROOT, 'schemas/envelope.schema.json'), 'utf8'));
+  expect(Object.keys(ENDS).toSorted()).toEqual(properties.reason.enum.toSorted());
+  const missing = HAS_BWRAP ? [] : ['sandbox'];
+  expect([...new Set(rows.map(([, reason]) => reason)), ...missing].toSorted()).toEqual(
+    Object.keys(ENDS).toSorted(),
+  );
+});
+
+it('a valid call sends tool results back, publishes the payload as it was given, and sets all outputs of action.yml', async () => {
+  const run = await runAction({ files: { 'a.txt': 'hello\n' }, script: work });
+  expect(run.requests[1]?.raw).toContain('hello');
+  expect(run.requests[2]?.raw).toMatch(/exit code 3/u);
+  expect(run.outputs.get('structured_output')).toBe(JSON.stringify(payload));
+  expect(run.outputs.get('passed')).toBe('true');
+  expect([...run.outputs.keys()].toSorted()).toEqual(Object.keys(OUTPUTS).toSorted());
+});
+
+it('no summary is written with summary: false', async () => {
+  const run = await runAction({ script: [{ text: 'hm' }], inputs: { summary: 'false' } });
+  expect([run.summary, run.outputs.get('run-reason')]).toEqual(['', 'plain_text']);
+});
+
+it('outputs that cannot be written end a run with 52', async () => {
+  const run = await runAction({ script: [good], variables: { GITHUB_OUTPUT: '/dev/full' } });
+  expect(run.exitCode).toBe(52);
+  expect(run.envelope).toMatchObject({ reason: 'config', exit_code: 52 });
 });

@@ -1,4 +1,4 @@
-/** Which vendor the bundle asks, with which key and SDK, and what it loads before. */
+/** Which vendor the bundle asks, by a proxy, with which key and SDK, and what it loads before. */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -15,6 +15,7 @@ import { left, runAction, submits } from '../support/fakes/runner/action.ts';
 import { makeFolder } from '../support/surroundings.ts';
 
 const good = submits({ passed: true, summary: 'all well' });
+const PASSWORD = 'proxy-pass-w0rd';
 const HOSTS = ['api.openai.com', 'api.anthropic.com', 'generativelanguage.googleapis.com'];
 
 /** Every variable that a provider or an SDK reads. None of them may select anything. */
@@ -42,7 +43,7 @@ beforeAll(async () => {
   model = await startModel(() => good);
   front = await startTlsFront(authority, HOSTS, model.url);
   const hosts = Object.fromEntries(HOSTS.map((host) => [`${host}:443`, `http://127.0.0.1:${front.port}`]));
-  proxy = await startProxy({ hosts });
+  proxy = await startProxy({ hosts, credentials: `me:${PASSWORD}` });
 });
 afterAll(async () => {
   await proxy.close();
@@ -136,7 +137,10 @@ describe('the bundle', () => {
     async ({ provider, model: name, asked, header, sdk }) => {
       const loads = watchLoads();
       const [models, tunnels] = [model.requests.length, proxy.requests.length];
-      const network = { HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: authority.file };
+      const network = {
+        HTTPS_PROXY: proxy.url.replace('//', `//me:${PASSWORD}@`),
+        SSL_CERT_FILE: authority.file,
+      };
       const variables = { ...EVERY_KEY, ...loads.variables, ...network };
       const run = await runAction({ inputs: { ...absent, model: name }, variables });
       expect(run.envelope).toMatchObject({ reason: 'accepted', provider });
@@ -153,7 +157,8 @@ describe('the bundle', () => {
       expect(JSON.stringify(others)).not.toMatch(/key-of|token-of|x-trap/u);
       expect(loads.sdks()).toEqual([sdk]);
       expect(Number(run.outputs.get('run-cost-usd'))).toBeGreaterThan(0);
-      expect(left(run)).not.toMatch(/key-of|token-of/u);
+      expect(run.log).toContain(`::add-mask::${PASSWORD}`);
+      expect(`${left(run)}${proxy.seen()}`).not.toMatch(/key-of|token-of|proxy-pass/u);
     },
   );
 

@@ -1,59 +1,58 @@
+/** Signals and the time limit end a run of the bundle, whatever it does. */
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createMark, isAlive, until } from '../sandbox/world.ts';
+import { createMark, gitIn, isAlive, until } from '../sandbox/world.ts';
+import type { Reply } from '../support/fakes/model/server.ts';
 import { type ActionOptions, calls, runAction, submits } from '../support/fakes/runner/action.ts';
+import { commitChange } from '../support/worlds/pull-request.ts';
 
 /** Milliseconds between the first signal and the runner's kill. Without an end, a run here takes minutes. */
 const RUNNER_KILLS_MS = 7_500;
 const cancelled = { reason: 'cancelled', exit_code: 130, subtype: 'error_cancelled' };
 const good = submits({ passed: true, summary: 'all well' });
+const shell = (command: string) => calls('shell', { command });
 const never = () => new Promise<never>(() => undefined);
-const STUBBORN = 'trap "" TERM INT; (setsid sleep 300 &); bash -c "exec sleep 300"';
 
-/** Runs until the log has a matching line, then sends the signals. Ends before the runner would kill. */
-async function interrupt(line: RegExp, signals: readonly NodeJS.Signals[], options: ActionOptions) {
+/** Runs until `isTime` settles or the log has a matching line, then sends the signals; ends before the runner would kill. */
+async function interrupt(
+  when: RegExp | Promise<unknown>,
+  signals: readonly NodeJS.Signals[],
+  options: ActionOptions,
+) {
   let sentAt = Number.NEGATIVE_INFINITY;
   const waiting = [...signals];
+  const send = (kill: (signal: NodeJS.Signals) => void) => {
+    if (waiting.length > 0) sentAt = performance.now();
+    for (const signal of waiting.splice(0)) kill(signal);
+  };
   const run = await runAction({
     ...options,
-    onLine: (text, kill) => {
-      if (waiting.length === 0 || !line.test(text)) return;
-      sentAt = performance.now();
-      for (const signal of waiting.splice(0)) kill(signal);
-    },
+    onLine: (text, kill) => when instanceof RegExp && when.test(text) && send(kill),
+    meanwhile: (kill) => when instanceof Promise && void when.then(() => send(kill)),
   });
   expect(performance.now() - sentAt).toBeLessThan(RUNNER_KILLS_MS);
   // Complete and consistent, whatever was going on.
   expect(run.outputs.get('run-exit-code')).toBe(String(run.exitCode));
   expect(run.envelope?.['exit_code']).toBe(run.exitCode);
-  expect([run.survivors, run.leftovers]).toEqual([[], []]);
   return run;
 }
 
+// SIGTERM during a request, and after the payload was accepted: see the table of endings.
 describe('a signal', () => {
+  const STUBBORN = 'trap "" TERM INT; (setsid sleep 300 &); bash -c "exec sleep 300"';
   it.each<[string, RegExp, readonly NodeJS.Signals[], NonNullable<ActionOptions['script']>]>([
-    ['E10 SIGINT during a request', /^turn 1/u, ['SIGINT'], never],
     ['E10 SIGTERM and then SIGINT during a request', /^turn 1/u, ['SIGTERM', 'SIGINT'], never],
-    ['E10 SIGTERM during a command', /▸ shell/u, ['SIGTERM'], [calls('shell', { command: STUBBORN })]],
-    ['E10 SIGTERM before the inputs are read', /^::add-mask::/u, ['SIGTERM'], [good]],
+    ['E10 SIGTERM during a command', /▸ shell/u, ['SIGTERM'], [shell(STUBBORN)]],
+    ['E10 SIGINT before the inputs are read', /^::add-mask::/u, ['SIGINT'], [good]],
   ])('%s ends with 130 before the runner kills, without a payload', async (_, line, signals, script) => {
     const run = await interrupt(line, signals, { script });
-    expect(run.exitCode).toBe(130);
     expect(run.envelope).toMatchObject(cancelled);
     expect(run.envelope?.['error']).toMatch(/Cancelled by SIG(?:INT|TERM)/u);
     expect(run.outputs.has('structured_output')).toBe(false);
-    expect(run.summary).toContain('cancelled');
-  });
-
-  it('E11 after the payload was accepted ends with 130 and publishes the payload', async () => {
-    const run = await interrupt(/structured_output · accepted/u, ['SIGTERM'], { script: [good] });
-    expect(run.exitCode).toBe(130);
-    expect(run.envelope).toMatchObject({
-      ...cancelled,
-      structured_output: { passed: true, summary: 'all well' },
-    });
-    expect(run.outputs.get('run-conclusion')).toBe('inconclusive');
-    expect(run.outputs.get('structured_output')).toBe('{"passed":true,"summary":"all well"}');
+    expect([run.survivors, run.leftovers]).toEqual([[], []]);
   });
 
   it('E10 during the wait that a server asked for ends with 130', async () => {
@@ -63,17 +62,12 @@ describe('a signal', () => {
       asked.resolve();
       return { status: 429, retryAfter: 50, error };
     };
-    let sentAt = 0;
-    const meanwhile: ActionOptions['meanwhile'] = (kill) =>
-      void asked.promise
-        .then(() => sleep(500))
-        .then(() => {
-          sentAt = performance.now();
-          kill('SIGTERM');
-        });
-    const run = await runAction({ script, meanwhile });
-    expect(performance.now() - sentAt).toBeLessThan(RUNNER_KILLS_MS);
-    expect([run.exitCode, run.requests.length]).toEqual([130, 1]);
+    const run = await interrupt(
+      asked.promise.then(() => sleep(500)),
+      ['SIGTERM'],
+      { script },
+    );
+    expect(run.requests).toHaveLength(1);
     expect(run.envelope).toMatchObject(cancelled);
   });
 
@@ -81,12 +75,107 @@ describe('a signal', () => {
     // The signal may come before or after the last output.
     const run = await interrupt(/^─{5}/u, ['SIGTERM'], { script: [good] });
     expect([0, 130]).toContain(run.exitCode);
+    expect([run.survivors, run.leftovers]).toEqual([[], []]);
+  });
+});
+
+describe('what takes long to judge', () => {
+  /** Milliseconds after the reply at which the signal is sent: it is being judged, or was already. */
+  const JUDGED_MS = 300;
+  const REVIEW = { passed: true, complete: true, summary: 'Fine.' };
+  const findings = Array.from({ length: 2_000 }, (_, at) => ({
+    ...{ severity: 'warning', category: 'tests', title: 'Look.', message: 'so '.repeat(200) },
+    ...{ path: 'a.txt', line: at + 1 },
+    quote: `${'not there '.repeat(20)}${at}`,
+  }));
+  const lines = Array.from({ length: 20_000 }, (_, at) => `line ${at} of a file that is searched\n`).join('');
+
+  /** Adds 20,000 files 700 folders deep to the branch `topic`, without a checkout of them. */
+  function commitDeep(workspace: string): void {
+    const folder = 'd/'.repeat(700);
+    const files = Array.from({ length: 20_000 }, (_, at) => `M 100644 inline ${folder}${at}\ndata 2\nx\n\n`);
+    const head =
+      'commit refs/heads/topic\ncommitter t <t@example.com> 0 +0000\ndata 4\ndeep\nfrom refs/heads/topic^0\n';
+    execFileSync('git', ['fast-import', '--quiet'], { cwd: workspace, input: head + files.join('') });
+  }
+
+  interface Heavy {
+    readonly title: string;
+    readonly reply: Reply;
+    readonly commit?: (workspace: string) => void;
+  }
+  const heavy: readonly Heavy[] = [
+    { title: 'a payload of 2 MB with 2,000 findings', reply: submits({ ...REVIEW, findings }) },
+    {
+      title: 'a command line of 119 KB',
+      reply: shell(`: ${'d/../a.txt '.repeat(119_000 / 11)}`),
+    },
+    {
+      title: '20,000 changed names 700 folders deep',
+      reply: submits({ ...REVIEW, findings: findings.slice(0, 1) }),
+      commit: commitDeep,
+    },
+  ];
+
+  /** Runs on a push; the model sends a heavy reply, and then none. */
+  async function judge(
+    { reply, commit }: Heavy,
+    limit: Readonly<Record<string, string>>,
+    replied: (kill: (signal: NodeJS.Signals) => void) => void,
+  ) {
+    const variables: Record<string, string> = {};
+    let kill: (signal: NodeJS.Signals) => void = () => undefined;
+    return runAction({
+      inputs: { schema: 'code-review', ...limit },
+      variables,
+      async prepare({ workspace }) {
+        const { before } = commitChange(workspace, { 'a.txt': lines }, { 'a.txt': `${lines}one more\n` });
+        commit?.(workspace);
+        const file = path.join(workspace, '../event.json');
+        const after = gitIn(workspace, 'rev-parse', 'HEAD');
+        writeFileSync(file, JSON.stringify({ ref: 'refs/heads/topic', before, after }));
+        Object.assign(variables, { GITHUB_SHA: after, GITHUB_EVENT_PATH: file });
+      },
+      meanwhile(given) {
+        kill = given;
+      },
+      script(_, index) {
+        // The sandbox is open once this has been read.
+        if (index === 0) return calls('read_file', { path: 'a.txt' });
+        if (index > 1) return never();
+        replied(kill);
+        return reply;
+      },
+    });
+  }
+
+  it.each(heavy)('SIGTERM ends a run with $title', async (row) => {
+    let sentAt = 0;
+    const run = await judge(
+      row,
+      {},
+      (kill) =>
+        void sleep(JUDGED_MS).then(() => {
+          sentAt = performance.now();
+          kill('SIGTERM');
+        }),
+    );
+    expect(run.envelope).toMatchObject(cancelled);
+    expect(performance.now() - sentAt).toBeLessThan(10_000);
+  });
+
+  it.each(heavy)('the time limit ends a run with $title', async (row) => {
+    const startedAt = performance.now();
+    const run = await judge(row, { 'timeout-minutes': '0.05' }, () => undefined);
+    // A payload that was only doubted is taken when the time is up.
+    expect(['timeout', 'accepted']).toContain(run.envelope?.['reason']);
+    expect(performance.now() - startedAt).toBeLessThan(12_000);
   });
 });
 
 it('SIGKILL with sandbox: off leaves no command behind', async () => {
   const mark = createMark('left');
-  const script = [calls('shell', { command: `sh -c 'sleep 300; : ${mark}'` })];
+  const script = [shell(`sh -c 'sleep 300; : ${mark}'`)];
   const meanwhile: ActionOptions['meanwhile'] = (kill) =>
     void until(() => isAlive(mark)).then(() => kill('SIGKILL'));
   const run = await runAction({ inputs: { sandbox: 'off' }, script, meanwhile });

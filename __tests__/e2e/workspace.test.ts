@@ -1,6 +1,6 @@
 /** The checkout and the files that later steps trust, after an agent that changes whatever it can. */
 import { execFileSync } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -80,19 +80,9 @@ describe('the checkout', () => {
     expect(left).toEqual(changed);
   });
 
-  it('has no patch if the agent changed nothing, or if it is no repository', async () => {
-    const clean = await runIn('true');
-    const plain = await runAction({ script: [calls('shell', { command: 'echo x > new' }), good] });
-    expect([clean, plain].map(({ outputs }) => outputs.get('run-patch-file') ?? '')).toEqual(['', '']);
-  });
-
-  it('has no patch if a secret is in it, and the log says so', async () => {
-    const script: ActionOptions['script'] = (_, index) =>
-      index === 0 ? calls('shell', { command: `printf 'x\\0%s' '${KEY}' > a.bin; echo fine > c` }) : good;
-    const run = await runIn('', { files: { 'a.txt': 'one\n' }, script });
-    expect(run.exitCode).toBe(0);
-    expect(run.outputs.get('run-patch-file') ?? '').toBe('');
-    expect(run.log).toContain('There is no patch: a secret that this run knows is in it.');
+  it('has no patch if it is no repository', async () => {
+    const run = await runAction({ script: [calls('shell', { command: 'echo x > new' }), good] });
+    expect([run.exitCode, run.outputs.get('run-patch-file')]).toEqual([0, '']);
   });
 
   it.runIf(HAS_BWRAP)(
@@ -110,27 +100,22 @@ describe('the checkout', () => {
   );
 });
 
-describe('a file that later steps trust', () => {
-  it.each(['set_output', 'set_env', 'add_path', 'save_state', 'step_summary'])(
-    'is restored when an agent without a sandbox writes into %s, and the run is not green',
-    async (name) => {
-      let [file, after] = ['', ''];
-      const forge = () => calls('shell', { command: `printf 'for%s=true\\n' ged >> '${file}'` });
-      const run = await runAction({
-        script: (_, index) => (index === 0 ? forge() : good),
-        inputs: { sandbox: 'off' },
-        prepare: ({ temp }) => {
-          file = path.join(temp, '_runner_file_commands', name);
-          return Promise.resolve();
-        },
-        onEnd: () => {
-          after = readFileSync(file, 'utf8');
-        },
-      });
-      expect([run.exitCode, run.outputs.get('run-reason')]).toEqual([1, 'tampered']);
-      expect([run.outputs.has('passed'), run.outputs.has('structured_output')]).toEqual([false, false]);
-      expect(run.envelope?.['error']).toContain(name);
-      expect(after).not.toContain('forged');
+it('files that later steps trust are restored if an agent without a sandbox writes into them', async () => {
+  const names = ['set_output', 'set_env', 'add_path', 'save_state', 'step_summary'];
+  let [folder, after] = ['', ''];
+  const forge = () =>
+    calls('shell', { command: `cd '${folder}'; echo forged=true | tee -a ${names.join(' ')}` });
+  const run = await runAction({
+    script: (_, index) => (index === 0 ? forge() : good),
+    inputs: { sandbox: 'off' },
+    prepare: async ({ outputFile }) => {
+      folder = path.dirname(outputFile);
     },
-  );
+    onEnd: () => {
+      after = sh('cat *', folder);
+    },
+  });
+  expect([run.exitCode, run.outputs.get('run-reason')]).toEqual([1, 'tampered']);
+  expect(names).toContainEqual(/[a-z]+_[a-z]+(?= was changed)/u.exec(String(run.envelope?.['error']))?.[0]);
+  expect(after).not.toContain('forged=');
 });

@@ -1,7 +1,6 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { readTrustedFile } from '../../src/config/workspace-file.ts';
 import { signEnvelope } from '../../src/envelope/signature.ts';
 import { type MergeInputName, parseMergeConfig } from '../../src/merge/config.ts';
@@ -11,8 +10,8 @@ import type { Report } from '../../src/reporters/report-types.ts';
 import type { EndListener } from '../../src/run/signals.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
 import { sampleReport } from '../reporters/sample-report.ts';
-import { knowSecrets } from '../support/surroundings.ts';
-import { localFiles } from '../support/worlds/quiet.ts';
+import { knowSecrets, makeFolder } from '../support/surroundings.ts';
+import { localFiles, quietWorld } from '../support/worlds/quiet.ts';
 import { SUBJECT as SAMPLE_SUBJECT } from './votes.ts';
 
 type Inputs = Partial<Record<MergeInputName, string>>;
@@ -25,12 +24,12 @@ const SUBJECT: Subject = {
 const KEY = 'k'.repeat(32);
 const SECRET = 'correct-horse-battery-staple';
 
+const folders = makeFolder();
 let base = '';
-beforeEach(async () => {
-  base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'run-merge-')));
-  await mkdir(path.join(base, 'verdicts'));
+beforeEach(() => {
+  base = mkdtempSync(path.join(folders, 'merge-'));
+  mkdirSync(path.join(base, 'verdicts'));
 });
-afterEach(() => rm(base, { recursive: true, force: true }));
 
 /** The envelope of a leg that passes. */
 function passing(leg: string, changes: Partial<Report> = {}): JsonObject {
@@ -40,38 +39,30 @@ function passing(leg: string, changes: Partial<Report> = {}): JsonObject {
 
 const signed = (each: JsonObject) => ({ ...each, signature: signEnvelope(each, KEY) });
 
-function keep(name: string, content: JsonObject | string): Promise<void> {
+function keep(name: string, content: JsonObject | string): void {
   const text = typeof content === 'string' ? content : JSON.stringify(content);
-  return writeFile(path.join(base, 'verdicts', `${name}.json`), text);
+  writeFileSync(path.join(base, 'verdicts', `${name}.json`), text);
 }
 
 async function merge(inputs: Inputs = {}, more: Partial<MergeWorld> = {}) {
   const steps: string[] = [];
   const secrets = knowSecrets(SECRET);
-  const raw = new Map<MergeInputName, string>();
-  for (const [name, value] of Object.entries({ verdicts: 'verdicts', expect: 'api, web', ...inputs }))
-    raw.set(name as MergeInputName, value);
+  const given = { verdicts: 'verdicts', expect: 'api, web', ...inputs };
+  const raw = new Map(Object.entries(given) as [MergeInputName, string][]);
   const report = await runMerge(parseMergeConfig(raw), {
-    entry: 'action',
-    environment: {},
-    version: '0.0.0',
+    ...quietWorld(base, base),
+    runFolder: null,
     secrets,
     subject: SUBJECT,
-    locate: () => null,
     results: base,
-    runFolder: null,
-    restoreRunnerFiles: () => undefined,
     files: localFiles((name) =>
       readTrustedFile(name, { root: base, outside: 'refused', maxBytes: 1_000_000 }),
     ),
-    findPolicyChanges: async () => [],
     resolveVerdicts: async (typed) => path.join(base, typed),
     anyCommit: false,
-    listen: () => undefined,
     openReporters: async () => [{ name: 'probe', report: async () => void steps.push('reporter') }],
     writeEnvelope: () => void steps.push('envelope'),
     writeOutputs: () => void steps.push('outputs'),
-    warn: () => undefined,
     ...more,
   });
   const { exitCode, conclusion, reason, published, error } = report.verdict;
@@ -89,10 +80,10 @@ describe('a merge', () => {
     const order = ['envelope', 'outputs', 'reporter'];
     expect(await merge({ votes: 'most' })).toMatchObject({ end: WRONG, steps: order });
     expect(await merge()).toMatchObject({ end: WRONG, steps: order });
-    await keep('a', passing('api'));
+    keep('a', passing('api'));
     const tallied = (tally: object) => ({ steps: order, written: { merged: { tally } } });
     expect(await merge()).toMatchObject({ end: UNDECIDED, ...tallied({ abstain: 1 }) });
-    await keep('b', passing('web'));
+    keep('b', passing('web'));
     expect(await merge()).toMatchObject({ end: PASSED, ...tallied({ pass: 2 }) });
   });
 
@@ -106,16 +97,16 @@ describe('a merge', () => {
       'it is no envelope of this action: see ',
     ],
   ])('is refused for %s beside its envelopes, by name', async (_, content, message) => {
-    await keep('a', passing('api'));
-    await keep('b', passing('web'));
+    keep('a', passing('api'));
+    keep('b', passing('web'));
     expect(await merge()).toMatchObject({ end: PASSED });
-    await keep('c', content);
+    keep('c', content);
     expect(await merge()).toMatchObject({ end: WRONG, error: expect.stringContaining(message) });
   });
 
   it('is refused for envelopes that are not signed with its key', async () => {
-    await keep('a', signed(passing('api')));
-    await keep('b', signed(passing('web')));
+    keep('a', signed(passing('api')));
+    keep('b', signed(passing('web')));
     expect(await merge({ 'signing-key': KEY })).toMatchObject({ end: PASSED });
     expect(await merge({ 'signing-key': 'x'.repeat(32) })).toMatchObject({
       end: WRONG,
@@ -125,7 +116,7 @@ describe('a merge', () => {
     });
     // A later attempt whose envelope cannot count must not leave the earlier verdict in place.
     const subject = { ...SUBJECT, run_attempt: 2 };
-    await keep('c', passing('web', { subject, payload: { passed: false } }));
+    keep('c', passing('web', { subject, payload: { passed: false } }));
     expect(await merge({ 'signing-key': KEY }, { subject })).toMatchObject({
       end: WRONG,
       error: expect.stringContaining('The folder holds 1 file that cannot count. "c.json": it is not signed'),
@@ -140,7 +131,7 @@ describe('a merge', () => {
   it('has the commit that its legs judged, if they judged one', async () => {
     const judged = async (...commits: readonly (string | null)[]) => {
       for (const [at, checked_out] of commits.entries())
-        await keep(`${at}`, passing(at === 0 ? 'api' : 'web', { subject: { ...SUBJECT, checked_out } }));
+        keep(`${at}`, passing(at === 0 ? 'api' : 'web', { subject: { ...SUBJECT, checked_out } }));
       return (await merge({}, { subject: { ...SUBJECT, checked_out: 'e'.repeat(40) } })).report.subject;
     };
     const [one, other] = ['b'.repeat(40), 'c'.repeat(40)];
@@ -148,15 +139,15 @@ describe('a merge', () => {
     for (const second of [other, null])
       expect(await judged(one, second)).toEqual({ ...SUBJECT, checked_out: null });
     const subject = { ...SUBJECT, sha: other };
-    await keep('0', passing('api', { subject }));
-    await keep('1', passing('web', { subject }));
+    keep('0', passing('api', { subject }));
+    keep('1', passing('web', { subject }));
     expect(await merge()).toMatchObject({ end: WRONG });
     expect((await merge({}, { anyCommit: true })).report.subject?.sha).toBe(other);
   });
 
   it('ends with a signal while it reads', async () => {
     let listener: EndListener | null = null;
-    for (const name of ['a', 'b']) await keep(name, passing(name));
+    for (const name of ['a', 'b']) keep(name, passing(name));
     const { end } = await merge(
       {},
       {
@@ -188,20 +179,20 @@ describe('the gate of a merge', () => {
     [gate, { score: 4 }, FAILED],
     ['{"properties":', { passed: true }, WRONG],
   ])('%s on %j', async (given, payload, end) => {
-    await keep('a', passing('api', { payload, gate: { status: 'none', issues: [] } }));
+    keep('a', passing('api', { payload, gate: { status: 'none', issues: [] } }));
     expect(await merge({ gate: given, expect: 'api' })).toMatchObject({ end });
   });
 
   it('does not pass a leg whose own gate is not met', async () => {
     const ended = { conclusion: 'failure', reason: 'gate_not_met', subtype: 'gate_not_met' } as const;
     const verdict = { ...ended, exitCode: 1, published: true, error: 'No.' } as const;
-    await keep('a', passing('api', { verdict, gate: { status: 'not_met', issues: [] } }));
+    keep('a', passing('api', { verdict, gate: { status: 'not_met', issues: [] } }));
     expect(await merge({ gate: 'off', expect: 'api' })).toMatchObject({ end: FAILED });
   });
 
   it('in a file is compared with the changes of the pull request, and its hash is recorded', async () => {
-    await writeFile(path.join(base, 'gate.json'), gate);
-    await keep('a', passing('api', { payload: { score: 4 } }));
+    writeFileSync(path.join(base, 'gate.json'), gate);
+    keep('a', passing('api', { payload: { score: 4 } }));
     const change = { what: 'gate', path: 'gate.json', change: 'modified', applied: true } as const;
     const searched: unknown[] = [];
     const findPolicyChanges = async (files: readonly unknown[]) => {

@@ -2,9 +2,51 @@ import { describe, expect, it } from 'vitest';
 import { InputError, ProviderError, ReplayError } from '../../src/errors.ts';
 import { readRecording } from '../../src/replay/recording.ts';
 import { createReplay, type Task } from '../../src/replay/replay.ts';
-import { answerLine, failureLine, HASH, headerLine, recordingText } from '../support/worlds/recordings.ts';
 
+const HASH = 'a'.repeat(64);
 const OTHER = 'b'.repeat(64);
+
+type Line = Readonly<Record<string, unknown>>;
+
+/** The first line. */
+function headerLine(more: Line = {}): Line {
+  return {
+    type: 'recording',
+    format: 1,
+    model: 'scripted-1',
+    provider: 'openai-compatible',
+    schema_sha256: HASH,
+    prompt_sha256: HASH,
+    tools: ['read_file', 'structured_output'],
+    working_directory: '/recorded/there',
+    created: '2026-01-02T03:04:05.678Z',
+    version: '0.1.0',
+    ...more,
+  };
+}
+
+/** A response to the task with one tool call. */
+function answerLine(more: Line = {}): Line {
+  return {
+    type: 'answer',
+    text: 'I look.',
+    tool_calls: [{ id: 'call_1', name: 'read_file', arguments: '{"path":"a.txt"}', status: 'complete' }],
+    stop_reason: 'tool_calls',
+    usage: { input_tokens: 100, output_tokens: 10, cached_input_tokens: 0, cache_write_tokens: 0 },
+    model: 'scripted-1-2026',
+    ...more,
+  };
+}
+
+/** A failure of the model's API. */
+function failureLine(more: Line = {}): Line {
+  return { type: 'failure', failure: 'rate_limit', status: 429, message: 'slow down', ...more };
+}
+
+/** Joins lines to the text of a recording. */
+function recordingText(...lines: readonly unknown[]): string {
+  return lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('');
+}
 
 async function start(lines: readonly unknown[], more: Partial<Task> = {}) {
   const provider = createReplay(await readRecording(recordingText(...lines)), {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll } from 'vitest';
 import { InputError } from '../../src/errors.ts';
-import { createLog, type Log } from '../../src/reporters/log.ts';
+import { createLog } from '../../src/reporters/log.ts';
 import { createSecrets, type Secrets } from '../../src/text/secrets.ts';
 import { writeCommands } from './fakes/runner/commands.ts';
 
@@ -23,14 +23,8 @@ export function knowSecrets(...values: readonly string[]): Secrets {
   return secrets;
 }
 
-interface CapturedLog {
-  readonly log: Log;
-  /** The text written so far. */
-  text(): string;
-}
-
-/** Opens a log in memory; stop-commands uses `token`. */
-export function captureLog(secrets = createSecrets(), token: () => string = () => 'tok'): CapturedLog {
+/** Opens a log in memory, with the text written so far; stop-commands uses `token`. */
+export function captureLog(secrets = createSecrets(), token: () => string = () => 'tok') {
   let text = '';
   const core = writeCommands((part) => {
     text += part;

@@ -16,3 +16,9 @@ export function skipWaits(onWait: () => void = () => undefined): number[] {
   });
   return waits;
 }
+
+const IMMEDIATE = `const start = globalThis.setTimeout;
+  globalThis.setTimeout = (call, ms, ...rest) => start(call, String(call).includes('doExecute') ? 0 : ms, ...rest);`;
+
+/** Makes a program of Node skip these waits, one to three seconds between two requests that write. */
+export const SKIP_WAITS = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(IMMEDIATE)}` };

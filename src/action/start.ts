@@ -9,6 +9,8 @@ import { readEvent } from '../github/event.ts';
 import { findRunnerFiles } from '../github/runner.ts';
 import { proxySecrets } from '../network/network.ts';
 import { createLog, type Log, maskCommands } from '../reporters/log.ts';
+import { trapSignals } from '../run/signals.ts';
+import type { World } from '../run/world.ts';
 import { createSecrets, findSecrets, type Secrets } from '../text/secrets.ts';
 import { once } from '../text/wait.ts';
 
@@ -19,6 +21,7 @@ export type Step = Runner & {
   readonly openLog: () => Promise<Log>;
   /** Logs a warning as soon as the log is open. */
   readonly warn: (text: string) => void;
+  readonly listen: World['listen'];
 };
 
 /** The settings that every step has; a merge has neither a working directory nor trusted files, and is not a leg. */
@@ -30,6 +33,7 @@ export type StepConfig = Reporting &
 export async function startStep(name: string, work: (step: Step) => Promise<number>): Promise<void> {
   // A process that has nothing left to wait for ends at once, and must not look green.
   process.exitCode = 1;
+  const listen = trapSignals();
   const environment = process.env;
   const secrets = createSecrets();
   for (const value of [...findSecrets(environment), ...proxySecrets(environment)]) {
@@ -42,7 +46,14 @@ export async function startStep(name: string, work: (step: Step) => Promise<numb
   const warn = (text: string) =>
     void openLog().then((log) => log.warning(text, { title: 'structured-agent' }));
   try {
-    process.exitCode = await work({ ...readRunner(environment), environment, secrets, openLog, warn });
+    process.exitCode = await work({
+      ...readRunner(environment),
+      environment,
+      secrets,
+      openLog,
+      warn,
+      listen,
+    });
   } catch (error) {
     const log = await openLog();
     log.error(`${name} could not start: ${messageOf(error)}`);

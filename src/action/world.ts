@@ -11,7 +11,6 @@ import { createHub, type Hub } from '../github/pull-request.ts';
 import { keepFiles } from '../github/runner.ts';
 import { createFetch } from '../network/network.ts';
 import { createLocator, findCheckout } from '../reporters/places.ts';
-import { trapSignals } from '../run/signals.ts';
 import type { EndWorld, World } from '../run/world.ts';
 import { READ } from '../text/limits.ts';
 import type { Step, StepConfig } from './start.ts';
@@ -72,7 +71,7 @@ export function createActionWorld(step: Step, config: StepConfig, isResolved: bo
     findContext: () => findChangeContext(hub, warn),
     findPolicyChanges: (files, read) => findPolicyChanges(files, policy, Promise.resolve(read)),
     fetch,
-    listen: trapSignals,
+    listen: step.listen,
     async openReporters() {
       const { createReporters } = await import('./reporters.ts');
       const log = await openLog();

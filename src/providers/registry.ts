@@ -36,18 +36,19 @@ const compatible: ProviderRow = {
   load: async () => (await import('./openai-chat.ts')).createOpenAiChat,
 };
 
-export const registry = {
-  openai: {
-    ...compatible,
+/** Creates a row, of a type that does not name the adapters: the types of the package would need theirs. */
+const createRow = (row: Partial<ProviderRow>): ProviderRow => ({ ...compatible, ...row });
+
+const rows = {
+  openai: createRow({
     baseUrl: 'https://api.openai.com/v1',
     keyVariable: 'OPENAI_API_KEY',
     models: /^(?:gpt-|chatgpt-|o[134](?:-|$))/u,
     dialect: 'openai',
     priceList: 'openai',
     load: async () => (await import('./openai-responses.ts')).createOpenAiResponses,
-  },
-  anthropic: {
-    ...compatible,
+  }),
+  anthropic: createRow({
     baseUrl: 'https://api.anthropic.com',
     endpoint: (baseUrl) => baseUrl.replace(/\/v1$/u, ''),
     keyVariable: 'ANTHROPIC_API_KEY',
@@ -56,28 +57,28 @@ export const registry = {
     dialect: 'anthropic',
     priceList: 'anthropic',
     load: async () => (await import('./anthropic.ts')).createAnthropic,
-  },
-  gemini: {
-    ...compatible,
+  }),
+  gemini: createRow({
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     keyVariable: 'GEMINI_API_KEY',
     models: /^gemini-/u,
     dialect: 'gemini',
     priceList: 'google',
-  },
-  'azure-openai': {
-    ...compatible,
+  }),
+  'azure-openai': createRow({
     baseUrlForm: "your resource's endpoint, of the form https://NAME.openai.azure.com",
     endpoint: (baseUrl) => `${baseUrl.replace(/\/openai(?:\/v1)?$/u, '')}/openai/v1`,
     keyVariable: 'AZURE_OPENAI_API_KEY',
     keyHeader: 'api-key',
     dialect: 'openai',
     priceList: 'azure',
-  },
+  }),
   'openai-compatible': compatible,
-} satisfies Readonly<Record<string, ProviderRow>>;
+};
 
-export type ProviderName = keyof typeof registry;
+export type ProviderName = keyof typeof rows;
+
+export const registry: Readonly<Record<ProviderName, ProviderRow>> = rows;
 
 /** The settings of a provider, from which those of its adapter are made. */
 export interface ProviderSettings
@@ -97,10 +98,7 @@ export function providerByName(model: string): ProviderName | null {
   return PROVIDERS.find((name) => registry[name].models?.test(model)) ?? null;
 }
 
-/**
- * Returns a base URL without slashes at its end.
- * @throws InputError if it is not the whole URL of a server, and nothing else.
- */
+/** Returns a base URL without slashes at its end. @throws InputError if it is not the URL of a server and nothing else */
 export function parseBaseUrl(text: string): string {
   const problem = (what: string) => new InputError('base-url', what);
   const url = URL.parse(text);

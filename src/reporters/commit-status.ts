@@ -27,15 +27,15 @@ export function createCommitStatus({ set, ...options }: CommitStatusOptions): Re
   let pending: Promise<unknown> = Promise.resolve();
   return {
     name: 'commit status',
-    network: true,
     event(event) {
       if (event.type !== 'run_started') return;
       // Whatever makes this request fail makes the final one fail too, and that failure is reported.
       pending = set({ state: 'pending', description: 'The agent is at work.' }).catch(() => undefined);
     },
-    async report(report) {
-      // Wait for `pending`: if it arrived last, it would overwrite the verdict.
+    async report(report, signal) {
+      // If it arrived last, it would overwrite the verdict; after a signal there is only time for it.
       await pending;
+      if (signal.aborted) return;
       const isSet = await set(statusOf(report, options), report.view?.statusCommit?.(report));
       if (!isSet) throw new Error('This run is about no commit.');
     },

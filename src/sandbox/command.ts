@@ -172,9 +172,7 @@ function openStartShell(backend: Backend, shell: string) {
       return true;
     },
     close() {
-      stdin.end();
-      stdout.destroy();
-      child.stdio[3]?.destroy();
+      for (const stream of child.stdio) stream?.destroy();
     },
   };
 }

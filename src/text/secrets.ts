@@ -125,7 +125,7 @@ export function findSecrets(environment: Readonly<Record<string, string | undefi
  * a query are not secrets (`x-provider: openai`, `HTTP-Referer: https://…`): to mask them would damage messages.
  */
 function headerSecrets(line: string): readonly string[] {
-  const value = line.replace(/^\s*[^:]+:/u, '').trim();
+  const value = line.replace(/^[^:]+:/u, '').trim();
   const isPlain = /^(?:[a-z]{1,12}|https?:[^?@\s]*)$/iu;
   return [value, value.replace(/^\S+\s+/u, '')].filter((text) => !isPlain.test(text));
 }

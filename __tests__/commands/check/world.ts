@@ -1,30 +1,30 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { runCheck } from '../../../src/commands/check/check.ts';
-import { makeFolder } from '../../support/surroundings.ts';
+import { putFiles } from '../../support/local.ts';
 
-const all = makeFolder();
+const all = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'check-')));
+process.on('exit', () => rmSync(all, { recursive: true, force: true }));
 
 /** A repository with these files. */
 export function repository(files: Readonly<Record<string, string>>): string {
-  const folder = mkdtempSync(path.join(all, 'check-'));
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
-    writeFileSync(path.join(folder, name), text);
-  }
-  return folder;
+  return putFiles(mkdtempSync(path.join(all, 'x-')), files);
 }
 
-/** Runs a check in a folder. */
-export async function checkIn(cwd: string, ...argv: readonly string[]) {
+/** Runs a command in a folder. */
+export async function runIn(run: typeof runCheck, cwd: string, argv: readonly string[]) {
   const written = { out: '', err: '' };
-  const code = await runCheck(argv, {
+  const code = await run(argv, {
     cwd,
     stdout: { write: (text) => (written.out += text) },
     stderr: { write: (text) => (written.err += text) },
   });
   return { code, ...written };
 }
+
+/** Runs a check in a folder. */
+export const checkIn = (cwd: string, ...argv: readonly string[]) => runIn(runCheck, cwd, argv);
 
 /** The parts of a workflow whose job has a step of the action: lines without their indentation. */
 export interface Parts {

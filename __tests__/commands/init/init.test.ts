@@ -1,14 +1,12 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { runInit, SCHEMA_FILE, WORKFLOW_FILE } from '../../../src/commands/init/init.ts';
 import { presets } from '../../../src/contract/presets.ts';
-import { makeFolder } from '../../support/surroundings.ts';
-import { checkIn } from '../check/world.ts';
+import { checkIn, repository, runIn } from '../check/world.ts';
 
-const all = makeFolder();
-const fresh = () => mkdtempSync(path.join(all, 'x-'));
+const fresh = () => repository({});
 const filesIn = (folder: string) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((each) => each.isFile())
@@ -16,25 +14,7 @@ const filesIn = (folder: string) =>
 const read = (folder: string, name: string) => readFileSync(path.join(folder, name), 'utf8');
 const agentOf = (folder: string) => parse(read(folder, WORKFLOW_FILE)).jobs.verdict.steps[1];
 
-async function init(cwd: string, ...argv: readonly string[]) {
-  const written = { out: '', err: '' };
-  const code = await runInit(argv, {
-    cwd,
-    stdout: { write: (text) => (written.out += text) },
-    stderr: { write: (text) => (written.err += text) },
-  });
-  return { code, ...written };
-}
-
-/** A repository in which both files are there. */
-function taken(): string {
-  const folder = fresh();
-  for (const name of [WORKFLOW_FILE, SCHEMA_FILE]) {
-    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
-    writeFileSync(path.join(folder, name), 'mine');
-  }
-  return folder;
-}
+const init = (cwd: string, ...argv: readonly string[]) => runIn(runInit, cwd, argv);
 
 describe('what init writes', () => {
   const models = ['claude-x', 'gpt-x', 'gemini-x', 'my-model'];
@@ -102,45 +82,34 @@ describe('what init writes', () => {
 });
 
 describe('files that are there', () => {
-  it('are kept without --force, and nothing else is written', async () => {
-    for (const name of [WORKFLOW_FILE, SCHEMA_FILE]) {
-      const folder = fresh();
-      mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
-      writeFileSync(path.join(folder, name), 'mine');
+  it.each([WORKFLOW_FILE, SCHEMA_FILE])(
+    'are kept without --force, and nothing else is written: %s',
+    async (name) => {
+      const folder = repository({ [name]: 'mine' });
       const { code, err } = await init(folder, '--schema');
       expect([code, err]).toEqual([52, expect.stringContaining(`${name} is there already`)]);
-      expect(read(folder, name)).toBe('mine');
-      expect(filesIn(folder)).toEqual([name]);
-    }
-  });
+      expect([read(folder, name), filesIn(folder)]).toEqual(['mine', [name]]);
+    },
+  );
 
   it('are replaced with --force', async () => {
-    const folder = taken();
+    const folder = repository({ [WORKFLOW_FILE]: 'mine', [SCHEMA_FILE]: 'mine' });
     expect((await init(folder, '--schema', '--force')).code).toBe(0);
-    expect(read(folder, WORKFLOW_FILE)).not.toBe('mine');
-    expect(read(folder, SCHEMA_FILE)).not.toBe('mine');
+    for (const name of [WORKFLOW_FILE, SCHEMA_FILE]) expect(read(folder, name)).not.toBe('mine');
   });
 
   it('are all as they were if one of them cannot be replaced', async () => {
-    const folder = fresh();
-    mkdirSync(path.join(folder, path.dirname(WORKFLOW_FILE)), { recursive: true });
-    writeFileSync(path.join(folder, WORKFLOW_FILE), 'mine');
+    const folder = repository({ [WORKFLOW_FILE]: 'mine' });
     mkdirSync(path.join(folder, SCHEMA_FILE));
     const { code, err } = await init(folder, '--schema', '--force');
     expect([code, err]).toEqual([52, expect.stringContaining(`${SCHEMA_FILE} cannot be written: EISDIR`)]);
-    expect(read(folder, WORKFLOW_FILE)).toBe('mine');
-    expect(filesIn(folder)).toEqual([WORKFLOW_FILE]);
+    expect([read(folder, WORKFLOW_FILE), filesIn(folder)]).toEqual(['mine', [WORKFLOW_FILE]]);
   });
 
   it('are not written if the folder of one of them is a file, and the reason is that of the system', async () => {
-    const folder = fresh();
-    mkdirSync(path.join(folder, '.github'));
-    writeFileSync(path.join(folder, path.dirname(WORKFLOW_FILE)), '');
-    const { code, err } = await init(folder);
-    expect([code, err]).toEqual([
-      52,
-      expect.stringContaining('.github/workflows cannot be written: EEXIST: file already exists, mkdir'),
-    ]);
+    const reason = '.github/workflows cannot be written: EEXIST: file already exists, mkdir';
+    const { code, err } = await init(repository({ [path.dirname(WORKFLOW_FILE)]: '' }));
+    expect([code, err]).toEqual([52, expect.stringContaining(reason)]);
   });
 });
 

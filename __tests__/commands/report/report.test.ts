@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -12,6 +12,7 @@ import { PROSE, sampleEvents } from '../../reporters/sample-events.ts';
 import { notMet, sampleReport, unpublished } from '../../reporters/sample-report.ts';
 import { sampleReports } from '../../reporters/sample-reports.ts';
 import { knowSecrets, makeFolder } from '../../support/surroundings.ts';
+import { repository, runIn } from '../check/world.ts';
 
 const folder = makeFolder();
 const secrets = knowSecrets('sk-canary-1');
@@ -159,38 +160,30 @@ describe('createReportPage', () => {
 });
 
 describe('structured-agent report', () => {
-  /** Runs the command in a folder with these files. */
+  /** Runs the command in a folder with these files; null makes a folder. */
   async function report(files: Readonly<Record<string, string | null>>, ...argv: string[]) {
-    const cwd = mkdtempSync(path.join(folder, 'cli-'));
-    mkdirSync(path.join(cwd, 'results'));
+    const cwd = repository({});
+    const results = path.join(cwd, 'results');
+    mkdirSync(results);
     for (const [name, text] of Object.entries(files)) {
-      if (text === null) mkdirSync(path.join(cwd, 'results', name));
-      else writeFileSync(path.join(cwd, 'results', name), text);
+      if (text === null) mkdirSync(path.join(results, name));
+      else writeFileSync(path.join(results, name), text);
     }
-    symlinkSync('..', path.join(cwd, 'results', 'up'));
-    const said = { stdout: '', stderr: '' };
-    const code = await runReport(argv, {
-      cwd,
-      stdout: { write: (text) => (said.stdout += text) },
-      stderr: { write: (text) => (said.stderr += text) },
-    });
-    return { code, cwd, ...said };
+    symlinkSync('..', path.join(results, 'up'));
+    return { cwd, ...(await runIn(runReport, cwd, argv)) };
   }
   const RESULT = { 'result.json': JSON.stringify(envelope(sampleReport(), same)) };
 
   it('writes report.html into the results folder and prints its path', async () => {
-    const { code, cwd, stdout } = await report(
-      { ...RESULT, 'transcript.jsonl': WHOLE },
-      'results/up/results',
-    );
+    const { code, cwd, out } = await report({ ...RESULT, 'transcript.jsonl': WHOLE }, 'results/up/results');
     const page = path.join(cwd, 'results', 'report.html');
-    expect([code, stdout]).toEqual([0, `${page}\n`]);
+    expect([code, out]).toEqual([0, `${page}\n`]);
     expect(readFileSync(page, 'utf8')).toContain('Judge this.');
     expect(statSync(page).mode & 0o777).toBe(0o600);
   });
 
   it('prints its help', async () => {
-    expect(await report({}, '--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage:') });
+    expect(await report({}, '--help')).toMatchObject({ code: 0, out: expect.stringContaining('Usage:') });
   });
 
   it.each<[string, Readonly<Record<string, string | null>>, string[], RegExp]>([
@@ -199,20 +192,15 @@ describe('structured-agent report', () => {
     ['an unknown flag', RESULT, ['results', '--nope'], /--nope.*--help/u],
     ['a missing folder', {}, ['none'], /none\/result\.json" does not exist\. Name the results folder/u],
     ['a folder without a result', {}, ['results'], /result\.json" does not exist/u],
-    ['a result that is not JSON', { 'result.json': '{' }, ['results'], /is not the result of a run/u],
-    [
-      'JSON that is not a result',
-      { 'result.json': '{"type":"x"}' },
-      ['results'],
-      /is not the result of a run/u,
-    ],
+    ['a result that is not JSON', { 'result.json': '{' }, ['results'], /is not the result of/u],
+    ['JSON that is not a result', { 'result.json': '{"type":"x"}' }, ['results'], /is not the result of/u],
     ['a result that cannot be read', { 'result.json': null }, ['results'], /cannot be read: .*EISDIR/u],
     ['a page that cannot be written', { ...RESULT, 'report.html': null }, ['results'], /cannot be written/u],
     ['a name with invisible characters', {}, ['\u202ex\n::error::'], /x\\n: :error: :/u],
   ])('%s ends with 52 and one line', async (_, files, argv, says) => {
-    const { code, stdout, stderr } = await report(files, ...argv);
-    expect([code, stdout]).toEqual([52, '']);
-    expect(stderr).toMatch(says);
-    expect(stderr).toMatch(/^structured-agent report: [^\n\x1b\u202e]+\n$/u);
+    const { code, out, err } = await report(files, ...argv);
+    expect([code, out]).toEqual([52, '']);
+    expect(err).toMatch(says);
+    expect(err).toMatch(/^structured-agent report: [^\n\x1b\u202e]+\n$/u);
   });
 });

@@ -25,17 +25,11 @@ interface ActPlace {
   readonly modelUrl: string;
 }
 
-/** The result of a run. */
-export interface ActResult {
-  readonly exitCode: number | null;
-  readonly log: string;
-  /** The comments on the pull request, and the states of the head commit. */
-  readonly comments: readonly string[];
-  readonly statuses: readonly string[];
-}
+/** The result of a run: its exit code and log, the comments on the pull request, and the states of the head commit. */
+export type ActResult = Awaited<ReturnType<typeof runOnAct>>;
 
 /** Runs an example. Rejects if act cannot be started or the loopback GitHub received a request that GitHub would reject. */
-export async function runOnAct(each: Case, place: ActPlace): Promise<ActResult> {
+export async function runOnAct(each: Case, place: ActPlace) {
   mkdirSync(place.home);
   const repository = path.join(place.home, 'cart');
   const sha = createRepository(repository, each.edits);
@@ -108,7 +102,7 @@ interface Started extends ActPlace {
   readonly github: GitHubServer;
 }
 
-async function spawnAct(each: Case, place: Started): Promise<Pick<ActResult, 'exitCode' | 'log'>> {
+async function spawnAct(each: Case, place: Started) {
   const workflow = path.join(ROOT, 'examples', each.workflow);
   const base = each.workflow === 'local-model.yml' ? `${place.modelUrl}/v1` : place.modelUrl;
   const ref = each.event === 'merge_group' ? QUEUE : 'refs/heads/main';

@@ -14,26 +14,11 @@ export interface Identity {
 }
 
 /** An authority and its files. */
-export interface Authority {
-  /** The PEM file of the authority's certificate. */
-  readonly file: string;
-  /** A key and a certificate for hosts, names and addresses; valid for `days`, which may be less than none. */
-  issue(hosts: readonly string[], days?: number): Identity;
-  remove(): void;
-}
+export type Authority = ReturnType<typeof createAuthority>;
+export type TlsFront = Awaited<ReturnType<typeof startTlsFront>>;
 
-/** A TLS server for these hosts that forwards to the server at `url`. */
-export interface TlsFront {
-  readonly port: number;
-  close(): void;
-}
-
-/** Starts one on loopback. */
-export async function startTlsFront(
-  authority: Authority,
-  hosts: readonly string[],
-  url: string,
-): Promise<TlsFront> {
+/** Starts a TLS server on loopback for these hosts that forwards to the server at `url`. */
+export async function startTlsFront(authority: Authority, hosts: readonly string[], url: string) {
   const target = new URL(url);
   const server = tls.createServer(authority.issue(hosts), (client) => {
     const onward = net.connect(Number(target.port), target.hostname);
@@ -46,7 +31,7 @@ export async function startTlsFront(
 }
 
 /** Creates an authority in its own directory. */
-export function createAuthority(): Authority {
+export function createAuthority() {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'authority-'));
   const at = (name: string) => path.join(folder, name);
   const openssl = (...args: readonly string[]) => execFileSync('openssl', args, { stdio: 'pipe' });
@@ -57,8 +42,10 @@ export function createAuthority(): Authority {
   );
   let count = 0;
   return {
+    /** The PEM file of the authority's certificate. */
     file: at('ca.pem'),
-    issue(hosts, days = 2) {
+    /** A key and a certificate for hosts, names and addresses; valid for `days`, which may be less than none. */
+    issue(hosts: readonly string[], days = 2): Identity {
       count += 1;
       const [key, request, cert, extensions] = ['key', 'csr', 'pem', 'ext'].map((kind) =>
         at(`server-${count}.${kind}`),

@@ -22,18 +22,10 @@ export interface ProxyOptions {
 }
 
 /** A running proxy. */
-export interface ProxyServer {
-  readonly url: string;
-  readonly host: string;
-  /** The method and target of each request: `host:port` of a CONNECT, else the whole URL. */
-  readonly requests: readonly string[];
-  /** Every byte that clients sent, the tunnels' included, as Latin-1. */
-  seen(): string;
-  close(): Promise<void>;
-}
+export type ProxyServer = Awaited<ReturnType<typeof startProxy>>;
 
 /** Starts a proxy on a free loopback port. */
-export async function startProxy(options: ProxyOptions): Promise<ProxyServer> {
+export async function startProxy(options: ProxyOptions) {
   const { hosts, credentials, refusal, identity } = options;
   const requests: string[] = [];
   const sockets = new Set<Duplex>();
@@ -82,10 +74,12 @@ export async function startProxy(options: ProxyOptions): Promise<ProxyServer> {
   return {
     url: `${identity === undefined ? 'http://127.0.0.1' : 'https://localhost'}:${port}`,
     host: `${identity === undefined ? '127.0.0.1' : 'localhost'}:${port}`,
-    requests,
+    /** The method and target of each request: `host:port` of a CONNECT, else the whole URL. */
+    requests: requests as readonly string[],
+    /** Every byte that clients sent, the tunnels' included, as Latin-1. */
     seen: () => bytes.join(''),
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         for (const socket of sockets) socket.destroy();
       }),

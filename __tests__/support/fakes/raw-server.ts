@@ -17,21 +17,13 @@ export interface RawRequest {
 }
 
 /** A running server. */
-export interface RawServer {
-  /** With `http`, also of a TLS server: a proxy forwards what is inside a tunnel. */
-  readonly url: string;
-  readonly port: number;
-  readonly requests: readonly RawRequest[];
-  /** The number of TLS connections. */
-  connections(): number;
-  close(): Promise<void>;
-}
+export type RawServer = Awaited<ReturnType<typeof startRawServer>>;
 
 /** Starts a server on a free loopback port, with TLS if it has an identity; `answer` is called with each request and its index, starting at 0. */
 export async function startRawServer(
   answer: (response: ServerResponse, request: RawRequest, index: number) => void,
   identity?: Identity,
-): Promise<RawServer> {
+) {
   const requests: RawRequest[] = [];
   const sockets = new Set<Socket>();
   let connections = 0;
@@ -53,12 +45,14 @@ export async function startRawServer(
   });
   const port = await listen(server);
   return {
+    /** With `http`, also of a TLS server: a proxy forwards what is inside a tunnel. */
     url: `http://127.0.0.1:${port}`,
     port,
-    requests,
+    requests: requests as readonly RawRequest[],
+    /** The number of TLS connections. */
     connections: () => connections,
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         for (const socket of sockets) socket.destroy();
       }),

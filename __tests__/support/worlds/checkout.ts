@@ -6,7 +6,7 @@ import { gitIn } from '../../sandbox/world.ts';
 
 const kept = mkdtempSync(path.join(os.tmpdir(), 'checkout-'));
 process.on('exit', () => rmSync(kept, { recursive: true, force: true }));
-/** The commits of a pull request: its base, its previous head, its head, and GitHub's merge commit. */
+/** The commits of a pull request: its base, its head, and GitHub's merge commit. */
 export const COMMITS = makeCommits();
 
 function makeCommits() {
@@ -15,14 +15,13 @@ function makeCommits() {
     git('commit', '-q', '--allow-empty', '-m', text);
     return git('rev-parse', 'HEAD');
   };
-  git('init', '-q', '-b', 'main');
+  git('init', '-q', '-b', 'main', '--template=');
   const base = commit('base');
   git('checkout', '-q', '-b', 'topic');
-  const older = commit('older');
   const head = commit('head');
   git('checkout', '-q', '--detach', 'main');
   git('merge', '-q', '--no-ff', '-m', 'merge', 'topic');
-  return { base, older, head, merge: git('rev-parse', 'HEAD') };
+  return { base, head, merge: git('rev-parse', 'HEAD') };
 }
 
 /** Creates a checkout of one of the commits with a detached HEAD. */

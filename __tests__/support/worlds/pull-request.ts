@@ -22,7 +22,7 @@ export function commitChange(
     git('commit', '-q', '--allow-empty', '-m', 'more');
     return git('rev-parse', 'HEAD');
   };
-  git('init', '-q', '-b', 'main');
+  git('init', '-q', '-b', 'main', '--template=');
   const first = write(before);
   git('checkout', '-q', '-b', 'topic');
   return { before: first, after: write(after) };

@@ -23,6 +23,7 @@ export interface GitHubWorld extends Partial<Pick<GitHubState, 'repository' | 'c
   readonly tokens?: Readonly<Record<string, string>>;
   readonly pulls?: readonly FakePull[];
   readonly comments?: readonly Omit<FakeComment, 'id'>[];
+  readonly statuses?: readonly FakeStatus[];
   /** The prefix of the API paths: `/api/v3` as on GitHub Enterprise Server. */
   readonly prefix?: string;
 }
@@ -47,37 +48,13 @@ type Fault =
   | { readonly kind: 'cut' | 'lost' | 'silent' | 'broken_json' };
 
 /** The running server. */
-export interface GitHubServer {
-  /** For GITHUB_API_URL. */
-  readonly apiUrl: string;
-  /** For GITHUB_GRAPHQL_URL. */
-  readonly graphqlUrl: string;
-  readonly requests: readonly GitHubRequest[];
-  /** The problems so far; a test that provokes one empties the list. */
-  readonly problems: string[];
-  /** The existing comments, in order of their ids. */
-  comments(): readonly FakeComment[];
-  /** The statuses in the order they were set. */
-  statuses(): readonly FakeStatus[];
-  /** Adds a comment, as another job or a person would. */
-  addComment(comment: Omit<FakeComment, 'id'>): void;
-  /** Changes or removes a comment without a request. */
-  changeComment(id: number, body: string | null): void;
-  /** Makes the next `times` requests (1 by default) of a route with this prefix fail. */
-  fail(operation: string, fault: Fault, times?: number): void;
-  /** Removes the pending faults. */
-  mend(): void;
-  /** Runs once, before the next request of that route is handled. */
-  before(operation: string, hook: () => void): void;
-  /** Stops the server. Throws if there were problems. */
-  close(): Promise<void>;
-}
+export type GitHubServer = Awaited<ReturnType<typeof startGitHubServer>>;
 
 /** GitHub's ids exceed 32 bits and increase. */
 const FIRST_ID = 3_100_000_000;
 
 /** Starts the server on a free loopback port. */
-export async function startGitHubServer(world: GitHubWorld = {}): Promise<GitHubServer> {
+export async function startGitHubServer(world: GitHubWorld = {}) {
   const { tokens = { 'test-token': 'github-actions[bot]' }, prefix = '' } = world;
   const state = createState(world);
   const requests: GitHubRequest[] = [];
@@ -129,22 +106,33 @@ export async function startGitHubServer(world: GitHubWorld = {}): Promise<GitHub
   });
   const url = `http://127.0.0.1:${await listen(server)}`;
   return {
+    /** For GITHUB_API_URL and GITHUB_GRAPHQL_URL. */
     apiUrl: `${url}${prefix}`,
     graphqlUrl: `${url}${graphql}`,
-    requests,
+    requests: requests as readonly GitHubRequest[],
+    /** The problems so far; a test that provokes one empties the list. */
     problems,
-    comments: () => [...state.comments.values()].toSorted((one, other) => one.id - other.id),
-    statuses: () => state.statuses,
-    addComment: (comment) => void state.addComment(comment),
-    changeComment(id, body) {
+    /** The existing comments, in order of their ids. */
+    comments: (): readonly FakeComment[] =>
+      [...state.comments.values()].toSorted((one, other) => one.id - other.id),
+    /** The statuses in the order they were set. */
+    statuses: (): readonly FakeStatus[] => state.statuses,
+    /** Adds a comment, as another job or a person would. */
+    addComment: (comment: Omit<FakeComment, 'id'>) => void state.addComment(comment),
+    /** Changes or removes a comment without a request. */
+    changeComment(id: number, body: string | null): void {
       const comment = state.comments.get(id);
       if (body === null || comment === undefined) state.comments.delete(id);
       else state.comments.set(id, { ...comment, body });
     },
-    fail: (operation, fault, times = 1) => void faults.push({ operation, fault, left: times }),
+    /** Makes the next requests of a route with this prefix fail. */
+    fail: (operation: string, fault: Fault, times = 1) => void faults.push({ operation, fault, left: times }),
+    /** Removes the pending faults. */
     mend: () => void faults.splice(0),
-    before: (operation, hook) => void hooks.push({ operation, hook }),
-    async close() {
+    /** Runs once, before the next request of that route is handled. */
+    before: (operation: string, hook: () => void) => void hooks.push({ operation, hook }),
+    /** Stops the server. Throws if there were problems. */
+    async close(): Promise<void> {
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
@@ -164,7 +152,15 @@ function createState(world: GitHubWorld): GitHubState {
     return added;
   };
   for (const comment of world.comments ?? []) addComment(comment);
-  return { repository, pulls, contents, branches, comments, statuses: [], addComment };
+  return {
+    repository,
+    pulls,
+    contents,
+    branches,
+    comments,
+    statuses: [...(world.statuses ?? [])],
+    addComment,
+  };
 }
 
 function isWellFormed(headers: IncomingMessage['headers']): boolean {

@@ -1,10 +1,12 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { BUNDLE, startStep } from '../../../../examples/demo/runner.ts';
+import { putFiles } from '../../local.ts';
 import { issuesOf } from '../../schemas/envelope-issues.ts';
-import { type JournalEntry, type Script, startModel } from '../model/server.ts';
+import { SKIP_WAITS } from '../../waits.ts';
+import { type Script, startModel } from '../model/server.ts';
 import { parseOutputFile } from './runner.ts';
 
 export { calls, submits } from '../model/server.ts';
@@ -69,36 +71,16 @@ export interface Places {
 }
 
 /** The result of a run. */
-export interface ActionRun {
-  readonly exitCode: number | null;
-  readonly log: string;
-  readonly outputs: ReadonlyMap<string, string>;
-  /** The parsed result file; null if there is none. */
-  readonly envelope: Readonly<Record<string, unknown>> | null;
-  readonly summary: string;
-  readonly transcript: string;
-  /** The texts of the files in the results folder, by name. */
-  readonly results: Readonly<Record<string, string>>;
-  readonly requests: readonly JournalEntry[];
-  /** Command lines of processes that still run in the directories of the run. */
-  readonly survivors: readonly string[];
-  /** Names left in RUNNER_TEMP, except results and files of the runner. */
-  readonly leftovers: readonly string[];
-  /** The workspace's files after the run, by relative path, `.git` aside. */
-  readonly files: Readonly<Record<string, string>>;
-}
+export type ActionRun = Awaited<ReturnType<typeof runAction>>;
 
 /** Runs the committed bundle once as the runner would, against a scripted model on loopback. */
-export async function runAction(options: ActionOptions = {}): Promise<ActionRun> {
+export async function runAction(options: ActionOptions = {}) {
   const folder = await realpath(await mkdtemp(path.join(os.tmpdir(), 'action-')));
   const workspace = path.join(folder, 'work', 'repo');
   const temp = path.join(folder, 'temp');
   const outputFile = path.join(temp, '_runner_file_commands', 'set_output');
   await mkdir(workspace, { recursive: true });
-  for (const [name, text] of Object.entries(options.files ?? {})) {
-    await mkdir(path.dirname(path.join(workspace, name)), { recursive: true });
-    await writeFile(path.join(workspace, name), text);
-  }
+  putFiles(workspace, options.files ?? {});
   await options.prepare?.({ workspace, temp, outputFile });
   const model = await startModel(options.script ?? []);
   const searchPath = [
@@ -108,25 +90,22 @@ export async function runAction(options: ActionOptions = {}): Promise<ActionRun>
   let log = '';
   try {
     const provider = options.provider ?? 'openai-compatible';
+    const usual = {
+      prompt: 'Judge.',
+      provider,
+      model: 'scripted-1',
+      'base-url': provider === 'anthropic' ? model.url : `${model.url}/v1`,
+      'api-key': KEY,
+      sandbox: HAS_BWRAP ? 'required' : 'off',
+      // Most scripts deliver a payload at once, which rests on nothing.
+      'min-coverage': 'off',
+    };
     const step = startStep({
       workspace,
       folder,
       sha: '0123456789012345678901234567890123456789',
       bundle: options.entry === 'merge' ? MERGE : (options.bundle ?? BUNDLE),
-      inputs:
-        options.entry === 'merge'
-          ? (options.inputs ?? {})
-          : {
-              prompt: 'Judge.',
-              provider,
-              model: 'scripted-1',
-              'base-url': provider === 'anthropic' ? model.url : `${model.url}/v1`,
-              'api-key': KEY,
-              sandbox: HAS_BWRAP ? 'required' : 'off',
-              // Most scripts deliver a payload at once, which rests on nothing.
-              'min-coverage': 'off',
-              ...options.inputs,
-            },
+      inputs: { ...(options.entry === 'merge' ? {} : usual), ...options.inputs },
       environment: { PATH: searchPath, HOME: folder },
       extra: { ...(await githubVariables(options.github, folder)), ...options.variables },
       ...(options.readAfterMs === undefined ? {} : { readAfterMs: options.readAfterMs }),
@@ -144,10 +123,8 @@ export async function runAction(options: ActionOptions = {}): Promise<ActionRun>
     }
     options.meanwhile?.(kill);
     const { exitCode, summary } = await step.done;
-    const outputs =
-      existsSync(outputFile) && !outputIsFolder(outputFile)
-        ? parseOutputFile(readFileSync(outputFile, 'utf8'))
-        : new Map<string, string>();
+    const hasOutputs = statSync(outputFile, { throwIfNoEntry: false })?.isFile() === true;
+    const outputs = parseOutputFile(hasOutputs ? readFileSync(outputFile, 'utf8') : '');
     options.onEnd?.(outputs);
     const folders = readdirSync(temp).filter((name) => RESULTS_FOLDER.test(name));
     const results = readTree(outputs.get('run-results') ?? path.join(temp, folders[0] ?? 'none'));
@@ -155,15 +132,19 @@ export async function runAction(options: ActionOptions = {}): Promise<ActionRun>
       exitCode,
       log,
       outputs,
+      /** The parsed result file; null if there is none. */
       envelope: readEnvelope(results['result.json'] ?? ''),
       summary,
       transcript: results['transcript.jsonl'] ?? '',
+      /** The texts of the files in the results folder, by name. */
       results,
       requests: model.requests,
       survivors: survivorsIn(folder),
+      /** Names left in RUNNER_TEMP, except results and files of the runner. */
       leftovers: readdirSync(temp).filter(
         (name) => !RESULTS_FOLDER.test(name) && name !== '_runner_file_commands',
       ),
+      /** The workspace's files after the run, `.git` aside. */
       files: readTree(workspace),
     };
   } finally {
@@ -188,16 +169,11 @@ async function githubVariables(
     GITHUB_RUN_ID: github.runId ?? '100',
     GITHUB_RUN_ATTEMPT: '1',
     NO_PROXY: '127.0.0.1',
+    ...SKIP_WAITS,
   };
 }
 
-function outputIsFolder(file: string): boolean {
-  return readdirSync(path.dirname(file), { withFileTypes: true }).some(
-    (entry) => entry.name === path.basename(file) && entry.isDirectory(),
-  );
-}
-
-function readEnvelope(text: string): ActionRun['envelope'] {
+function readEnvelope(text: string): Readonly<Record<string, unknown>> | null {
   if (text === '') return null;
   const envelope = JSON.parse(text);
   const issues = issuesOf(envelope);

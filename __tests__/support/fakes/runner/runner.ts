@@ -59,24 +59,8 @@ function isToken(word: string, registered: ReadonlySet<string>): boolean {
   return token !== '' && token !== 'pause-logging' && !registered.has(token);
 }
 
-/** The effects of a log on a job, except groups. */
-export interface LogEffects {
-  readonly outputs: ReadonlyMap<string, string>;
-  readonly state: ReadonlyMap<string, string>;
-  readonly masks: readonly string[];
-  readonly annotations: readonly {
-    readonly level: string;
-    readonly message: string;
-    readonly file?: string | undefined;
-  }[];
-  /** The registered problem matcher files. */
-  readonly matchers: readonly string[];
-  /** Names of commands that fail the step: the removed ones for variables and PATH, and an invalid stop token. */
-  readonly failures: readonly string[];
-}
-
-/** Executes the commands of a log. */
-export function effectsOf(commands: readonly RunnerCommand[]): LogEffects {
+/** The effects of the commands of a log on a job, except groups. */
+export function effectsOf(commands: readonly RunnerCommand[]) {
   const named = (name: string) => commands.filter((command) => command.name.toLowerCase() === name);
   const values = (name: string) =>
     new Map(named(name).map(({ properties, data }) => [properties['name'] ?? '', data]));
@@ -91,7 +75,9 @@ export function effectsOf(commands: readonly RunnerCommand[]): LogEffects {
         message: data,
         file: properties['file'],
       })),
+    /** The registered problem matcher files. */
     matchers: named('add-matcher').map(({ data }) => data),
+    /** Names of commands that fail the step: the removed ones for variables and PATH, and an invalid stop token. */
     failures: commands
       .map(({ name }) => name.toLowerCase())
       .filter((name) => ['set-env', 'add-path', 'stop-commands', 'internal-set-repo-path'].includes(name)),
@@ -190,27 +176,15 @@ function unescapeAll(value: string, characters: readonly string[]): string {
  * @throws Error if the runner fails the step.
  */
 export function parseOutputFile(text: string, windows = false): Map<string, string> {
-  const content = text.startsWith('\ufeff') ? text.slice(1) : text;
+  const content = text.replace(/^\ufeff/u, '');
+  const lines = [...content.matchAll(windows ? /([^\n]*?)(\r?\n|$)/gu : /([^\n]*)(\n|$)/gu)];
   const outputs = new Map<string, { name: string; value: string }>();
   const set = (name: string, value: string) => {
     if (name === '') throw new Error('an output without a name');
     outputs.set(name.toLowerCase(), { name, value });
   };
-  let at = 0;
-  const readLine = (): { line: string; newline: string } | null => {
-    if (at >= content.length) return null;
-    const start = at;
-    const feed = content.indexOf('\n', at);
-    if (feed < 0) {
-      at = content.length;
-      return { line: content.slice(start), newline: '' };
-    }
-    at = feed + 1;
-    const both = windows && content[feed - 1] === '\r' && feed - 1 >= start;
-    return { line: content.slice(start, both ? feed - 1 : feed), newline: both ? '\r\n' : '\n' };
-  };
-  for (let read = readLine(); read !== null; read = readLine()) {
-    const { line } = read;
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at]?.[1] ?? '';
     if (line === '') continue;
     const equals = line.indexOf('=');
     const heredoc = line.indexOf('<<');
@@ -221,13 +195,13 @@ export function parseOutputFile(text: string, windows = false): Map<string, stri
     if (heredoc < 0) throw new Error(`neither = nor << in ${JSON.stringify(line)}`);
     const delimiter = line.slice(heredoc + 2);
     if (delimiter === '') throw new Error('an empty delimiter');
-    const start = at;
-    let end = at;
-    for (let inner = readLine(); inner?.line !== delimiter; inner = readLine()) {
-      if (inner === null) throw new Error(`no end for ${delimiter}`);
-      end = at - inner.newline.length;
-    }
-    set(line.slice(0, heredoc), end > start ? content.slice(start, end) : '');
+    const end = lines.findIndex(([, each], index) => index > at && each === delimiter);
+    if (end < 0) throw new Error(`no end for ${delimiter}`);
+    const value = lines
+      .slice(at + 1, end)
+      .map(([whole, each], index) => (index === end - at - 2 ? each : whole));
+    set(line.slice(0, heredoc), value.join(''));
+    at = end;
   }
   return new Map([...outputs.values()].map(({ name, value }) => [name, value]));
 }
