@@ -11,8 +11,8 @@ const SANDBOX = [
 
 export default defineConfig({
   test: {
-    // Two cores in CI: with more workers the tests that start processes only wait for each other.
-    maxWorkers: 2,
+    // For two cores: some tests wait for time to pass.
+    maxWorkers: 3,
     projects: [
       {
         extends: true,

@@ -1,10 +1,11 @@
 /** Whole runs: the command of a test report, and a change that GitHub does not give. */
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { findChangeContext } from '../../src/github/find-context.ts';
 import { eventOf, openHub, pullAs } from '../github/world.ts';
 import { describeOpen } from '../sandbox/world.ts';
 import type { Reply } from '../support/fakes/model/server.ts';
+import { skipWaits } from '../support/waits.ts';
 import { coverageOf, submit } from '../support/worlds/change.ts';
 import { commitChange } from '../support/worlds/pull-request.ts';
 import { base, command, converse } from '../support/worlds/run.ts';
@@ -63,6 +64,8 @@ describeOpen('a test report', () => {
 });
 
 describe('a change that GitHub does not give', () => {
+  beforeEach(() => void skipWaits());
+  afterEach(() => void vi.unstubAllGlobals());
   const PULL = '/repos/o/r/pulls/7';
   /** The context of a pull request whose files GitHub refuses to list. */
   const refused = (status: number) => ({

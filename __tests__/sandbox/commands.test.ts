@@ -93,7 +93,7 @@ describe.each(modes)('with sandbox: %s', (mode) => {
   // Only without a sandbox can a command reach it.
   it.runIf(mode === 'off')('runs commands after one killed the shell that starts them', async () => {
     const sandbox = await opening;
-    const kill = 'p=$PPID; for i in 1 2; do read -r _ _ _ p _ < /proc/$p/stat; done; kill -9 $p; sleep 9';
+    const kill = 'p=$PPID; for i in 1 2; do read -r _ _ _ p _ < /proc/$p/stat; done; kill -9 $p; sleep 1';
     expect(await exec(sandbox, kill)).toMatchObject({ exitCode: 137 });
     expect((await exec(sandbox, 'echo still')).output).toBe('still\n');
   });
