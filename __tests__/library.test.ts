@@ -6,7 +6,7 @@ import type { INPUTS } from '../src/config/inputs.ts';
 import { type RunOptions, runStructuredAgent, StructuredAgentError } from '../src/library.ts';
 import type { RunEvent } from '../src/reporters/report-types.ts';
 import type { JsonObject } from '../src/types.ts';
-import { gitIn } from './sandbox/world.ts';
+import { gitIn, hasSandbox } from './sandbox/world.ts';
 import {
   type ModelRequest,
   type Reply,
@@ -62,27 +62,30 @@ async function failure(run: Promise<unknown>): Promise<StructuredAgentError> {
 }
 
 describe('runStructuredAgent', () => {
-  it('returns the payload and the usage, which no event has, and leaves the folder unchanged', async () => {
-    gitIn(workspace, 'init', '-q');
-    replies = [{ calls: [{ name: 'shell', arguments: '{"command":"echo two > file.txt"}' }] }, good];
-    const events: string[] = [];
-    const onEvent = (event: RunEvent) => events.push(JSON.stringify(event));
-    const result = await runStructuredAgent({ ...options(), schema, onEvent });
-    expectTypeOf(result.payload).toEqualTypeOf<JsonObject>();
-    expect(events.join('\n')).toContain('"type":"turn_completed"');
-    expect(events.join('\n')).not.toContain('fine');
-    expect(result).toMatchObject({
-      payload: { passed: true, summary: 'fine' },
-      gate: 'none',
-      turns: 2,
-      model: 'scripted-1',
-      costUsd: null,
-      changedFiles: 1,
-      envelope: { type: 'result', subtype: 'success', exit_code: 0, subject: null },
-    });
-    expect(Buffer.from(result.patch ?? []).toString()).toContain('+two\n');
-    expect(readFileSync(path.join(workspace, 'file.txt'), 'utf8')).toBe('one\n');
-  });
+  it.runIf(hasSandbox)(
+    'returns the payload and the usage, which no event has, and leaves the folder unchanged',
+    async () => {
+      gitIn(workspace, 'init', '-q');
+      replies = [{ calls: [{ name: 'shell', arguments: '{"command":"echo two > file.txt"}' }] }, good];
+      const events: string[] = [];
+      const onEvent = (event: RunEvent) => events.push(JSON.stringify(event));
+      const result = await runStructuredAgent({ ...options(), schema, onEvent });
+      expectTypeOf(result.payload).toEqualTypeOf<JsonObject>();
+      expect(events.join('\n')).toContain('"type":"turn_completed"');
+      expect(events.join('\n')).not.toContain('fine');
+      expect(result).toMatchObject({
+        payload: { passed: true, summary: 'fine' },
+        gate: 'none',
+        turns: 2,
+        model: 'scripted-1',
+        costUsd: null,
+        changedFiles: 1,
+        envelope: { type: 'result', subtype: 'success', exit_code: 0, subject: null },
+      });
+      expect(Buffer.from(result.patch ?? []).toString()).toContain('+two\n');
+      expect(readFileSync(path.join(workspace, 'file.txt'), 'utf8')).toBe('one\n');
+    },
+  );
 
   it.each([
     ['@schema.json', '@gate.json'],

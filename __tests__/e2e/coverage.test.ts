@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { hasSandbox } from '../sandbox/world.ts';
 import type { GitHubServer } from '../support/fakes/github/server.ts';
 import type { Reply } from '../support/fakes/model/server.ts';
 import { calls, runAction, submits } from '../support/fakes/runner/action.ts';
@@ -78,7 +79,7 @@ const endOf = ({ exitCode, outputs, envelope }: Run) =>
 const ACCEPTED = 'success accepted 0 success';
 const UNSUPPORTED = 'inconclusive unsupported 1 error_evidence';
 
-it.each(['pull_request', 'push', 'merge_group'] as const)(
+it.runIf(hasSandbox).each(['pull_request', 'push', 'merge_group'] as const)(
   'the coverage of a change on %s',
   async (trigger) => {
     const run = await runOn(trigger, toldToReadOn);
@@ -95,34 +96,45 @@ it.each(['pull_request', 'push', 'merge_group'] as const)(
   },
 );
 
-it('coverage that stays below its share ends the run as unsupported, in every report', async () => {
-  const run = await runOn('pull_request', [half, green]);
-  expect([endOf(run), run.outputs.get('run-coverage')]).toEqual([UNSUPPORTED, '0.5']);
-  expect(run.envelope).not.toHaveProperty('structured_output');
-  expect(run.outputs.has('passed')).toBe(false);
-  const unseen = NAMES.slice(20).map((name) => `src/${name}.ts`);
-  expect(run.envelope).toMatchObject({
-    error: expect.stringMatching(/^The payload meets its gate, but only 20 of 40 changed files were shown/u),
-    evidence: { coverage: { files: { shown: 20, unseen } } },
-  });
-  for (const text of [run.log, run.summary])
-    expect(text).toMatch(/Shown to the model: 20 of 40 changed files\..*src\/file020\.ts/su);
-});
+it.runIf(hasSandbox)(
+  'coverage that stays below its share ends the run as unsupported, in every report',
+  async () => {
+    const run = await runOn('pull_request', [half, green]);
+    expect([endOf(run), run.outputs.get('run-coverage')]).toEqual([UNSUPPORTED, '0.5']);
+    expect(run.envelope).not.toHaveProperty('structured_output');
+    expect(run.outputs.has('passed')).toBe(false);
+    const unseen = NAMES.slice(20).map((name) => `src/${name}.ts`);
+    expect(run.envelope).toMatchObject({
+      error: expect.stringMatching(
+        /^The payload meets its gate, but only 20 of 40 changed files were shown/u,
+      ),
+      evidence: { coverage: { files: { shown: 20, unseen } } },
+    });
+    for (const text of [run.log, run.summary])
+      expect(text).toMatch(/Shown to the model: 20 of 40 changed files\..*src\/file020\.ts/su);
+  },
+);
 
-it('a merge has the coverage of each leg, which is a weakness where it decides nothing', async () => {
-  const legs = [
-    await runOn('pull_request', [half, rest, green], { leg: 'api', 'min-coverage': 'off' }),
-    await runOn('pull_request', [half, green], { leg: 'web', 'min-coverage': 'off' }),
-  ];
-  expect(legs[1]?.summary).toMatch(/Weaker than it could be:\*\* [^\n]*20 of 40/u);
-  const envelopes = legs.map(({ envelope }, at) => [`verdicts/${at}/result.json`, JSON.stringify(envelope)]);
-  const merged = await runAction({
-    entry: 'merge',
-    files: Object.fromEntries(envelopes),
-    prepare: checkOut,
-    inputs: { verdicts: 'verdicts', expect: 'api, web' },
-    github: { hub, event: pullRequestEvent('Rename', commits) },
-  });
-  expect(merged.exitCode).toBe(0);
-  expect(merged.summary).toContain('Runs of web: unseen files.');
-});
+it.runIf(hasSandbox)(
+  'a merge has the coverage of each leg, which is a weakness where it decides nothing',
+  async () => {
+    const legs = [
+      await runOn('pull_request', [half, rest, green], { leg: 'api', 'min-coverage': 'off' }),
+      await runOn('pull_request', [half, green], { leg: 'web', 'min-coverage': 'off' }),
+    ];
+    expect(legs[1]?.summary).toMatch(/Weaker than it could be:\*\* [^\n]*20 of 40/u);
+    const envelopes = legs.map(({ envelope }, at) => [
+      `verdicts/${at}/result.json`,
+      JSON.stringify(envelope),
+    ]);
+    const merged = await runAction({
+      entry: 'merge',
+      files: Object.fromEntries(envelopes),
+      prepare: checkOut,
+      inputs: { verdicts: 'verdicts', expect: 'api, web' },
+      github: { hub, event: pullRequestEvent('Rename', commits) },
+    });
+    expect(merged.exitCode).toBe(0);
+    expect(merged.summary).toContain('Runs of web: unseen files.');
+  },
+);
