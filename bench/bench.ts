@@ -204,7 +204,12 @@ async function compareEvidence(bench: Bench): Promise<void> {
   ratio(`${what}, wall`, withEvidence.map(wallOf), without.map(wallOf), 'ms', 1.03, 'off');
   const peakOf = (runs: readonly Run[]) => median(runs.map(({ peakMb }) => peakMb));
   const extraMb = peakOf(withEvidence) - peakOf(without);
-  line(`${what}, memory`, `${extraMb < 0 ? '' : '+'}${extraMb.toFixed(1)} MB`, 'at most +10 MB', extraMb <= 10);
+  line(
+    `${what}, memory`,
+    `${extraMb < 0 ? '' : '+'}${extraMb.toFixed(1)} MB`,
+    'at most +10 MB',
+    extraMb <= 10,
+  );
 }
 
 /** A review of a small change, whose diff is in the first message, and one that reads its files. */
