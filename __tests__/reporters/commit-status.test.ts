@@ -67,6 +67,17 @@ describe('the commit status', () => {
     expect(states).toEqual(['pending', 'success']);
   });
 
+  it.each([
+    ['before the agent starts', [], 'error'],
+    ['while it is at work', sampleEvents, 'pending'],
+  ] as const)('is set once, and not to success, after a signal %s', async (_, events, expected) => {
+    const states: string[] = [];
+    const reporter = createCommitStatus({ ...VIEW, set: async ({ state }) => states.push(state) > 0 });
+    for (const event of events) reporter.event?.(event);
+    await reporter.report?.(sampleReport(unpublished('Cancelled.')), AbortSignal.abort());
+    expect(states).toEqual([expected]);
+  });
+
   it('fails once, at the end, if GitHub refuses it or there is no commit', async () => {
     const refused = createCommitStatus({ ...VIEW, set: () => Promise.reject(new Error('403')) });
     for (const event of sampleEvents) refused.event?.(event);

@@ -24,7 +24,7 @@ const MAX_DESCRIPTION = 140;
  * blocks as well. A skipped run judged nothing: it only replaces a status that an earlier run set.
  */
 export function createCommitStatus({ set, ...options }: CommitStatusOptions): Reporter {
-  let pending: Promise<unknown> = Promise.resolve();
+  let pending: Promise<unknown> | null = null;
   return {
     name: 'commit status',
     event(event) {
@@ -33,9 +33,9 @@ export function createCommitStatus({ set, ...options }: CommitStatusOptions): Re
       pending = set({ state: 'pending', description: 'The agent is at work.' }).catch(() => undefined);
     },
     async report(report, signal) {
-      // If it arrived last, it would overwrite the verdict; after a signal there is only time for it.
+      // If it arrived last, it would overwrite the verdict. After a signal there is only time for one of them.
       await pending;
-      if (signal.aborted) return;
+      if (signal.aborted && pending !== null) return;
       const isSet = await set(statusOf(report, options), report.view?.statusCommit?.(report));
       if (!isSet) throw new Error('This run is about no commit.');
     },

@@ -78,9 +78,13 @@ function createMeter({ root, subject, sandbox, state }: EvidenceOptions): Covera
   };
 }
 
+/** Characters of a token: code has three or four. */
+const MAX_PER_TOKEN = 6;
+
 /** The diff of the first message; null if there was none, or the usage says that the provider cut it. */
 function receivedDiff({ inlined, firstUsage }: RunState): string | null {
-  const isCut = inlined !== null && firstUsage !== null && firstUsage.inputTokens * 10 < inlined.length;
+  const isCut =
+    inlined !== null && firstUsage !== null && firstUsage.inputTokens * MAX_PER_TOKEN < inlined.length;
   return isCut ? null : inlined;
 }
 

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SandboxError } from '../errors.ts';
 import type { Isolation } from '../types.ts';
 import { SYSTEM_ENVIRONMENT } from './host-program.ts';
@@ -85,6 +86,12 @@ export function createStarter(backend: Backend, shell: string) {
         end();
       }, timeoutMs);
       signal.addEventListener('abort', end, { once: true });
+      /** Before the next command, which a late kill would hit. */
+      const stop = () => {
+        clearTimeout(timer);
+        clearInterval(killing);
+        signal.removeEventListener('abort', end);
+      };
       try {
         const exited = current.start(program).then((code) => {
           // What it left running may hold the pipe.
@@ -92,11 +99,14 @@ export function createStarter(backend: Backend, shell: string) {
           return code;
         });
         const isAlive = await passOutput(onOutput);
-        if (!isAlive) {
+        // What should have said the exit code may have been killed.
+        const said = isAlive ? await Promise.race([exited, sleep(1_000, null, { ref: false })]) : null;
+        if (said === null) {
           kill();
           forget();
         }
-        const exitCode = await (isAlive ? exited : closed);
+        const exitCode = said ?? (await closed);
+        stop();
         await killed;
         signal.throwIfAborted();
         return { exitCode: isOver ? null : exitCode, durationMs: performance.now() - startedAt };
@@ -104,12 +114,9 @@ export function createStarter(backend: Backend, shell: string) {
         // Also if the output could not be taken.
         end();
         forget();
-        await closed;
+        await closed.finally(stop);
+        await killed;
         throw error;
-      } finally {
-        clearTimeout(timer);
-        clearInterval(killing);
-        signal.removeEventListener('abort', end);
       }
     },
     close: forget,

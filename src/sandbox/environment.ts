@@ -3,8 +3,6 @@ import { resolve } from 'node:path';
 import { SYSTEM_ENVIRONMENT } from './host-program.ts';
 import type { SandboxOptions } from './sandbox.ts';
 
-type Environment = SandboxOptions['environment'];
-
 const listWords = (text: string) => new Set(text.split(/\s+/u));
 const PLAIN = listWords(`PATH LANG LANGUAGE TZ TERM CI RUNNER_OS RUNNER_ARCH ImageOS ImageVersion
   GITHUB_ACTIONS GITHUB_ACTOR GITHUB_API_URL GITHUB_BASE_REF GITHUB_EVENT_NAME GITHUB_GRAPHQL_URL GITHUB_HEAD_REF
@@ -76,7 +74,7 @@ export function listPathFolders(path: string | undefined): readonly string[] {
 }
 
 /** Returns the folders named by toolchain variables, such as the tool cache, an SDK or a JDK. */
-export function listToolFolders(environment: Environment): readonly string[] {
+export function listToolFolders(environment: SandboxOptions['environment']): readonly string[] {
   const named = Object.entries(environment).filter(([name]) => isTool(name));
   return [...new Set(named.flatMap(([, value]) => (value?.startsWith('/') ? [resolve(value)] : [])))];
 }

@@ -10,7 +10,7 @@ import { shellWord } from './sandbox.ts';
  */
 const JOB = `
 echo "$$" > "$0"
-{ while kill -s 0 "$PPID"; do sleep 1; done; kill -s KILL 0; } > /dev/null 2>&1 &
+{ while kill -s 0 "$PPID"; do sleep 1; done; kill -s KILL -- "-$$"; } > /dev/null 2>&1 &
 exec "$@"`;
 
 /** Runs $2 as a job, with the file $1, and kills what is left of its group. What the shell itself says about its jobs is not output. */

@@ -1,5 +1,5 @@
 /** Starts and tests the sandbox over the workspace, and gives the tools of a run their access to it. */
-import { isAbsolute, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { messageOf, SandboxError } from '../errors.ts';
 import { createBwrapBackend } from './bwrap.ts';
 import type { Backend } from './command.ts';
@@ -66,7 +66,7 @@ export function openSandbox(options: SandboxOptions, detected: Detected): Opened
       refuseNul('path', path);
       const { runner } = await opened;
       if (runner === null) {
-        const absolute = isAbsolute(path) ? path : resolve(options.workingDirectory, path);
+        const absolute = resolve(options.workingDirectory, path);
         return readConfined(absolute, [options.workspace, contextFolder], maxBytes);
       }
       // The first line of its output says what it is.

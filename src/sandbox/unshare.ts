@@ -101,21 +101,17 @@ export async function startUnshareBackend(
   };
 }
 
-interface Holder {
-  readonly pid: string;
-  /** The name of a file in its /dev. */
-  readonly mark: string;
-  /** The file that is the user namespace of the commands, or null. */
-  readonly usersFile: string | null;
-}
-
-/** Returns the words that run a program in the namespaces of the holder, as the user without privileges. */
+/**
+ * Returns the words that run a program in the namespaces of the holder, as the user without privileges.
+ * @param holder its pid, the name of a file in its /dev, and the file that is the user namespace of the commands
+ */
 function enterWords(
   { nsenter, setpriv }: UnsharePrograms,
   { shellNetwork }: RootPlan,
   { uid, gid }: Identity,
-  { pid, mark, usersFile }: Holder,
+  holder: { readonly pid: string; readonly mark: string; readonly usersFile: string | null },
 ): readonly string[] {
+  const { pid, mark, usersFile } = holder;
   const enter = [
     // If the holder has died, another process may have its number.
     `[ -e /dev/${mark} ] || exit 125`,
