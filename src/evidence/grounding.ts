@@ -181,7 +181,7 @@ function findFragment([fragment = '', ...others]: readonly string[], { lines }: 
 }
 
 /** A line number, as `read_file`, `grep -n`, `cat -n` and editors write it. */
-const GUTTER = /^\s*\d{1,9}(?:\s*[:|│→]|[\s-])/;
+const GUTTER = /^\s*\d{1,9}(?:\t|\s*[:|│→]|[\s-])/;
 
 /**
  * Returns the ways to read a quote, most literal first: as it is, and without the line numbers or diff marks that each of
