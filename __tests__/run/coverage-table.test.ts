@@ -8,7 +8,7 @@ import { coverageOf, endOf, listedFiles, onPullRequest, readDiff, submit } from 
 import { converse } from '../support/worlds/run.ts';
 
 const TABLE = `
-| \`min-coverage\` | \`schema\` | all 40 | 20, and 20 when told | 20 | none | unknown change | partly known change |
+| \`min-coverage\` | \`schema\` | all 40 | 20, then the rest | 20 | none | unknown change | partly known change |
 | --- | --- | --- | --- | --- | --- | --- | --- |
 | \`auto\` | \`code-review\`, \`security-review\` | accepted | accepted | unsupported | unsupported | accepted | unsupported |
 | \`auto\` | \`verdict\` | accepted | accepted | accepted | unsupported | accepted | accepted |
