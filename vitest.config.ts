@@ -9,8 +9,13 @@ const SANDBOX = [
   ...['fuzz', 'library'].map((name) => `__tests__/${name}.test.ts`),
 ];
 
+// The build of micromark for development checks itself, and takes twice as long.
+process.env['NODE_ENV'] = 'production';
+
 export default defineConfig({
   test: {
+    // Tests share no state, and much of their time would go into loading the same modules again for each file.
+    isolate: false,
     // For two cores: some tests wait for time to pass.
     maxWorkers: 3,
     projects: [
@@ -33,8 +38,6 @@ export default defineConfig({
           name: 'e2e',
           include: E2E,
           globalSetup: '__tests__/support/current-dist.ts',
-          // These files share no state, and much of their time would go into loading the same modules again.
-          isolate: false,
           testTimeout: 90_000,
           hookTimeout: 90_000,
         },
