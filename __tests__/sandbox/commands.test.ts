@@ -115,6 +115,17 @@ describe.each(modes)('with sandbox: %s', (mode) => {
     expect(slow).toMatchObject({ exitCode: null, isCut: false });
   });
 
+  it.runIf(mode === 'required')(
+    'has ended the shell of our scripts, which a command could change',
+    async () => {
+      const sandbox = await opening;
+      await sandbox.read('.', 1_000);
+      const { output } = await exec(sandbox, `cat /proc/[0-9]*/cmdline | tr "\\0" " "`);
+      expect(output).toMatch(/bash/u);
+      expect(output).not.toContain('/bin/sh -s');
+    },
+  );
+
   it('runs commands one after another', async () => {
     const sandbox = await opening;
     const add = (n: number) => exec(sandbox, `cat $TMPDIR/n 2>/dev/null; sleep 0.1; echo ${n} >> $TMPDIR/n`);

@@ -2,8 +2,9 @@
 import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { createStarter } from '../../src/sandbox/command.ts';
+import { createShell } from '../../src/sandbox/command.ts';
 import { createOffBackend } from '../../src/sandbox/off.ts';
+import { shellWord } from '../../src/sandbox/sandbox.ts';
 import { createTamperCheck } from '../../src/sandbox/tamper.ts';
 import { putFiles } from '../support/local.ts';
 import { exec, gitIn, useWorld } from './world.ts';
@@ -63,17 +64,17 @@ it.each<[what: string, tamper: () => void, found: string | null]>([
 
 it('without bash, an earlier command does not end a later one', async () => {
   const backend = createOffBackend('/bin/sh', mkdtempSync(join(world.base, 'off-')));
-  const starter = createStarter(backend, '/bin/sh');
+  const starter = createShell(backend, '/bin/sh', 'outside');
   const run = async (command: string) => {
     let output = '';
     const onOutput = (chunk: Buffer) => {
       output += chunk;
     };
     const options = { timeoutMs: 20_000, signal: new AbortController().signal, onOutput };
-    const { exitCode } = await starter.run(['/bin/sh', '-c', command], options);
+    const { exitCode } = await starter.run(`inside /bin/sh -c ${shellWord(command)}`, options);
     return [exitCode, output];
   };
   expect(await run('echo one')).toEqual([0, 'one\n']);
   expect(await run('echo two; sleep 2; echo three')).toEqual([0, 'two\nthree\n']);
-  starter.close();
+  starter.end();
 });

@@ -1,9 +1,10 @@
 /** Runs one command in a sandbox, and keeps of its output what the model sees and what a file holds. */
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SandboxError } from '../errors.ts';
 import type { Isolation } from '../types.ts';
@@ -47,27 +48,42 @@ done`;
 /** Kills the group of the shell when descriptor 3 ends, as it does with this process, however that ends. */
 const WATCH = '{ read -r line <&3; kill -s KILL 0; } </dev/null >/dev/null 2>&1 &';
 
+/** A shell that runs one line after another. */
+interface HeldShell {
+  readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
+  /** Resolves once the shell has ended. @throws SandboxError if it could not be started */
+  readonly closed: Promise<number>;
+  /** Starts a line, and resolves with its exit code. */
+  start(line: string): Promise<number>;
+  /** Passes the output of a line on. Returns whether the shell is still there. */
+  passOutput(onOutput: CommandOptions['onOutput']): Promise<boolean>;
+  close(): void;
+}
+
 /**
- * Starts all commands by one shell of this machine: `sudo` for each, or a new process of this large one, would take
- * longer than most commands.
- * @param shell the absolute path of that shell.
+ * Creates a shell that stays, and is opened again after it was killed. The one `outside`, on this machine, starts the
+ * commands of the model: `sudo` for each, or a new process of this large one, would take longer than most commands. The
+ * one `inside` runs scripts of ours, which leave nothing running: to enter the sandbox takes longer than most of them. It
+ * must have ended before a command of the model runs, which could change it.
+ * @param shell the absolute path of a shell of this machine.
  */
-export function createStarter(backend: Backend, shell: string) {
-  let current: ReturnType<typeof openStartShell> | null = openStartShell(backend, shell);
+export function createShell(backend: Backend, shell: string, place: 'outside' | 'inside') {
+  const openShell = () => (place === 'outside' ? openOutside(backend, shell) : openInside(backend, shell));
+  let current: HeldShell | null = openShell();
   const forget = () => {
     current?.close();
     current = null;
   };
   return {
     /**
-     * Runs a program in the sandbox, with both streams of its output in one. Resolves once all its processes are dead;
-     * the next one may only be run then.
+     * Runs a line, with both streams of its output in one; outside, `inside` before a program runs it in the sandbox.
+     * Resolves once all its processes are dead; the next one may only be run then.
      * @throws the signal's reason if it was aborted; SandboxError if it cannot be started
      */
-    async run(program: readonly string[], { timeoutMs, signal, onOutput }: CommandOptions) {
+    async run(line: string, { timeoutMs, signal, onOutput }: CommandOptions) {
       signal.throwIfAborted();
       const startedAt = performance.now();
-      current ??= openStartShell(backend, shell);
+      current ??= openShell();
       const { child, closed, passOutput } = current;
       let isOver = false;
       let killing: NodeJS.Timeout | undefined;
@@ -86,16 +102,16 @@ export function createStarter(backend: Backend, shell: string) {
         end();
       }, timeoutMs);
       signal.addEventListener('abort', end, { once: true });
-      /** Before the next command, which a late kill would hit. */
+      /** Before the next line, which a late kill would hit. */
       const stop = () => {
         clearTimeout(timer);
         clearInterval(killing);
         signal.removeEventListener('abort', end);
       };
       try {
-        const exited = current.start(program).then((code) => {
+        const exited = current.start(line).then((code) => {
           // What it left running may hold the pipe.
-          killed = backend.killInside();
+          if (place === 'outside') killed = backend.killInside();
           return code;
         });
         const isAlive = await passOutput(onOutput);
@@ -119,20 +135,40 @@ export function createStarter(backend: Backend, shell: string) {
         throw error;
       }
     },
-    close: forget,
+    /** Ends the shell. Resolves once it has. */
+    async end() {
+      const closed = current?.closed;
+      forget();
+      await closed?.catch(() => undefined);
+    },
   };
 }
 
-function openStartShell(backend: Backend, shell: string) {
-  const [file = '', ...args] = [...backend.asRoot, shell, '-s'];
+/** A shell of this machine, which starts each program in the sandbox. */
+function openOutside(backend: Backend, shell: string): HeldShell {
+  const held = openShell([...backend.asRoot, shell, '-s']);
+  const words = backend.words.map(shellWord).join(' ');
+  held.child.stdin.write(`${setUp(backend)}\ninside() { ${words} "$@" 2>&1; }\n`);
+  return held;
+}
+
+/** A shell in the sandbox. What enters the sandbox may take stdin away, so it reads its lines from descriptor 4. */
+function openInside(backend: Backend, shell: string): HeldShell {
+  const inside = [...backend.words, ...'/usr/bin/env -i /bin/sh -c'.split(' '), 'exec /bin/sh -s <&4 4<&-'];
+  const start = `${setUp(backend)}\nexec 4<&0\nexec ${inside.map(shellWord).join(' ')}`;
+  return openShell([...backend.asRoot, shell, '-c', start]);
+}
+
+function setUp({ endsWithGroup }: Backend): string {
+  return [CLOSE_DESCRIPTORS, endsWithGroup ? WATCH : ':', 'exec 3<&-'].join('\n');
+}
+
+function openShell([file = '', ...args]: readonly string[]): HeldShell {
   const options = { cwd: '/', env: SYSTEM_ENVIRONMENT, detached: true };
   const child = spawn(file, args, { ...options, stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
   const { stdin, stdout, stderr } = child;
   stdin.on('error', () => undefined);
-  const words = backend.words.map(shellWord).join(' ');
-  const lines = [CLOSE_DESCRIPTORS, backend.endsWithGroup ? WATCH : ':', 'exec 3<&-'];
-  stdin.write(`${lines.join('\n')}\ninside() { ${words} "$@" 2>&1 </dev/null; }\n`);
-  /** Printed after the output of each command, none of which can know it. */
+  /** Printed after the output of each line, none of which can know it. */
   const mark = randomBytes(16).toString('hex');
   const chunks: AsyncIterator<Buffer> = stdout[Symbol.asyncIterator]();
   const closed = once(child, 'close').then(
@@ -146,13 +182,10 @@ function openStartShell(backend: Backend, shell: string) {
 
   return {
     child,
-    /** Resolves once the shell has ended. @throws SandboxError if it could not be started */
     closed,
-    /** Starts a program, and resolves with its exit code. */
-    start(program: readonly string[]): Promise<number> {
+    start(line) {
       // A real pipe, which a socket of Node.js is not, keeps the order of both streams, and can be opened as /dev/stderr.
-      const started = `inside ${program.map(shellWord).join(' ')}; echo "exit $?" >&2`;
-      stdin.write(`{ ${started}; } | cat; printf ${mark}\n`);
+      stdin.write(`{ ${line} </dev/null; echo "exit $?" >&2; } | cat; printf ${mark}\n`);
       return new Promise((resolve) => {
         stderr.on('data', function listen(chunk: Buffer) {
           // The shell writes messages of its own there, too.
@@ -163,8 +196,7 @@ function openStartShell(backend: Backend, shell: string) {
         });
       });
     },
-    /** Passes the output of a program on. Returns whether the shell is still there. */
-    async passOutput(onOutput: CommandOptions['onOutput']): Promise<boolean> {
+    async passOutput(onOutput) {
       let rest: Buffer = Buffer.alloc(0);
       while (rest.toString('latin1') !== mark) {
         const { value, done } = await chunks.next();

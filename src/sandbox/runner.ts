@@ -2,7 +2,7 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, SandboxError } from '../errors.ts';
-import { type Backend, type CommandOptions, createOutput, createStarter } from './command.ts';
+import { type Backend, createOutput, createShell } from './command.ts';
 import { buildEnvironment, scriptEnvironment } from './environment.ts';
 import { contextFolderOf, type RunScript, type Sandbox, type SandboxOptions, shellWord } from './sandbox.ts';
 import { realOrSame } from './system-root.ts';
@@ -28,14 +28,15 @@ export async function createRunner(
   const tmp = isOff ? join(run, 'tmp') : '/tmp';
   const home = isOff ? join(run, 'home') : realOrSame(options.home);
   const put = (name: string, bytes: Buffer | string) => replaceContext(run, name, bytes);
-  const place = (name: string) => shellWord(join(contextFolder, name));
+  const inContext = (name: string) => join(contextFolder, name);
   const bash = shell.endsWith('/bash') ? `${shell} --noprofile --norc -o pipefail` : shell;
   const modelStart = startFile(options, buildEnvironment({ ...options, home, tmp }));
-  await put('.start', `${modelStart}\nexec ${bash} ${place('.command')}\n`);
-  const scriptStart = startFile(options, { ...scriptEnvironment(tmp), INPUT: join(contextFolder, '.input') });
-  await put('.start-script', `${scriptStart}\nexec 2>/dev/null\n. ${place('.script')}\n`);
+  await put('.start', `${modelStart}\nexec ${bash} ${shellWord(inContext('.command'))}\n`);
+  const scriptStart = startFile(options, { ...scriptEnvironment(tmp), INPUT: inContext('.input') });
+  await put('.start-script', `${scriptStart}\nexec 2>/dev/null\n. ${shellWord(inContext('.script'))}\n`);
 
-  const starter = createStarter(backend, shell);
+  const starter = createShell(backend, shell, 'outside');
+  const scriptShell = createShell(backend, shell, 'inside');
   let last: Promise<unknown> = Promise.resolve();
   /** Two commands must not share the files by which they are passed. */
   const inTurn = <T>(task: () => Promise<T>): Promise<T> => {
@@ -43,21 +44,21 @@ export async function createRunner(
     last = next.catch(() => undefined);
     return next;
   };
-  /** Runs a start file with nothing of the environment in which the sandbox itself was started. */
-  const start = async (first: string, name: string, { signal, ...limits }: CommandOptions) => {
-    const words = ['/usr/bin/env', '-i', first, join(contextFolder, name)];
-    const both = AbortSignal.any([signal, closing]);
-    const result = await starter.run(words, { ...limits, signal: both });
+  /** Says why a command failed, if it is the sandbox that is broken. */
+  const check = async (ran: Promise<{ exitCode: number | null; durationMs: number }>) => {
+    const result = await ran;
     const failure = result.exitCode === 0 ? null : await backend.findFailure();
     if (failure !== null) throw new SandboxError(`No command can be started any more: ${failure}.`);
     return result;
   };
+  const endWith = (signal: AbortSignal) => AbortSignal.any([signal, closing]);
   let outputs = 0;
 
   return {
     async close() {
       await last;
-      starter.close();
+      await scriptShell.end();
+      await starter.end();
     },
     runScript: (script, { input, maxBytes, timeoutMs, signal }) =>
       inTurn(async () => {
@@ -69,21 +70,25 @@ export async function createRunner(
           if (size < maxBytes) chunks.push(chunk.subarray(0, maxBytes - size));
           size += chunk.length;
         };
-        // Our own scripts are POSIX; bash takes longer to start.
-        const { exitCode } = await start('/bin/sh', '.start-script', { timeoutMs, signal, onOutput });
+        const line = `(. ${shellWord(inContext('.start-script'))})`;
+        const limits = { timeoutMs, signal: endWith(signal) };
+        const { exitCode } = await check(scriptShell.run(line, { ...limits, onOutput }));
         return { exitCode, stdout: Buffer.concat(chunks), isCut: size > maxBytes };
       }),
     exec: (command, { timeoutMs, maxOutputBytes, signal }) =>
       inTurn(async () => {
         await put('.command', command);
+        await scriptShell.end();
         outputs += 1;
         const name = `output-${outputs}.txt`;
         const output = createOutput(maxOutputBytes, join(options.runFolder, 'context', name), 64 * 1024 ** 2);
-        const ran = start(shell, '.start', { timeoutMs, signal, onOutput: output.add });
+        const line = `inside /usr/bin/env -i ${shellWord(shell)} ${shellWord(inContext('.start'))}`;
+        const limits = { timeoutMs, signal: endWith(signal) };
+        const ran = check(starter.run(line, { ...limits, onOutput: output.add }));
         await ran.catch(() => undefined);
         const { isCut, ...kept } = await output.finish();
         const { exitCode, durationMs } = await ran;
-        const fullOutputPath = isCut ? join(contextFolder, name) : null;
+        const fullOutputPath = isCut ? inContext(name) : null;
         return { exitCode, timedOut: exitCode === null, durationMs, ...kept, fullOutputPath };
       }),
   };
