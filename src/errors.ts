@@ -1,6 +1,6 @@
 /** The errors that are thrown on purpose. Any other exception is a bug. */
 import { LISTED } from './text/limits.ts';
-import { type Entry, inputName } from './text/naming.ts';
+import { type Entry, inputName } from './text/messages.ts';
 
 /** Returns the message of any thrown value, with inputs named as in the action. */
 export function messageOf(thrown: unknown): string {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { declaredFindings } from '../../src/contract/declared-findings.ts';
+import { declaredFindings } from '../../src/contract/declared.ts';
 import { presets } from '../../src/contract/presets.ts';
 import type { JsonObject } from '../../src/types.ts';
 

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createContract } from '../../src/contract/contract.ts';
-import { declaredProperties, outputNames, rootObjection } from '../../src/contract/root.ts';
-import { resolveLocal } from '../../src/contract/schema-walk.ts';
+import { declaredProperties, outputNames } from '../../src/contract/declared.ts';
+import { rootObjection } from '../../src/contract/root.ts';
+import { resolveLocal } from '../../src/text/schema-walk.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
 
 interface Row {

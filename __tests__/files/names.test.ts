@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isClosedPath, isProtectedPath } from '../../src/files/names.ts';
+import { isClosedPath, isProtectedPath } from '../../src/text/file-names.ts';
 
 it.each([
   ['.git', true, true],

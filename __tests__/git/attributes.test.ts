@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type BaseAttributes, findMarkedFiles } from '../../src/git/attributes.ts';
+import { type BaseAttributes, findMarkedFiles } from '../../src/git/change.ts';
 import { never, useRepository } from './world.ts';
 
 const { shell, put, scripts } = useRepository(`mkdir -p nested dist/kept

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type DiffRange, readGitDiff } from '../../src/git/diff.ts';
+import { type DiffRange, readGitDiff } from '../../src/git/change.ts';
 import { never, useRepository } from './world.ts';
 
 const { at, shell, put, scripts } = useRepository(`mkdir api

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createPricer } from '../../src/providers/pricing.ts';
+import { createPricer } from '../../src/providers/registry.ts';
 import type { Usage } from '../../src/types.ts';
 
 type Settings = Parameters<typeof createPricer>[0];

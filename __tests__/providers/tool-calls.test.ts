@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { identify, replayable } from '../../src/providers/tool-calls.ts';
+import { identify, replayable } from '../../src/providers/call.ts';
 import { JSON_TEXT } from '../../src/text/limits.ts';
 
 const call = { id: 'a', name: 'x', arguments: '{}' };

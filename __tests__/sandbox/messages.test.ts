@@ -2,13 +2,14 @@
 import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { type DetectOptions, detectBackend } from '../../src/sandbox/detect.ts';
 import {
+  type DetectOptions,
   describeBroken,
   describeMissing,
-  describeWeaknesses,
+  detectBackend,
   isContainer,
-} from '../../src/sandbox/messages.ts';
+} from '../../src/sandbox/detect.ts';
+import { describeWeaknesses } from '../../src/sandbox/open.ts';
 import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { putFiles } from '../support/local.ts';
 import { CLOSED, isRoot, NO_SANDBOX, useWorld } from './world.ts';

@@ -3,9 +3,8 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createShell } from '../../src/sandbox/command.ts';
-import { createOffBackend } from '../../src/sandbox/off.ts';
+import { createOffBackend, createTamperCheck } from '../../src/sandbox/off.ts';
 import { shellWord } from '../../src/sandbox/sandbox.ts';
-import { createTamperCheck } from '../../src/sandbox/tamper.ts';
 import { putFiles } from '../support/local.ts';
 import { exec, gitIn, useWorld } from './world.ts';
 

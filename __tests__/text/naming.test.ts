@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { InputName } from '../../src/config/inputs.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { InputError, messageFor } from '../../src/errors.ts';
-import type { Entry } from '../../src/text/naming.ts';
+import type { Entry } from '../../src/text/messages.ts';
 
 const ENTRIES: readonly Entry[] = ['action', 'command-line', 'library'];
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SandboxError } from '../../src/errors.ts';
-import { structuredOutputSpec } from '../../src/tools/structured-output.ts';
+import { structuredOutputSpec } from '../../src/tools/tool.ts';
 import { createToolbox, TOOL_NAMES, type ToolboxOptions } from '../../src/tools/toolbox.ts';
 import type { ArgumentStatus } from '../../src/types.ts';
 import { useWorld } from '../sandbox/world.ts';

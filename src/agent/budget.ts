@@ -1,6 +1,6 @@
 /** Tracks the usage of a run against its limits. */
 import type { Totals } from '../reporters/report-types.ts';
-import { addUsage, NO_USAGE } from '../text/usage.ts';
+import { addUsage, NO_USAGE } from '../text/figures.ts';
 import type { Limit, Usage } from '../types.ts';
 
 /** The limits of a run; null means no limit. */

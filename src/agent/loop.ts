@@ -2,8 +2,8 @@
 import { ProviderError, SandboxError } from '../errors.ts';
 import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
 import type { Totals } from '../reporters/report-types.ts';
+import { NO_USAGE } from '../text/figures.ts';
 import { counted, truncate } from '../text/messages.ts';
-import { NO_USAGE } from '../text/usage.ts';
 import { race } from '../text/wait.ts';
 import { type ResultSource, STRUCTURED_OUTPUT_NAME } from '../tools/toolbox.ts';
 import type { Message, Outcome, PendingRequest, RedactedIssue, ToolResult } from '../types.ts';

@@ -4,8 +4,7 @@ import { INPUTS, type InputName, LOCAL_INPUTS, type RawInputs } from '../config/
 import { InputError } from '../errors.ts';
 import type { OutputFormat } from '../reporters/stdout.ts';
 import { DISPLAY } from '../text/limits.ts';
-import { joinWithOr, quote } from '../text/messages.ts';
-import { KEY_VARIABLE } from '../text/naming.ts';
+import { joinWithOr, KEY_VARIABLE, quote } from '../text/messages.ts';
 import { COMMANDS, type CommandName, FLAGS, type Flag } from './flags.ts';
 
 /** The options of a run that exist only on the command line. */

@@ -2,7 +2,7 @@
 import { placeholder, spellings } from '../commands/flags.ts';
 import { EXAMPLE_MODEL } from '../config/inputs.ts';
 import { PROVIDERS, registry } from '../providers/registry.ts';
-import { KEY_VARIABLE } from '../text/naming.ts';
+import { KEY_VARIABLE } from '../text/messages.ts';
 import { COMMANDS, FLAGS, type Flag } from './flags.ts';
 
 const USAGE = `Usage: structured-agent [FLAGS] TASK

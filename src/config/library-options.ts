@@ -3,8 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { StandardValidate } from '../contract/contract.ts';
 import { InputError, messageOf } from '../errors.ts';
 import { DISPLAY } from '../text/limits.ts';
-import { joinWithOr, quote, suggest } from '../text/messages.ts';
-import { inputName } from '../text/naming.ts';
+import { inputName, joinWithOr, quote, suggest } from '../text/messages.ts';
 import { singleLine } from '../text/sanitize.ts';
 import { type InputName, LOCAL_INPUTS, meantInputs } from './inputs.ts';
 

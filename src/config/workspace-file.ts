@@ -1,8 +1,8 @@
 /** Reads files that the user named (schema, gate, prompt) before the model is called. */
 import { realpathSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import { isClosedPath } from '../files/names.ts';
 import { decodeUtf8, type ReadFailure, readBounded } from '../files/read-bounded.ts';
+import { isClosedPath } from '../text/file-names.ts';
 import { quote } from '../text/messages.ts';
 import type { Reading } from '../types.ts';
 import { isInside } from './paths.ts';

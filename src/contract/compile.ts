@@ -1,14 +1,17 @@
-/** Compiles a schema into the validator of a payload, in steps with their own errors: shape, root, strict compile. */
+/**
+ * Compiles a schema into the validator of a payload, in steps with their own errors: shape, root, strict compile. Both
+ * run under a deadline.
+ */
+import { runInNewContext } from 'node:vm';
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import { ContractError, type ContractStage, messageOf } from '../errors.ts';
 import { isDeeperThan, isObject, jsonPointer } from '../text/json.ts';
 import { DISPLAY, JSON_TEXT } from '../text/limits.ts';
 import { quote, suggest, truncate } from '../text/messages.ts';
+import { schemaNodes } from '../text/schema-walk.ts';
 import type { Issue, Json, JsonObject } from '../types.ts';
-import { underDeadline, VALIDATION_MS } from './deadline.ts';
 import { issuesOf, kindOf, sortErrors } from './issues.ts';
 import { rootObjection } from './root.ts';
-import { schemaNodes } from './schema-walk.ts';
 
 /** How long a compilation may take: large schemas are slow, and ones that never finish are refused. */
 const COMPILATION_MS = 3_000;
@@ -184,4 +187,27 @@ function advise(error: unknown, ajv: Ajv, schema: JsonObject, purpose: Purpose):
 function didYouMean(word: string, candidates: readonly string[]): string {
   const [near] = suggest(word, candidates, 1);
   return near === undefined ? 'Remove it.' : `Did you mean ${quote(near)}?`;
+}
+
+/** How long a validation may take, with what it awaits: a pattern may take exponential time. */
+export const VALIDATION_MS = 1_000;
+
+/** How a computation under a deadline ended. */
+export type Timed<T> =
+  | { readonly kind: 'done'; readonly value: T }
+  | { readonly kind: 'timeout' }
+  | { readonly kind: 'threw'; readonly error: unknown };
+
+/**
+ * Runs a synchronous task for at most the given number of milliseconds. V8 interrupts it at any point, including inside
+ * regular expressions. Whatever it throws, including a stack overflow, is returned as a value.
+ */
+export function underDeadline<T>(task: () => T, milliseconds: number): Timed<T> {
+  try {
+    return { kind: 'done', value: runInNewContext('task()', { task }, { timeout: milliseconds }) };
+  } catch (error) {
+    // The error comes from the other context, so it is not an instance of this one's Error.
+    const isTimeout = Object(error).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+    return isTimeout ? { kind: 'timeout' } : { kind: 'threw', error };
+  }
 }

@@ -3,11 +3,10 @@ import { ContractError } from '../errors.ts';
 import { isArray, isObject, jsonPointer } from '../text/json.ts';
 import { DISPLAY, LISTED } from '../text/limits.ts';
 import { quote, suggest, truncate } from '../text/messages.ts';
+import { withBranches } from '../text/schema-walk.ts';
 import type { Json, JsonObject } from '../types.ts';
-import type { SchemaValidator } from './compile.ts';
-import { underDeadline, VALIDATION_MS } from './deadline.ts';
-import { declaredProperties, declares, isClosed, requiredProperties } from './root.ts';
-import { withBranches } from './schema-walk.ts';
+import { type SchemaValidator, underDeadline, VALIDATION_MS } from './compile.ts';
+import { declaredProperties, declares, isClosed, requiredProperties } from './declared.ts';
 
 /** The payload or a property of it, with the subschemas of the gate and the schema that apply to it. */
 interface Place {

@@ -8,9 +8,9 @@ import { counted, joinWithOr, quote, suggest } from '../text/messages.ts';
 import { inertLine } from '../text/sanitize.ts';
 import type { GateResult, Issue, Json, JsonObject } from '../types.ts';
 import { compile, type SchemaValidator } from './compile.ts';
+import { declarations, declaredBooleans, declaredProperties } from './declared.ts';
 import { lintGate } from './gate-lint.ts';
 import { cappedIssues, listValues, showValue } from './issues.ts';
-import { declarations, declaredBooleans, declaredProperties } from './root.ts';
 
 /** What the gate requires: nothing, that one property is true, or a schema. */
 export type GateRequest =

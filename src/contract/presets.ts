@@ -5,11 +5,11 @@ import securityReview from '../../schemas/security-review.schema.json' with { ty
 import testReportGate from '../../schemas/test-report.gate.json' with { type: 'json' };
 import testReport from '../../schemas/test-report.schema.json' with { type: 'json' };
 import verdict from '../../schemas/verdict.schema.json' with { type: 'json' };
-import type { Entry } from '../text/naming.ts';
+import type { Entry } from '../text/messages.ts';
+import { withBranches } from '../text/schema-walk.ts';
 import type { JsonObject } from '../types.ts';
+import { declarations, declaredBooleans, requiredProperties } from './declared.ts';
 import type { GateRequest } from './gate.ts';
-import { declarations, declaredBooleans, requiredProperties } from './root.ts';
-import { withBranches } from './schema-walk.ts';
 
 export interface Preset {
   readonly schema: JsonObject;

@@ -3,7 +3,6 @@ import { isArray, isObject, jsonPointer } from '../text/json.ts';
 import { DISPLAY } from '../text/limits.ts';
 import { quote, truncate } from '../text/messages.ts';
 import type { Json, JsonObject } from '../types.ts';
-import { resolveLocal, withBranches } from './schema-walk.ts';
 
 type Path = readonly (string | number)[];
 
@@ -86,93 +85,4 @@ function allRefusal(branch: JsonObject, path: Path): string | null {
 function describePath(path: Path): string {
   const pointer = jsonPointer(path);
   return pointer.length > DISPLAY.phrase ? `…${pointer.slice(-DISPLAY.phrase)}` : pointer || 'the root';
-}
-
-interface Declaration {
-  readonly name: string;
-  readonly schema: Json;
-}
-
-type Branching = 'allOf' | 'anyOf' | 'oneOf';
-
-/**
- * Returns the properties declared at the root and, through any level of the given keywords, in its branches. A name may
- * occur several times.
- * @param start the subschema to start from
- */
-export function declarations(
-  root: JsonObject,
-  through: readonly Branching[],
-  start: JsonObject = root,
-): readonly Declaration[] {
-  return withBranches(root, [start], through)
-    .flatMap(({ properties }) => (isObject(properties) ? Object.entries(properties) : []))
-    .map(([name, schema]) => ({ name, schema }));
-}
-
-/** Returns the names declared at the root and in its `allOf`, `anyOf` and `oneOf` branches, in order and once. */
-export function declaredProperties(root: JsonObject, start: JsonObject = root): readonly string[] {
-  return [...new Set(declarations(root, ['allOf', 'anyOf', 'oneOf'], start).map(({ name }) => name))];
-}
-
-/** Returns the declared names whose schema says that they are booleans. */
-export function declaredBooleans(root: JsonObject): readonly string[] {
-  const all = declarations(root, ['allOf', 'anyOf', 'oneOf']);
-  return [...new Set(all.filter(({ schema }) => isBoolean(schema, root)).map(({ name }) => name))];
-}
-
-function isBoolean(schema: Json, root: JsonObject): boolean {
-  const { type, const: value, enum: values } = (isObject(schema) && resolveLocal(root, schema)) || {};
-  if ([type ?? null].flat().includes('boolean') || typeof value === 'boolean') return true;
-  return isArray(values) && values.length > 0 && values.every((each) => typeof each === 'boolean');
-}
-
-/** Whether a schema forbids properties that it does not declare by name. */
-export function isClosed({ additionalProperties, patternProperties }: JsonObject): boolean {
-  const hasPatterns = isObject(patternProperties) && Object.keys(patternProperties).length > 0;
-  return additionalProperties === false && !hasPatterns;
-}
-
-/** Whether a schema declares a property itself, not in its branches. */
-export function declares({ properties }: JsonObject, name: string): boolean {
-  return isObject(properties) && Object.hasOwn(properties, name);
-}
-
-/** Returns the names in a schema's own `required`. */
-export function requiredProperties({ required }: JsonObject): readonly string[] {
-  return isArray(required) ? required.filter((name) => typeof name === 'string') : [];
-}
-
-/** The names that get their own output, in order, and a sentence for each declared name that does not. */
-interface OutputNames {
-  readonly names: readonly string[];
-  readonly warnings: readonly string[];
-}
-
-/**
- * Applies the rules for outputs: a valid output name, no two that differ only in case (the runner's names are
- * case-insensitive), and none that a run's own outputs use.
- */
-export function outputNames(declared: readonly string[]): OutputNames {
-  const spellings = Map.groupBy(declared, (name) => name.toLowerCase());
-  const names: string[] = [];
-  const warnings: string[] = [];
-  for (const name of declared) {
-    const other = spellings.get(name.toLowerCase())?.find((each) => each !== name);
-    const objection = objectionTo(name, other);
-    if (objection === null) names.push(name);
-    else
-      warnings.push(
-        `The property ${quote(name)} gets no step output of its own: ${objection}. Read it from structured_output.`,
-      );
-  }
-  return { names, warnings };
-}
-
-function objectionTo(name: string, other: string | undefined): string | null {
-  if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(name))
-    return 'the name of an output is a letter or underscore, then letters, digits, underscores and hyphens';
-  if (name.toLowerCase() === 'structured_output') return 'structured_output holds the whole payload';
-  if (name.toLowerCase().startsWith('run-')) return 'names that begin with run- tell about the run';
-  return other === undefined ? null : `outputs ignore case, and ${quote(other)} is declared too`;
 }

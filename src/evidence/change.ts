@@ -1,5 +1,5 @@
 /** The change under review as files and hunks, read from diffs of git and patches of GitHub. Its texts are hostile. */
-import { isBinaryName } from '../text/binary-names.ts';
+import { isBinaryName } from '../text/file-names.ts';
 import type { ChangedFile } from '../types.ts';
 import { readGitHeader, readHunkHeader, readPath } from './diff-syntax.ts';
 

@@ -3,7 +3,7 @@
  * names ended well, and its findings are in the files. A payload that does not meet its gate needs neither of the first two,
  * and no answer to a rejection makes a red verdict green.
  */
-import { coverageShare } from '../text/coverage.ts';
+import { coverageShare } from '../text/figures.ts';
 import { DISPLAY, LISTED } from '../text/limits.ts';
 import { counted, listNames } from '../text/messages.ts';
 import type { Coverage, Issue, JsonObject, RedactedIssue, Repair } from '../types.ts';

@@ -3,8 +3,9 @@
  * workspace before the first command of the agent, and that of its end. Between them the agent could write wherever such
  * a script can: it can keep an edit out of its own patch, and such an edit is not applied.
  */
-import { isProtectedPath } from '../files/names.ts';
+
 import { type RunScript, type ScriptOptions, shellWord } from '../sandbox/sandbox.ts';
+import { isProtectedPath } from '../text/file-names.ts';
 import { MAX_FILE_LIST, PRELUDE, readParts } from './script.ts';
 
 export interface AgentChanges {

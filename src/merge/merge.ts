@@ -1,7 +1,8 @@
 /** Merges the votes of many legs into one verdict, and writes it as JSON. */
+
+import { addUsage, NO_USAGE } from '../text/figures.ts';
 import { GITHUB } from '../text/limits.ts';
 import { shellSafeJson } from '../text/sanitize.ts';
-import { addUsage, NO_USAGE } from '../text/usage.ts';
 import type { JsonObject } from '../types.ts';
 import type { Rule } from './config.ts';
 import { mergeFindings, type RunFindings } from './findings.ts';

@@ -5,7 +5,7 @@ import type { Envelope } from '../envelope/envelope.ts';
 import { InputError } from '../errors.ts';
 import { type Finding, readFindings } from '../reporters/findings.ts';
 import { findWeaknesses } from '../reporters/sentences.ts';
-import { readFlag, readText } from '../text/json-fields.ts';
+import { readFlag, readText } from '../text/json.ts';
 import { DISPLAY } from '../text/limits.ts';
 import { quote, truncate } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';

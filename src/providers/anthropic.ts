@@ -4,10 +4,9 @@ import { BaseAnthropic } from '@anthropic-ai/sdk';
 import type { Stream } from '@anthropic-ai/sdk/core/streaming';
 import type * as Api from '@anthropic-ai/sdk/resources/messages';
 import type { Message, ToolSpec, Usage } from '../types.ts';
-import { type Answer, createAdapter } from './call.ts';
+import { type Answer, createAdapter, type ReplayableCall } from './call.ts';
 import { BrokenAnswer } from './errors.ts';
 import type { AdapterSettings, CompletionRequest, Provider } from './provider.ts';
-import type { ReplayableCall } from './tool-calls.ts';
 import { describedTool } from './wire-schema.ts';
 
 /** A breakpoint of the prompt cache; the next request reads everything before it from the cache. */

@@ -8,10 +8,9 @@ import type { CompletionUsage } from 'openai/resources/completions';
 import type { ReasoningEffort } from 'openai/resources/shared';
 import { objectOf } from '../text/json.ts';
 import type { Message, ToolSpec, Usage } from '../types.ts';
-import { type Answer, createAdapter, notACompletion } from './call.ts';
+import { type Answer, createAdapter, notACompletion, type ReplayableCall } from './call.ts';
 import { BrokenAnswer } from './errors.ts';
 import type { AdapterSettings, CompletionRequest, Provider } from './provider.ts';
-import type { ReplayableCall } from './tool-calls.ts';
 import { describedTool } from './wire-schema.ts';
 
 /** Finish reasons of OpenAI and of other servers, for a cut answer, a filter, and a broken answer. */

@@ -3,10 +3,9 @@ import OpenAI, { APIError } from 'openai';
 import type * as Api from 'openai/resources/responses/responses';
 import type { ReasoningEffort } from 'openai/resources/shared';
 import type { Message, ToolSpec, Usage } from '../types.ts';
-import { type Answer, createAdapter } from './call.ts';
+import { type Answer, createAdapter, type ReplayableCall } from './call.ts';
 import { BrokenAnswer } from './errors.ts';
 import type { AdapterSettings, CompletionRequest, Provider } from './provider.ts';
-import type { ReplayableCall } from './tool-calls.ts';
 import { describedTool } from './wire-schema.ts';
 
 /** Models without reasoning, with or without the prefix of a gateway or of fine-tuning; they reject requests for it. */

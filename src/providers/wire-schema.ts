@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isArray, isObject, objectOf } from '../text/json.ts';
-import { resolvePointer, shapeOf } from '../text/schema-keywords.ts';
+import { resolvePointer, shapeOf } from '../text/schema-walk.ts';
 import type { Json, JsonObject, ToolSpec } from '../types.ts';
 
 /** Whose rules a tool's schema has to follow; `compatible` is what any OpenAI-compatible server is likely to support. */

@@ -1,7 +1,7 @@
 /** Replays the model's side of a run from a recording: no key, no network, no tokens. */
 import { ProviderError, ReplayError } from '../errors.ts';
 import type { Completion, Provider } from '../providers/provider.ts';
-import { readUsage } from '../text/json-fields.ts';
+import { readUsage } from '../text/figures.ts';
 import { counted, quote } from '../text/messages.ts';
 import { STRUCTURED_OUTPUT_NAME } from '../tools/toolbox.ts';
 import type { PolicyDigest, ToolCall } from '../types.ts';

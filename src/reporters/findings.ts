@@ -1,6 +1,5 @@
 /** The findings of a payload in one shape, at the places that the evidence of the run names. Their texts are the model's. */
-import { isArray, isObject } from '../text/json.ts';
-import { readText } from '../text/json-fields.ts';
+import { isArray, isObject, readText } from '../text/json.ts';
 import { DISPLAY } from '../text/limits.ts';
 import type { Json, JsonObject } from '../types.ts';
 import type { Evidence, FindingEvidence, Report } from './report-types.ts';

@@ -4,7 +4,7 @@ import { EOL } from 'node:os';
 import path from 'node:path';
 import { InputError, messageOf } from '../errors.ts';
 import { appendWithoutWaiting } from '../files/private-file.ts';
-import { coverageShare } from '../text/coverage.ts';
+import { coverageShare } from '../text/figures.ts';
 import { DISPLAY, GITHUB } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
 import { shellSafeJson, singleLine } from '../text/sanitize.ts';

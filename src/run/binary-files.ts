@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { type FileChange, wholeFile } from '../evidence/change.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
-import { BINARY_LOOK, isBinaryName } from '../text/binary-names.ts';
+import { BINARY_LOOK, isBinaryName } from '../text/file-names.ts';
 import type { ChangedFile } from '../types.ts';
 
 /** Bytes of a file that is read, and of all such files. */

@@ -10,8 +10,7 @@ import {
   SandboxError,
 } from '../errors.ts';
 import { ENDINGS, type Reason } from '../text/endings.ts';
-import { counted, listIssues, truncate } from '../text/messages.ts';
-import type { Entry } from '../text/naming.ts';
+import { counted, type Entry, listIssues, truncate } from '../text/messages.ts';
 import type { GateResult, Limit, Outcome, Verdict } from '../types.ts';
 
 /** Characters of `last_assistant_text`, in the schema of the envelope. */

@@ -1,8 +1,7 @@
 /** What the policy of a run asks of its evidence. */
 import type { Config } from '../config/parse-config.ts';
-import { type DeclaredFindings, declaredFindings } from '../contract/declared-findings.ts';
+import { type DeclaredFindings, declaredFindings, requiredProperties } from '../contract/declared.ts';
 import type { Preset } from '../contract/presets.ts';
-import { requiredProperties } from '../contract/root.ts';
 import type { ReviewPolicy } from '../evidence/review.ts';
 import type { JsonObject } from '../types.ts';
 

@@ -3,13 +3,12 @@ import { type CoverageMeter, createCoverageMeter } from '../evidence/coverage.ts
 import { type Claim, countGrounding, groundFindings, type ReadSource } from '../evidence/grounding.ts';
 import { isLockFile } from '../evidence/not-required.ts';
 import { createReview } from '../evidence/review.ts';
-import { isClosedPath } from '../files/names.ts';
 import { readBounded } from '../files/read-bounded.ts';
 import { findingRows, locationOfRow } from '../reporters/findings.ts';
 import { isBelow, type Locate, realOrNull } from '../reporters/places.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
-import { isObject } from '../text/json.ts';
-import { readText } from '../text/json-fields.ts';
+import { isClosedPath } from '../text/file-names.ts';
+import { isObject, readText } from '../text/json.ts';
 import { DISPLAY } from '../text/limits.ts';
 import { listNames } from '../text/messages.ts';
 import type { Issue, JsonObject } from '../types.ts';

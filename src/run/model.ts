@@ -3,10 +3,9 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Price } from '../agent/budget.ts';
 import type { Config } from '../config/parse-config.ts';
 import { InputError } from '../errors.ts';
-import { createPricer, unknownPriceError } from '../providers/pricing.ts';
 import type { Provider } from '../providers/provider.ts';
-import { createProvider } from '../providers/registry.ts';
-import { NO_USAGE } from '../text/usage.ts';
+import { createPricer, createProvider, unknownPriceError } from '../providers/registry.ts';
+import { NO_USAGE } from '../text/figures.ts';
 import type { RunState, World } from './world.ts';
 
 /** The longest pause in a streamed response. Models that reason send events meanwhile. */

@@ -1,8 +1,7 @@
 /** Places the change that a run is about: as context files for the agent, and as files and hunks for its evidence. */
 import { InputError } from '../errors.ts';
 import { type Change, type FileChange, parseDiff, parsePatches } from '../evidence/change.ts';
-import { findMarkedFiles } from '../git/attributes.ts';
-import { type DiffRange, type GitDiff, readGitDiff } from '../git/diff.ts';
+import { type DiffRange, findMarkedFiles, type GitDiff, readGitDiff } from '../git/change.ts';
 import { type ChangeContext, contextFiles, type LoadedContext } from '../github/context.ts';
 import { type OpenedSandbox, type RunScript, shellWord } from '../sandbox/sandbox.ts';
 import { GITHUB } from '../text/limits.ts';

@@ -3,7 +3,7 @@ import type { Config } from '../config/parse-config.ts';
 import { resolveFindings } from '../reporters/places.ts';
 import type { Evidence, Report } from '../reporters/report-types.ts';
 import { counted, listNames } from '../text/messages.ts';
-import { STRUCTURED_OUTPUT_NAME } from '../tools/structured-output.ts';
+import { STRUCTURED_OUTPUT_NAME } from '../tools/tool.ts';
 import type { JsonObject } from '../types.ts';
 import { type Ending, preview, verdictOf } from './endings.ts';
 import { modelWarnings } from './model.ts';

@@ -12,7 +12,7 @@ import type { Detected } from '../sandbox/detect.ts';
 import { findProgram } from '../sandbox/host-program.ts';
 import { contextFolderOf, type Sandbox } from '../sandbox/sandbox.ts';
 import { race } from '../text/wait.ts';
-import { structuredOutputSpec } from '../tools/structured-output.ts';
+import { structuredOutputSpec } from '../tools/tool.ts';
 import { createToolbox, STRUCTURED_OUTPUT_NAME } from '../tools/toolbox.ts';
 import type { Outcome } from '../types.ts';
 import { runToEnd } from './attempt.ts';

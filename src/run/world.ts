@@ -11,9 +11,9 @@ import type { AgentChanges } from '../git/patch.ts';
 import type { ChangeContext } from '../github/context.ts';
 import type { Locate } from '../reporters/places.ts';
 import type { Report, Reporter } from '../reporters/report-types.ts';
+import type { TamperCheck } from '../sandbox/off.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
-import type { TamperCheck } from '../sandbox/tamper.ts';
-import type { Entry } from '../text/naming.ts';
+import type { Entry } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type {
   CommandRecord,

@@ -4,8 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Backend } from './command.ts';
 import { tryWords } from './host-program.ts';
-import { listMounts, type RootPlan } from './mounts.ts';
-import type { Mount } from './system-root.ts';
+import { listMounts, type Mount, type RootPlan } from './system-root.ts';
 
 const KERNEL = ['--dev', '/dev', '--proc', '/proc'];
 

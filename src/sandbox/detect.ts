@@ -1,8 +1,10 @@
-/** Finds out, without looking at the workspace, how commands can be isolated on this machine. */
+/** Finds out, without looking at the workspace, how commands can be isolated on this machine, or what is missing. */
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { SandboxError } from '../errors.ts';
 import { probeBwrap } from './bwrap.ts';
 import { findProgram, runOnHost } from './host-program.ts';
-import { describeBroken, describeMissing, describeOtherSystem, isContainer } from './messages.ts';
 import type { SandboxOptions } from './sandbox.ts';
 import { probeUnshare, type UnsharePrograms } from './unshare.ts';
 
@@ -51,4 +53,43 @@ async function findUnshare(find: (name: string) => string | null): Promise<Unsha
   if (process.getuid?.() === 0) return { unshare, nsenter, setpriv, asRoot: [] };
   if (!sudo || (await runOnHost(sudo, ['-n', 'true']))?.exitCode !== 0) return null;
   return { unshare, nsenter, setpriv, asRoot: [sudo, '-n', '--'] };
+}
+
+const WAY_OUT =
+  'For a repository and pull requests that you trust entirely, set sandbox to `off`. With `auto` the agent only reads files.';
+
+const IN_CONTAINER =
+  'This is a container, which usually may not make the mounts that a sandbox needs. Fix: run outside the container, or start it with `--privileged`. In a workflow, take `container:` away from the job, or give it `options: --privileged`; in a pod (Actions Runner Controller), use a runner with `securityContext: { privileged: true }`.';
+
+/**
+ * Whether this process runs in a container, based on the traces that Docker, Podman and Kubernetes leave.
+ * @param root the root of the file system.
+ */
+export async function isContainer(root = '/'): Promise<boolean> {
+  const hints = ['.dockerenv', 'run/.containerenv', 'var/run/secrets/kubernetes.io'];
+  if (hints.some((hint) => existsSync(join(root, hint)))) return true;
+  const cgroup = await readFile(join(root, 'proc/1/cgroup'), 'utf8').catch(() => '');
+  return /docker|kubepods|containerd|libpod|lxc/u.test(cgroup);
+}
+
+const SYSTEMS: Readonly<Record<string, string>> = { darwin: 'macOS', win32: 'Windows' };
+
+export function describeOtherSystem(platform: string): string {
+  const system = SYSTEMS[platform] ?? platform;
+  return `The sandbox needs Linux, and this machine runs ${system}. Fix: run it on Linux, in a workflow with \`runs-on: ubuntu-latest\`. ${WAY_OUT}`;
+}
+
+export function describeMissing(inContainer: boolean): string {
+  const needs =
+    'The sandbox needs bubblewrap 0.8 or newer, or util-linux (unshare, nsenter, setpriv) with a sudo that asks for no password';
+  const fix = inContainer
+    ? `and this container has neither. Install one: \`apt-get update && apt-get install -y bubblewrap\`. ${IN_CONTAINER}`
+    : 'and this machine has neither. Fix: `sudo apt-get update && sudo apt-get install -y bubblewrap`, in a workflow as a step before this one.';
+  return `${needs}, ${fix} ${WAY_OUT}`;
+}
+
+export function describeBroken(problem: string, inContainer: boolean): string {
+  const fix =
+    'If unprivileged user namespaces are restricted, as on Ubuntu 24.04, allow them: `sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`, in a workflow as a step before this one.';
+  return `The sandbox does not start here: ${problem}. ${inContainer ? IN_CONTAINER : fix} ${WAY_OUT}`;
 }

@@ -6,11 +6,12 @@ import { existsSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { SandboxError } from '../errors.ts';
-import { CREDENTIAL_FILE } from '../files/names.ts';
 import { readBoundedText } from '../files/read-bounded.ts';
+import { CREDENTIAL_FILE } from '../text/file-names.ts';
 import { READ } from '../text/limits.ts';
 import { runOnHost } from './host-program.ts';
 import { shellWord } from './sandbox.ts';
+import { CLEAN } from './scratch.ts';
 import { isWithin, realOrSame } from './system-root.ts';
 
 /** What stays of a git folder. */
@@ -82,9 +83,6 @@ export interface GitPlan {
   /** Whether a config, or a file that is removed, holds credentials. */
   readonly hasCredentials: boolean;
 }
-
-/** The name, in the folder of the run, of the script that `planGit` writes; it cleans the current folder. */
-export const CLEAN = 'clean.sh';
 
 /** Plans what is shown of the git folders of a checkout. @throws SandboxError if they cannot be found in time */
 export async function planGit(run: string, workspace: string, signal: AbortSignal): Promise<GitPlan> {

@@ -1,5 +1,9 @@
-/** `sandbox: off`: commands run as the step itself, in the checkout. */
-import { readFile } from 'node:fs/promises';
+/**
+ * `sandbox: off`: commands run as the step itself, in the checkout, and it is detected whether what later steps trust was
+ * changed meanwhile.
+ */
+import { createHash } from 'node:crypto';
+import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Backend, killGroup } from './command.ts';
 import { shellWord } from './sandbox.ts';
@@ -46,4 +50,47 @@ export function createOffBackend(shell: string, run: string): Backend {
     findFailure: async () => null,
     close: async () => undefined,
   };
+}
+
+export type TamperCheck = ReturnType<typeof createTamperCheck>;
+
+/** What git runs, or reads to find what it runs. */
+const GIT = ['.git/config', '.git/config.worktree', '.git/hooks', '.git/info/attributes', '.git/commondir'];
+
+/** @param guarded absolute paths of files and folders: our own bundle, and this step's command files */
+export function createTamperCheck(workspace: string, guarded: readonly string[]) {
+  const watched = [...GIT.map((path) => join(workspace, path)), ...guarded];
+  let before: ReadonlyMap<string, string> | null = null;
+  return {
+    /** Takes the snapshot before the first model call. */
+    async snapshot(): Promise<void> {
+      before = await describeAll(watched);
+    },
+    /** Returns the first path that was created, deleted or changed since, or null. */
+    async compare(): Promise<string | null> {
+      if (before === null) return null;
+      const first = before;
+      const after = await describeAll(watched);
+      const paths = [...new Set([...first.keys(), ...after.keys()])].sort();
+      return paths.find((path) => first.get(path) !== after.get(path)) ?? null;
+    },
+  };
+}
+
+async function describeAll(paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  for (const path of paths) await describe(path, found);
+  return found;
+}
+
+async function describe(path: string, found: Map<string, string>): Promise<void> {
+  const stats = await lstat(path).catch(() => null);
+  if (stats === null) return;
+  if (stats.isDirectory()) {
+    found.set(path, 'folder');
+    for (const name of await readdir(path)) await describe(join(path, name), found);
+  } else if (stats.isFile()) {
+    const hash = createHash('sha256').update(await readFile(path));
+    found.set(path, `${stats.mode} ${hash.digest('hex')}`);
+  } else found.set(path, stats.isSymbolicLink() ? await readlink(path) : 'other');
 }

@@ -3,19 +3,16 @@ import { resolve } from 'node:path';
 import { messageOf, SandboxError } from '../errors.ts';
 import { createBwrapBackend } from './bwrap.ts';
 import type { Backend } from './command.ts';
-import { readConfined } from './confined-read.ts';
-import type { Detected } from './detect.ts';
-import { parseRead, readScript, requireExit, writeScript } from './file-scripts.ts';
+import { type Detected, isContainer } from './detect.ts';
+import { parseRead, readConfined, readScript, requireExit, writeScript } from './files.ts';
 import { planGit } from './git-config.ts';
 import { findProgram } from './host-program.ts';
-import { describeWeaknesses, isContainer } from './messages.ts';
-import type { RootPlan } from './mounts.ts';
 import { createOffBackend } from './off.ts';
 import { createRunner, type Runner, replaceContext } from './runner.ts';
 import { contextFolderOf, DeniedError, type OpenedSandbox, type SandboxOptions } from './sandbox.ts';
 import { copyWorkspace, identityOf, makeRunFolders } from './scratch.ts';
 import { runSelfTest } from './self-test.ts';
-import { planRoot, realOrSame } from './system-root.ts';
+import { planRoot, type RootPlan, realOrSame } from './system-root.ts';
 import { startUnshareBackend } from './unshare.ts';
 
 /**
@@ -107,7 +104,14 @@ async function startSandbox(options: SandboxOptions, detected: Detected, signal:
       return { runner, backend, weaknesses };
     }
     const entries = planRoot({ ...options, readable: [...options.readable, ...git.objects] });
-    const plan: RootPlan = { run, workspace, git, home: realOrSame(options.home), shellNetwork, entries };
+    const plan: RootPlan = {
+      run,
+      workspace,
+      gitFolders: git.folders,
+      home: realOrSame(options.home),
+      shellNetwork,
+      entries,
+    };
     const backend = await startBackend(plan, detected, signal);
     let runner: Runner | null = null;
     try {
@@ -134,4 +138,37 @@ async function startBackend(
     return startUnshareBackend(detected.programs, plan, await identityOf(plan.workspace), signal);
   await copyWorkspace(plan.run, plan.workspace, signal);
   return createBwrapBackend(detected.bwrap, plan);
+}
+
+/**
+ * Describes what is weaker than it could be, one sentence each.
+ * @param missing why mode `auto` found no sandbox; null if there is one.
+ */
+export function describeWeaknesses(
+  { mode, shellNetwork, environment, passEnv, isSecret }: SandboxOptions,
+  missing: string | null,
+  hasCredentials: boolean,
+  inContainer: boolean,
+): readonly string[] {
+  const isIsolated = mode !== 'off' && missing === null;
+  const list: string[] = [];
+  if (mode === 'off')
+    list.push(
+      "sandbox: off. The agent's commands run as the step itself: they can read its keys and change the checkout. For trusted repositories only.",
+    );
+  if (missing !== null)
+    list.push(`sandbox: auto found no sandbox, so the agent only reads files and runs nothing. ${missing}`);
+  if (shellNetwork) list.push('shell-network: on. What the agent reads it can send anywhere.');
+  const passed = passEnv.filter((name) => environment[name] !== undefined && !isSecret(environment[name]));
+  if (passed.length > 0) list.push(`pass-env: the agent's commands can read ${passed.join(', ')}.`);
+  // Container jobs run as root by default, so readers would soon ignore a warning above each of their verdicts.
+  if (process.getuid?.() === 0 && !(isIsolated && inContainer))
+    list.push(
+      'The step runs as root (uid 0): what escapes the sandbox has the whole machine. Run the job as an ordinary user.',
+    );
+  if (hasCredentials)
+    list.push(
+      `The checkout holds credentials${isIsolated ? ', which the agent does not see' : ''}. Fix: \`persist-credentials: false\` for actions/checkout.`,
+    );
+  return list;
 }

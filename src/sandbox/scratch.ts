@@ -2,8 +2,10 @@
 import { mkdir, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SandboxError } from '../errors.ts';
-import { CLEAN } from './git-config.ts';
 import { runOnHost } from './host-program.ts';
+
+/** The name, in the folder of the run, of the script that `planGit` writes; it cleans the current folder. */
+export const CLEAN = 'clean.sh';
 
 export interface Identity {
   readonly uid: number;

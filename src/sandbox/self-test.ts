@@ -8,8 +8,8 @@ import { once } from 'node:events';
 import { readlink, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SandboxError } from '../errors.ts';
-import type { RootPlan } from './mounts.ts';
 import { type RunScript, shellWord } from './sandbox.ts';
+import type { RootPlan } from './system-root.ts';
 
 /** Runs all probes in one script. @throws SandboxError with the output line of the first failed probe */
 export async function runSelfTest(plan: RootPlan, runScript: RunScript, signal: AbortSignal): Promise<void> {
@@ -40,11 +40,11 @@ async function startBystander(sentinel: string): Promise<ChildProcess> {
 
 /** Returns a shell script that prints one line: which probe failed, or that none did. */
 async function makeProbes(
-  { workspace, home, git, shellNetwork }: RootPlan,
+  { workspace, home, gitFolders, shellNetwork }: RootPlan,
   sentinel: string,
   file: string,
 ): Promise<string> {
-  const closed = git.folders
+  const closed = gitFolders
     .map((folder) => join(workspace, folder))
     .flatMap((folder) => [folder, join(folder, 'config')]);
   const homeStats = await stat(home).catch(() => null);

@@ -1,11 +1,11 @@
 /**
  * What the agent's commands see of this machine. The root file system begins with nothing; what is listed here is added to
- * it, read-only. A folder that is on no list is not there.
+ * it, read-only. A folder that is on no list is not there. Then come the mounts of both backends, in their order.
  */
 import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { listPathFolders, listToolFolders } from './environment.ts';
-import type { SandboxOptions } from './sandbox.ts';
+import { CONTEXT_FOLDER, type SandboxOptions } from './sandbox.ts';
 
 const SYSTEM = `/usr /usr/local /bin /sbin /lib /lib32 /lib64 /libx32 /nix /var/lib/gems
   /home/linuxbrew/.linuxbrew`.split(/\s+/u);
@@ -168,4 +168,60 @@ function realOrNull(path: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** What both backends build the root file system from. */
+export interface RootPlan {
+  /** The folder of the run, as `makeRunFolders` leaves it. */
+  readonly run: string;
+  readonly workspace: string;
+  readonly home: string;
+  readonly entries: readonly Mount[];
+  /** The git folders of the layer, which commands can only read; relative to it. */
+  readonly gitFolders: readonly string[];
+  readonly shellNetwork: boolean;
+}
+
+/**
+ * Returns all mounts, a folder before what is in it.
+ * @param places where the folders that commands write to are on this machine.
+ */
+export function listMounts(
+  plan: RootPlan,
+  places: Record<'tmp' | 'home' | 'layer', string>,
+): readonly Mount[] {
+  const { tmp, home, layer } = places;
+  const { run, workspace, gitFolders } = plan;
+  const show = (from: string, at: string): Mount => ({ kind: 'show', from, at });
+  const open = (from: string, at: string): Mount => ({ kind: 'open', from, at });
+  const mounts: readonly Mount[] = [
+    open(tmp, '/tmp'),
+    open(tmp, '/var/tmp'),
+    open(home, plan.home),
+    show(join(run, 'context'), CONTEXT_FOLDER),
+    open(layer, workspace),
+    ...gitFolders.map((path) => show(join(layer, path), join(workspace, path))),
+    ...plan.entries,
+  ];
+  return pinMounts(mounts.toSorted((a, b) => (a.at < b.at ? -1 : 1)));
+}
+
+/**
+ * Adds a mount for each folder that leads from a writable folder to a mount in it. A mount point cannot be renamed or
+ * replaced: without this, a command could put a folder of its own in place of the workspace, or a link on the way, which
+ * the mounts of the next command would follow.
+ */
+function pinMounts(mounts: readonly Mount[]): readonly Mount[] {
+  const pinned = new Map<string, Mount>();
+  for (const mount of mounts) {
+    const outer = [...pinned.values()].findLast(
+      ({ kind, at }) => kind === 'open' && mount.at.startsWith(`${at}/`),
+    );
+    const above: Mount[] = [];
+    for (let at = dirname(mount.at); outer && at !== outer.at && !pinned.has(at); at = dirname(at))
+      above.unshift({ kind: 'open', from: join(outer.from, relative(outer.at, at)), at });
+    for (const pin of above) pinned.set(pin.at, pin);
+    pinned.set(mount.at, mount);
+  }
+  return [...pinned.values()];
 }

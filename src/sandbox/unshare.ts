@@ -10,11 +10,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SandboxError } from '../errors.ts';
 import { race } from '../text/wait.ts';
 import type { Backend } from './command.ts';
-import { CLEAN } from './git-config.ts';
 import { SYSTEM_ENVIRONMENT, SYSTEM_FOLDERS, tryWords } from './host-program.ts';
-import { listMounts, type RootPlan } from './mounts.ts';
 import { shellWord } from './sandbox.ts';
-import { COPY_WITHIN, type Identity } from './scratch.ts';
+import { CLEAN, COPY_WITHIN, type Identity } from './scratch.ts';
+import { listMounts, type RootPlan } from './system-root.ts';
 
 /** Absolute paths of the programs. */
 export interface UnsharePrograms {

@@ -1,4 +1,4 @@
-/** Strict JSON parsing: refuses what JSON.parse would silently change. */
+/** JSON values: a strict parser, which refuses what JSON.parse would silently change, and readers of untrusted objects. */
 
 import type { Json, JsonObject } from '../types.ts';
 import { JSON_TEXT } from './limits.ts';
@@ -148,4 +148,43 @@ function* findNumbers(
 /** Returns a value that is an object, and an empty object for any other. */
 export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
+}
+
+/** Returns a field that is an object; null otherwise. */
+export function findObject(object: JsonObject, name: string): JsonObject | null {
+  const value = readOwn(object, name);
+  return isObject(value) ? value : null;
+}
+
+/** Returns a field that is an object; an empty object otherwise. */
+export function readObject(object: JsonObject, name: string): JsonObject {
+  return findObject(object, name) ?? {};
+}
+
+/** Returns the objects in a field that is a list; an empty list otherwise. */
+export function readObjects(object: JsonObject, name: string): readonly JsonObject[] {
+  const value = readOwn(object, name);
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** Returns a field that is a string; null otherwise. */
+export function readText(object: JsonObject, name: string): string | null {
+  const value = readOwn(object, name);
+  return typeof value === 'string' ? value : null;
+}
+
+/** Returns a field that is a number from 0 to the largest safe integer; null otherwise. */
+export function readCount(object: JsonObject, name: string): number | null {
+  const value = readOwn(object, name);
+  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : null;
+}
+
+/** Whether a field is `true`. */
+export function readFlag(object: JsonObject, name: string): boolean {
+  return readOwn(object, name) === true;
+}
+
+/** Returns the value of an own field; undefined when it is inherited or missing. */
+function readOwn(object: JsonObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
 }

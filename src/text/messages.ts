@@ -1,4 +1,4 @@
-/** Helpers for messages: quoting and truncating text, counts with their nouns, alternatives, spelling suggestions. */
+/** Helpers for messages: quoted and truncated text, counts with their nouns, spelling suggestions, names of inputs. */
 
 import type { RedactedIssue } from '../types.ts';
 import { DISPLAY, LISTED } from './limits.ts';
@@ -77,4 +77,21 @@ export function listNames(names: readonly string[], total = names.length): strin
   const quoted = names.slice(0, LISTED.some).map((name) => JSON.stringify(name.slice(0, DISPLAY.path)));
   const more = total - quoted.length;
   return `${quoted.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** How the user started the program. The action and the merge action are both `action`. */
+export type Entry = 'action' | 'command-line' | 'library';
+
+/** The environment variable for the key on the command line, for any provider. */
+export const KEY_VARIABLE = 'STRUCTURED_AGENT_API_KEY';
+
+/** Returns an input's name as users of an entry write it: `base-url`, `--base-url`, `baseUrl`. */
+export function inputName(input: string, entry: Entry): string {
+  if (entry === 'action') return input;
+  if (entry === 'library') return camelCase(input);
+  return input === 'api-key' ? KEY_VARIABLE : `--${input}`;
+}
+
+function camelCase(input: string): string {
+  return input.replace(/-([a-z])/gu, (_, letter: string) => letter.toUpperCase());
 }

@@ -1,7 +1,7 @@
 /** The tool that edits a file by exact string replacement, or creates one. */
 import { isUtf8 } from 'node:buffer';
 import { type FileView, MissingError, type Sandbox } from '../sandbox/sandbox.ts';
-import { readFlag, readText } from '../text/json-fields.ts';
+import { readFlag, readText } from '../text/json.ts';
 import { counted } from '../text/messages.ts';
 import { fail, succeed, type Tool, type ToolAnswer } from './tool.ts';
 

@@ -1,7 +1,7 @@
 /** The tool that reads lines of a file or lists a folder. */
 import { type DirectoryEntry, type FileView, MissingError, type Sandbox } from '../sandbox/sandbox.ts';
-import { BINARY_LOOK, isBinaryName } from '../text/binary-names.ts';
-import { readCount, readText } from '../text/json-fields.ts';
+import { BINARY_LOOK, isBinaryName } from '../text/file-names.ts';
+import { readCount, readText } from '../text/json.ts';
 import { showControls } from '../text/sanitize.ts';
 import { fail, succeed, type Tool, type ToolAnswer } from './tool.ts';
 

@@ -1,6 +1,6 @@
 /** The tool that runs a command. */
 import type { ExecResult, Sandbox } from '../sandbox/sandbox.ts';
-import { readCount, readText } from '../text/json-fields.ts';
+import { readCount, readText } from '../text/json.ts';
 import { fail, succeed, type Tool, type ToolAnswer } from './tool.ts';
 
 /** The longest timeout that a call can ask for, in seconds. */

@@ -1,4 +1,4 @@
-/** The interface of tools. */
+/** The interface of tools, and `structured_output`, whose arguments are validated by the contract. */
 import type { JsonObject, ToolSpec } from '../types.ts';
 
 /** The names of all tools but `structured_output`, in the order in which they are offered. */
@@ -31,4 +31,16 @@ export function succeed(content: string): ToolAnswer {
 
 export function fail(content: string): ToolAnswer {
   return { content, isError: true };
+}
+
+/** The reserved name of the tool. */
+export const STRUCTURED_OUTPUT_NAME = 'structured_output';
+
+export function structuredOutputSpec(schema: JsonObject): ToolSpec {
+  return {
+    name: STRUCTURED_OUTPUT_NAME,
+    description:
+      'Deliver the final result. This is the only way to deliver it: the arguments are the result, and plain text is discarded. Call it once the work is done, and call it alone; other calls in the same turn do not run.',
+    parameters: schema,
+  };
 }

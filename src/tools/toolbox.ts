@@ -10,8 +10,7 @@ import { createReadFile } from './read-file.ts';
 import { createShell } from './shell.ts';
 import { fail, type Tool, type ToolAnswer } from './tool.ts';
 
-export { STRUCTURED_OUTPUT_NAME } from './structured-output.ts';
-export { TOOL_NAMES, type ToolName } from './tool.ts';
+export { STRUCTURED_OUTPUT_NAME, TOOL_NAMES, type ToolName } from './tool.ts';
 
 export interface ToolboxOptions {
   readonly sandbox: Sandbox;

@@ -2,7 +2,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Dialect } from '../../../src/providers/wire-schema.ts';
 import { isArray, isObject } from '../../../src/text/json.ts';
-import { subschemas } from '../../../src/text/schema-keywords.ts';
+import { subschemas } from '../../../src/text/schema-walk.ts';
 import type { Json, JsonObject } from '../../../src/types.ts';
 
 const options = { strict: false, validateFormats: false, ownProperties: true } as const;

@@ -5,7 +5,7 @@ import { type AgentOptions, createRecord, runAgent } from '../../../src/agent/lo
 import { createContract } from '../../../src/contract/contract.ts';
 import type { RunEvent } from '../../../src/reporters/report-types.ts';
 import { openSandbox } from '../../../src/sandbox/open.ts';
-import { structuredOutputSpec } from '../../../src/tools/structured-output.ts';
+import { structuredOutputSpec } from '../../../src/tools/tool.ts';
 import { createToolbox } from '../../../src/tools/toolbox.ts';
 import type { Json } from '../../../src/types.ts';
 import { CLOSED, NO_SANDBOX } from '../../sandbox/world.ts';

@@ -1,13 +1,13 @@
 /** Reads the schema and the gate of a step as a run does, and finds its outputs. */
 import { createContract, createGate } from '../../contract/contract.ts';
+import { declarations } from '../../contract/declared.ts';
 import { automaticGate, PASSING, ungated } from '../../contract/presets.ts';
-import { declarations } from '../../contract/root.ts';
-import { resolveLocal } from '../../contract/schema-walk.ts';
 import { type Files, parseGateArgument, parseSchemaArgument } from '../../contract/source.ts';
 import { ContractError } from '../../errors.ts';
 import { RUN_OUTPUTS } from '../../reporters/outputs.ts';
 import { isObject } from '../../text/json.ts';
-import { structuredOutputSpec } from '../../tools/structured-output.ts';
+import { resolveLocal } from '../../text/schema-walk.ts';
+import { structuredOutputSpec } from '../../tools/tool.ts';
 import type { JsonObject } from '../../types.ts';
 import { type Fault, refused, soften, warning } from './rules.ts';
 

@@ -4,8 +4,9 @@ import { evidenceOf } from '../../envelope/envelope.ts';
 import { type Finding, readFindings } from '../../reporters/findings.ts';
 import { dollars, duration } from '../../reporters/format.ts';
 import { coverageSentence, groundingSentence } from '../../reporters/sentences.ts';
+import { readUsage } from '../../text/figures.ts';
+import * as read from '../../text/json.ts';
 import { isObject, parseOrUndefined } from '../../text/json.ts';
-import * as read from '../../text/json-fields.ts';
 import { counted, grouped } from '../../text/messages.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { Secrets } from '../../text/secrets.ts';
@@ -110,7 +111,7 @@ function originLine(envelope: JsonObject): string {
 }
 
 function tokensIn(entry: JsonObject): string | null {
-  const usage = read.readUsage(entry, 'usage');
+  const usage = readUsage(entry, 'usage');
   return usage && `${grouped(usage.inputTokens)} tokens in, ${grouped(usage.outputTokens)} out`;
 }
 

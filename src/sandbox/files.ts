@@ -1,5 +1,14 @@
-/** How files are read and written inside: by small scripts, so that tools see what commands see. */
+/**
+ * How tools read and write files: by small scripts inside, so that they see what commands see. Without a sandbox
+ * (`auto`) this process reads them, which nothing races, because no command runs.
+ */
+import { closeSync, type Dirent, readSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { basename, relative, resolve } from 'node:path';
+import { openRegular } from '../files/read-bounded.ts';
+import { isClosedPath } from '../text/file-names.ts';
 import { DeniedError, type FileView, MissingError, type ScriptResult, shellWord } from './sandbox.ts';
+import { isWithin, realOrSame } from './system-root.ts';
 
 const EXIT = { notRegular: 3, missing: 4, denied: 5, isFolder: 6 } as const;
 
@@ -78,4 +87,48 @@ export function requireExit(exitCode: number | null, path: string): void {
     default:
       throw new DeniedError(`Access to ${name} is denied.`);
   }
+}
+
+/**
+ * Reads a file or lists a folder in one of the folders. Links are followed as long as they lead to one of them.
+ * @param path absolute.
+ * @throws DeniedError with a sentence for the model
+ */
+export async function readConfined(
+  path: string,
+  folders: readonly string[],
+  maxBytes: number,
+): Promise<FileView> {
+  const name = JSON.stringify(path);
+  const real = realOrSame(resolve(path));
+  const folder = folders.map(realOrSame).find((one) => isWithin(real, one));
+  if (folder === undefined)
+    throw new DeniedError(
+      `${name} is outside of the checkout, and without a sandbox nothing else can be read.`,
+    );
+  if (isClosedPath(relative(folder, real)))
+    throw new DeniedError(`${name} is closed: ${basename(real)} can hold credentials.`);
+  const entries = await readdir(real, { withFileTypes: true }).catch(() => null);
+  if (entries !== null) {
+    const listed = entries.map((entry) => ({ name: entry.name, mark: markOf(entry) }));
+    return { kind: 'directory', entries: listed.sort((a, b) => (a.name < b.name ? -1 : 1)) };
+  }
+  const opened = openRegular(real, 'refuse');
+  if (!opened.ok) {
+    if (opened.failure === 'missing') throw new MissingError(`${name} does not exist.`);
+    throw new DeniedError(`${name} cannot be read.`);
+  }
+  try {
+    const bytes = Buffer.alloc(Math.min(maxBytes, opened.size));
+    const length = readSync(opened.handle, bytes);
+    return { kind: 'file', bytes: bytes.subarray(0, length), truncated: opened.size > maxBytes };
+  } finally {
+    closeSync(opened.handle);
+  }
+}
+
+function markOf(entry: Dirent): string {
+  if (entry.isSymbolicLink()) return '@';
+  if (entry.isDirectory()) return '/';
+  return entry.isFile() ? '' : '?';
 }

@@ -1,0 +1,37 @@
+/** The figures of a run: token counts, and coverage as a share. */
+import type { Coverage, JsonObject, Usage } from '../types.ts';
+import { findObject, readCount } from './json.ts';
+
+/** The usage before the first response. */
+export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
+
+export function addUsage(one: Usage, other: Usage): Usage {
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    cachedInputTokens: one.cachedInputTokens + other.cachedInputTokens,
+    cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
+  };
+}
+
+/** Returns a field that holds token counts in the envelope's format; null when it is not an object. */
+export function readUsage(object: JsonObject, name: string): Usage | null {
+  const value = findObject(object, name);
+  if (value === null) return null;
+  const tokens = (field: string) => Math.round(readCount(value, field) ?? 0);
+  return {
+    inputTokens: tokens('input_tokens'),
+    outputTokens: tokens('output_tokens'),
+    cachedInputTokens: tokens('cached_input_tokens'),
+    cacheWriteTokens: tokens('cache_write_tokens'),
+  };
+}
+
+/**
+ * Returns the share of the required files from 0 to 1; 1 if nothing had to be seen, null if it is unknown what changed, or
+ * none of it was given.
+ */
+export function coverageShare({ status, files }: Coverage): number | null {
+  if (status === 'unknown' || (status === 'partial' && files.changed === 0)) return null;
+  return files.required === 0 ? 1 : files.shown / files.required;
+}
