@@ -41,7 +41,6 @@ export type Message =
   | AssistantMessage
   | { readonly role: 'tool'; readonly results: readonly ToolResult[] };
 
-/** A tool as it is described to the model. */
 export interface ToolSpec {
   readonly name: string;
   readonly description: string;
@@ -62,7 +61,6 @@ export interface Usage {
   readonly cacheWriteTokens: number;
 }
 
-/** A problem found in a candidate payload. */
 export interface Issue {
   /** JSON Pointer to the invalid value; empty for the root. */
   readonly path: string;
@@ -144,7 +142,6 @@ export interface Coverage {
     readonly shown: number;
     /** The paths of the required files that are not shown, in the order of the change; hostile. */
     readonly unseen: readonly string[];
-    /** The other changed files. */
     readonly notRequired: readonly { readonly path: string; readonly why: NotRequired }[];
   };
 }
@@ -152,7 +149,6 @@ export interface Coverage {
 /** Why a changed file does not have to be seen. */
 export type NotRequired = 'lock_file' | 'binary' | 'generated' | 'vendored' | 'outside_working_directory';
 
-/** A command that the agent ran. */
 export interface CommandRecord {
   /** The whole command line; text of the model. */
   readonly command: string;
@@ -164,10 +160,8 @@ export interface CommandRecord {
 /** How a finding was checked against the files: `exact` and `moved` are proven. */
 export type GroundingStatus = 'exact' | 'moved' | 'unproven';
 
-/** How many findings have each status. */
 export type GroundingCounts = Readonly<Record<GroundingStatus, number>>;
 
-/** A row of the endings table. */
 export interface Verdict {
   readonly conclusion: Conclusion;
   readonly reason: Reason;

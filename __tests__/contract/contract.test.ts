@@ -20,7 +20,7 @@ const passed: JsonObject = {
 };
 /** The outcome and the issues of a candidate. */
 const checking = async (schema: JsonObject, raw: string) => {
-  const check = (await createContract(schema)).check(complete(raw));
+  const check = await (await createContract(schema)).accept(complete(raw));
   return check.ok ? check : { ok: check.ok, issues: check.issues };
 };
 
@@ -127,7 +127,7 @@ describe('check', () => {
     ['malformed', ''],
     ['too_long', ''],
   ] as const)('S8 rejects %s arguments, even when they look valid', async (status, words) => {
-    const check = (await createContract({})).check({ rawArguments: '{"passed":true}', status });
+    const check = await (await createContract({})).accept({ rawArguments: '{"passed":true}', status });
     const message = expect.stringContaining(words);
     expect(check).toMatchObject({ ok: false, issues: [{ path: '', keyword: 'arguments', message }] });
   });
@@ -182,7 +182,7 @@ describe('check', () => {
   ])(
     'records of %s the keyword and its place in the schema, and nothing of the payload',
     async (raw, recorded) => {
-      const check = (await createContract(places)).check(complete(raw));
+      const check = await (await createContract(places)).accept(complete(raw));
       const redacted = check.ok ? [] : check.redacted;
       expect(redacted.map(({ path, ...rest }) => [path, ...Object.values(rest)].join(' '))).toEqual(recorded);
     },
@@ -269,7 +269,7 @@ describe('any schema and any payload', () => {
           }
         };
         for (const raw of values.map((each) => JSON.stringify(each))) {
-          const check = contract.check(complete(raw));
+          const check = await contract.accept(complete(raw));
           const isRepaired = check.ok && check.repaired !== null;
           seen.add(`${check.ok} ${isRepaired}`);
           expect(plain(JSON.parse(raw))).toBe(check.ok && !isRepaired);

@@ -9,7 +9,7 @@ const open = async (name: string) => {
   const { schema = {}, gate = { kind: 'none' } as const } = presets.get(name) ?? {};
   const contract = await createContract(schema);
   const check = (payload: JsonObject) =>
-    contract.check({ rawArguments: JSON.stringify(payload), status: 'complete' });
+    contract.accept({ rawArguments: JSON.stringify(payload), status: 'complete' });
   return { contract, check, gate: await createGate(gate, contract) };
 };
 
@@ -30,7 +30,7 @@ describe.each(Object.entries(samples))(
 
     it.each([...met, ...unmet])('accepts %j, and its gate is met if it has passed', async (payload) => {
       const { check, gate } = await open(name);
-      expect(check(payload)).toEqual({ ok: true, payload, repaired: null });
+      expect(await check(payload)).toEqual({ ok: true, payload, repaired: null });
       const issue = { path: '/passed', keyword: 'const', message: '`/passed` must be true, is false' };
       const notMet = { status: 'not_met', issues: expect.arrayContaining([issue]) };
       expect(gate.evaluate(payload)).toEqual(met.includes(payload) ? { status: 'met', issues: [] } : notMet);
@@ -40,12 +40,13 @@ describe.each(Object.entries(samples))(
     it.each(contradictions)('rejects %j, and asks for passed to be false', async (payload) => {
       const { check, gate } = await open(name);
       const issue = expect.objectContaining({ path: '/passed', message: 'must be exactly false.' });
-      expect(check(payload)).toMatchObject({ ok: false, issues: expect.arrayContaining([issue]) });
+      expect(await check(payload)).toMatchObject({ ok: false, issues: expect.arrayContaining([issue]) });
       if (name !== 'verdict' && name !== 'code-review') expect(gate.evaluate(payload).status).toBe('not_met');
     });
 
     it.each(refused)('rejects %j', async (payload) => {
-      expect((await open(name)).check(payload).ok).toBe(false);
+      const { check } = await open(name);
+      expect((await check(payload)).ok).toBe(false);
     });
 
     it('has a gate that an absent property does not meet', async () => {
@@ -79,5 +80,6 @@ it.each([
   const failure = { test: 'a > b', path: 'a.test.ts', line: 1, message: 'm' };
   const counts = { test_count: 3, failure_count: 90, skipped_count: 0, failures: Array(count).fill(failure) };
   const { check } = await open('test-report');
-  expect(check({ passed: false, summary: 's', command: 'npm test', ...counts }).ok).toBe(ok);
+  const { ok: isAccepted } = await check({ passed: false, summary: 's', command: 'npm test', ...counts });
+  expect(isAccepted).toBe(ok);
 });

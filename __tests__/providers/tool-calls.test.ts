@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { identify, replayable } from '../../src/providers/call.ts';
-import { JSON_TEXT } from '../../src/text/limits.ts';
+import { identify, MAX_ARGUMENTS, replayable } from '../../src/providers/call.ts';
 
 const call = { id: 'a', name: 'x', arguments: '{}' };
 
@@ -23,8 +22,8 @@ describe('identify', () => {
   });
 
   it.each([
-    [JSON_TEXT.arguments, JSON_TEXT.arguments, 'complete'],
-    [JSON_TEXT.arguments + 1, 0, 'too_long'],
+    [MAX_ARGUMENTS, MAX_ARGUMENTS, 'complete'],
+    [MAX_ARGUMENTS + 1, 0, 'too_long'],
   ])('of arguments with %i characters keeps %i, and calls them %s', (length, kept, status) => {
     const [made] = identify([{ ...call, arguments: 'x'.repeat(length) }], false, []);
     expect([made?.rawArguments.length, made?.status]).toEqual([kept, status]);

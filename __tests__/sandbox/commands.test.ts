@@ -27,7 +27,7 @@ describe.each(modes)('with sandbox: %s', (mode) => {
     ['no core files', 'ulimit -c', 0, '0\n'],
   ])('gives %s', async (_, command, exitCode, output) => {
     const result = await exec(await opening, command);
-    expect(result).toMatchObject({ exitCode, output, timedOut: false, fullOutputPath: null });
+    expect(result).toMatchObject({ exitCode, output, fullOutputPath: null });
   });
 
   it('gives the number of the signal that ended it', async () => {
@@ -44,7 +44,7 @@ describe.each(modes)('with sandbox: %s', (mode) => {
 
   it('survives a flood', async () => {
     const result = await overtime(await opening, 'echo on; yes');
-    expect(result).toMatchObject({ timedOut: true, exitCode: null });
+    expect(result).toMatchObject({ exitCode: null });
     expect(result.output.length).toBeLessThan(26_000);
     expect(result.keptBytes).toBeLessThanOrEqual(result.totalBytes);
   });
@@ -55,7 +55,7 @@ describe.each(modes)('with sandbox: %s', (mode) => {
       await opening,
       `echo on; (exec -a ${mark} sleep 300) & exec -a ${mark} sleep 300`,
     );
-    expect(result).toMatchObject({ timedOut: true, exitCode: null, output: 'on\n' });
+    expect(result).toMatchObject({ exitCode: null, output: 'on\n' });
     await until(() => !isAlive(mark));
   });
 

@@ -14,7 +14,6 @@ import {
   SKIPPED_BESIDE_REJECTED,
 } from './prompt.ts';
 
-/** What the calls of every turn need. */
 export interface BatchOptions {
   readonly toolbox: Toolbox;
   readonly contract: Contract;
@@ -40,7 +39,6 @@ export interface BatchTurn extends BatchOptions {
   readonly isLast: () => boolean;
 }
 
-/** The outcome of the calls of a turn. */
 export interface Batch {
   /** How the run ended; null if it goes on. */
   readonly ended: Outcome | null;
@@ -115,7 +113,6 @@ async function judge(calls: readonly ToolCall[], turn: BatchTurn): Promise<Batch
   };
 }
 
-/** What became of a call. */
 interface Settled {
   readonly decision: CallDecision;
   /** For the model. */
@@ -161,7 +158,6 @@ async function judgeCall(call: ToolCall, turn: BatchTurn): Promise<Judged> {
     : { decision: 'rejected', content: NOT_TAKEN, durationMs, isValid: true, issues: [], ended };
 }
 
-/** Returns how a decision ends the run. */
 export function outcomeOf(decision: FinalDecision): Outcome {
   if (decision.kind === 'taken') return { kind: 'submitted', ...decision.submission };
   return { kind: 'weak', text: decision.text };

@@ -18,28 +18,22 @@ export interface Limits {
  */
 export type Price = (usage: Usage) => Promise<number | null>;
 
-/** Counts turns, tokens and cost, and reports which limit is reached. */
-export interface Budget {
-  /** Adds one completion; `usage` is null if the server reported none. */
-  add(usage: Usage | null): Promise<void>;
-  totals(): Totals;
-  /** Returns the limit that prevents another model call, or null. The abort signal handles time. */
-  exhausted(): Exclude<Limit, 'time'> | null;
-}
+export type Budget = ReturnType<typeof createBudget>;
 
 /**
- * Creates an empty budget. A limit that cannot be measured, because the server reports no usage, counts as reached: it
+ * Counts turns, tokens and cost, and reports which limit is reached. A limit that cannot be measured, because the server reports no usage, counts as reached: it
  * must not silently go unenforced. A completion without a known price makes the total cost null for the rest of the
  * run, rather than too low.
  */
-export function createBudget(limits: Limits, price: Price): Budget {
+export function createBudget(limits: Limits, price: Price) {
   let turns = 0;
   let usage = NO_USAGE;
   let costUsd: number | null = 0;
   let metered = true;
 
   return {
-    async add(added) {
+    /** Adds one completion; null if the server reported no usage. */
+    async add(added: Usage | null): Promise<void> {
       turns += 1;
       if (added === null) {
         costUsd = null;
@@ -51,8 +45,9 @@ export function createBudget(limits: Limits, price: Price): Budget {
       costUsd = costUsd === null || cost === null ? null : costUsd + cost;
     },
     // Before the first completion it is unknown whether the model has a price.
-    totals: () => ({ turns, usage, costUsd: turns === 0 ? null : costUsd }),
-    exhausted() {
+    totals: (): Totals => ({ turns, usage, costUsd: turns === 0 ? null : costUsd }),
+    /** Returns the limit that prevents another model call, or null. The abort signal handles time. */
+    exhausted(): Exclude<Limit, 'time'> | null {
       if (limits.maxTurns !== null && turns >= limits.maxTurns) return 'turns';
       const tokens = metered ? usage.inputTokens + usage.outputTokens : Number.POSITIVE_INFINITY;
       if (limits.maxTotalTokens !== null && tokens >= limits.maxTotalTokens) return 'tokens';

@@ -30,7 +30,7 @@ export interface AgentOptions extends BatchOptions {
 /** Why a run was stopped from outside; the reason of the abort signal. */
 export type RunStop = { readonly stop: 'timeout' } | { readonly stop: 'signal'; readonly signal: string };
 
-/** The record of the loop. It is updated during the run, so that the report of a run that fails midway is complete. */
+/** Updated during the run, so that the report of a run that fails midway is complete. */
 export interface AgentRecord {
   rejections: number;
   /** Number of tool calls that ran, not counting `structured_output` and skipped calls. */
@@ -250,7 +250,6 @@ function pendingRequest({ provider, now, askedAt }: Run): PendingRequest | undef
   return { to: provider.host ?? provider.model, seconds: Math.round((now() - askedAt) / 1_000) };
 }
 
-/** Returns the outcome of a run that was stopped from outside. */
 export function stopped(
   stop: RunStop,
   lastIssues: readonly RedactedIssue[],

@@ -16,11 +16,10 @@ import { rootObjection } from './root.ts';
 /** How long a compilation may take: large schemas are slow, and ones that never finish are refused. */
 const COMPILATION_MS = 3_000;
 
-/** What a schema is used for, as named in messages. */
 type Purpose = 'schema' | 'gate';
 
 /** The result of a validation. `errors` is empty when the validator did not finish. */
-export type ValidationResult =
+type ValidationResult =
   | { readonly ok: true }
   | { readonly ok: false; readonly issues: readonly Issue[]; readonly errors: readonly ErrorObject[] };
 
@@ -192,8 +191,7 @@ function didYouMean(word: string, candidates: readonly string[]): string {
 /** How long a validation may take, with what it awaits: a pattern may take exponential time. */
 export const VALIDATION_MS = 1_000;
 
-/** How a computation under a deadline ended. */
-export type Timed<T> =
+type Timed<T> =
   | { readonly kind: 'done'; readonly value: T }
   | { readonly kind: 'timeout' }
   | { readonly kind: 'threw'; readonly error: unknown };

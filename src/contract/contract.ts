@@ -39,9 +39,10 @@ export interface Contract {
   readonly warnings: readonly string[];
   /** Whether a part of the schema accepts a value; see `Compiled`. */
   readonly acceptsPart: Compiled['acceptsPart'];
-  /** Checks the arguments of a call. Only complete arguments that are strict JSON are accepted. */
-  check(call: Arguments): Check;
-  /** Also runs the schema object's own validator, if there is one: what a run accepts. Never rejects. */
+  /**
+   * Checks the arguments of a call, also by the schema object's own validator, if there is one. Only complete arguments
+   * that are strict JSON are accepted. Never rejects.
+   */
   accept(call: Arguments): Promise<Check>;
 }
 
@@ -64,7 +65,6 @@ export async function createContract(
     // A schema with hundreds of odd names would drown all other messages.
     warnings: [...compiled.warnings, ...outputs.warnings].slice(0, LISTED.many),
     acceptsPart: compiled.acceptsPart,
-    check: (call) => check(call, compiled),
     accept: async (call) => {
       const checked = check(call, compiled);
       if (!checked.ok || validate === null) return checked;
@@ -85,7 +85,7 @@ function check({ rawArguments, status }: Arguments, compiled: Compiled): Check {
     const error = { instancePath: '', keyword: 'type', params: { type: 'object' }, data: value };
     const repaired = parseStrings(value, [error], compiled);
     const why = `the arguments must be a JSON object, but they are ${kindOf(value)}. Send one JSON object.`;
-    return repaired === null ? rejectArguments(why) : { ok: true, ...repaired };
+    return repaired ?? rejectArguments(why);
   }
   const validation = compiled.validate(value);
   if (validation.ok) return { ok: true, payload: value, repaired: null };
@@ -94,7 +94,7 @@ function check({ rawArguments, status }: Arguments, compiled: Compiled): Check {
     validation.errors.length === 0
       ? null
       : (unwrap(value, compiled) ?? parseStrings(value, validation.errors, compiled));
-  return repaired === null ? reject(validation.issues) : { ok: true, ...repaired };
+  return repaired ?? reject(validation.issues);
 }
 
 const incomplete: Readonly<Record<Exclude<ArgumentStatus, 'complete'>, string>> = {
@@ -122,30 +122,24 @@ function rejectNumbers(inexact: readonly InexactNumber[]): Check {
   );
 }
 
-/** A repaired payload that the schema accepts, and the repair. */
-export interface Repaired {
-  readonly payload: JsonObject;
-  readonly repaired: Repair;
-}
-
 /** Keys in which models wrap the arguments of a tool. */
 const WRAPPERS = ['output', 'arguments', 'input', '$PARAMETER_NAME'];
 
 /** Returns the object under the only key of a rejected one, if the key is a wrapper's or the title of the schema. */
-export function unwrap(value: JsonObject, { schema, validate }: Compiled): Repaired | null {
+function unwrap(value: JsonObject, { schema, validate }: Compiled): Check | null {
   const [key = '', ...others] = Object.keys(value);
   const inner = value[key];
   if (others.length > 0 || !(WRAPPERS.includes(key) || key === schema['title'])) return null;
   if (!isObject(inner) || !validate(inner).ok) return null;
-  return { payload: inner, repaired: { kind: 'unwrapped', key } };
+  return { ok: true, payload: inner, repaired: { kind: 'unwrapped', key } };
 }
 
 /** Parses the JSON strings of a rejected value, if there an object or array is required and the schema accepts the result. */
-export function parseStrings(
+function parseStrings(
   value: Json,
   errors: readonly Pick<ErrorObject, 'instancePath' | 'keyword' | 'params' | 'data'>[],
   { validate }: Compiled,
-): Repaired | null {
+): Check | null {
   const held = new Map<string, Json>();
   for (const { instancePath, keyword, params, data } of errors) {
     if (keyword !== 'type' || typeof data !== 'string') continue;
@@ -156,7 +150,7 @@ export function parseStrings(
   const payload = held.size === 0 ? null : replaceStrings(value, '', held);
   if (!isObject(payload) || isDeeperThan(payload, JSON_TEXT.payloadDepth) || !validate(payload).ok)
     return null;
-  return { payload, repaired: { kind: 'parsed', paths: [...held.keys()] } };
+  return { ok: true, payload, repaired: { kind: 'parsed', paths: [...held.keys()] } };
 }
 
 /** Parses an object or array from a string; null for anything else, without parsing prose and numbers. */

@@ -9,7 +9,7 @@ interface Declaration {
   readonly schema: Json;
 }
 
-type Branching = 'allOf' | 'anyOf' | 'oneOf';
+const BRANCHES = ['allOf', 'anyOf', 'oneOf'] as const;
 
 /**
  * Returns the properties declared at the root and, through any level of the given keywords, in its branches. A name may
@@ -18,7 +18,7 @@ type Branching = 'allOf' | 'anyOf' | 'oneOf';
  */
 export function declarations(
   root: JsonObject,
-  through: readonly Branching[],
+  through: readonly (typeof BRANCHES)[number][],
   start: JsonObject = root,
 ): readonly Declaration[] {
   return withBranches(root, [start], through)
@@ -28,12 +28,12 @@ export function declarations(
 
 /** Returns the names declared at the root and in its `allOf`, `anyOf` and `oneOf` branches, in order and once. */
 export function declaredProperties(root: JsonObject, start: JsonObject = root): readonly string[] {
-  return [...new Set(declarations(root, ['allOf', 'anyOf', 'oneOf'], start).map(({ name }) => name))];
+  return [...new Set(declarations(root, BRANCHES, start).map(({ name }) => name))];
 }
 
 /** Returns the declared names whose schema says that they are booleans. */
 export function declaredBooleans(root: JsonObject): readonly string[] {
-  const all = declarations(root, ['allOf', 'anyOf', 'oneOf']);
+  const all = declarations(root, BRANCHES);
   return [...new Set(all.filter(({ schema }) => isBoolean(schema, root)).map(({ name }) => name))];
 }
 
@@ -59,17 +59,11 @@ export function requiredProperties({ required }: JsonObject): readonly string[] 
   return isArray(required) ? required.filter((name) => typeof name === 'string') : [];
 }
 
-/** The names that get their own output, in order, and a sentence for each declared name that does not. */
-interface OutputNames {
-  readonly names: readonly string[];
-  readonly warnings: readonly string[];
-}
-
 /**
- * Applies the rules for outputs: a valid output name, no two that differ only in case (the runner's names are
- * case-insensitive), and none that a run's own outputs use.
+ * Returns the names that get their own output, in order, and a warning for each other one: an output has a valid name, no
+ * two names differ only in case (the runner's are case-insensitive), and none is that of a run's own output.
  */
-export function outputNames(declared: readonly string[]): OutputNames {
+export function outputNames(declared: readonly string[]) {
   const spellings = Map.groupBy(declared, (name) => name.toLowerCase());
   const names: string[] = [];
   const warnings: string[] = [];
@@ -99,8 +93,6 @@ export interface DeclaredFindings {
   /** The properties that the schema declares for a row; empty if it does not say. */
   readonly properties: readonly string[];
 }
-
-const BRANCHES = ['allOf', 'anyOf', 'oneOf'] as const;
 
 /** Returns the list `findings` at the root, or else its only list of rows with a `path`; null if there is neither. */
 export function declaredFindings(root: JsonObject): DeclaredFindings | null {

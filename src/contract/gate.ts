@@ -18,7 +18,6 @@ export type GateRequest =
   | { readonly kind: 'property'; readonly name: string }
   | { readonly kind: 'schema'; readonly schema: Json };
 
-/** A gate that evaluates payloads accepted by the contract. */
 export interface Gate {
   /** A sentence or two each: formats that are not checked, and doubts whether the gate checks what was intended. */
   readonly warnings: readonly string[];

@@ -86,14 +86,12 @@ export function kindOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** Lists values as JSON. */
 export function listValues(values: unknown): string {
   if (!Array.isArray(values) || values.length === 0) return 'none';
   const more = values.length > LISTED.many ? ` and ${values.length - LISTED.many} more` : '';
   return `${values.slice(0, LISTED.many).map(showValue).join(', ')}${more}`;
 }
 
-/** Returns a value as JSON, truncated. */
 export function showValue(value: unknown): string {
   return truncate(JSON.stringify(value) ?? 'undefined', DISPLAY.value);
 }

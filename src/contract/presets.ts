@@ -19,7 +19,6 @@ export interface Preset {
   readonly minCoverage: 1 | null;
 }
 
-/** The preset used when no schema is given. */
 export const defaultPreset = 'verdict';
 
 const passed: GateRequest = { kind: 'property', name: 'passed' };

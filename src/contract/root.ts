@@ -34,7 +34,6 @@ function refusal(branch: Json, path: Path): string | null {
   return ownRefusal(branch, path) ?? anyRefusal(branch, path) ?? allRefusal(branch, path);
 }
 
-/** Whether a `type` allows objects. */
 function includesObject(type: Json | undefined): boolean {
   return [type ?? null].flat().includes('object');
 }

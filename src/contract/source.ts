@@ -13,17 +13,15 @@ export interface Files {
   readonly readElsewhere: (place: Elsewhere) => Promise<Reading>;
 }
 
-/** A parsed schema and the preset it is; null for a custom schema. */
-export interface SchemaSource {
-  readonly schema: Json;
-  readonly preset: Preset | null;
-}
-
 /**
- * Reads the `schema` input: a preset's name, a path, or inline JSON. If absent or empty, the default preset is used.
+ * Reads the `schema` input: a preset's name, a path, or inline JSON. If absent or empty, the default preset is used. The
+ * preset of a custom schema is null.
  * @throws ContractError with stage `source`
  */
-export async function parseSchemaArgument(raw: string | undefined, files: Files): Promise<SchemaSource> {
+export async function parseSchemaArgument(
+  raw: string | undefined,
+  files: Files,
+): Promise<{ readonly schema: Json; readonly preset: Preset | null }> {
   const given = raw === undefined || raw === '' ? defaultPreset : raw.trim();
   if (given === '') throw refuse('schema cannot be empty. Leave it out for the verdict preset.');
   const preset = presets.get(given);

@@ -6,7 +6,6 @@ import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
 import { errorCode } from '../errors.ts';
 
-/** Why a file was not read. */
 export type ReadFailure =
   | 'missing'
   /** A folder, a device, a pipe, a socket, a file that the kernel makes, or a link if links are refused. */

@@ -14,6 +14,11 @@ import type { AdapterSettings, Completion, CompletionRequest, Provider } from '.
 /** How often the SDKs repeat a request: for about a minute, because their pauses grow to 8 s. */
 const RETRIES = 10;
 
+/** A call's argument text, in UTF-16 code units: its parsers cannot be interrupted. */
+export const MAX_ARGUMENTS = 2 * 1024 ** 2;
+/** The name of a call, which is searched for secrets in every sink. */
+const MAX_NAME = 4 * 1024;
+
 /** How often a request is sent whose answer breaks off, after which the SDKs do not repeat it. */
 const TRIES = 3;
 
@@ -23,7 +28,6 @@ const NO_TIMEOUT = 2 ** 31 - 1;
 /** The headers of the SDKs that belong to the API. The others are a placeholder, facts about this machine, and variables. */
 const API_HEADERS: ReadonlySet<string> = new Set(['accept', 'content-type', 'anthropic-version']);
 
-/** One request with the retries of the SDK. */
 type Attempt = ReturnType<typeof startAttempt>;
 
 /** An answer in the words of no API. */
@@ -162,10 +166,10 @@ export function identify(
     let id = wanted;
     for (let copy = 2; used.has(id); copy += 1) id = `${wanted}_${copy}`;
     used.add(id);
-    const name = String(call.name ?? '').slice(0, JSON_TEXT.callName);
+    const name = String(call.name ?? '').slice(0, MAX_NAME);
     // Some servers send an object, whose duplicate keys are lost.
     const text = typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments ?? {});
-    if (text.length > JSON_TEXT.arguments) return { id, name, rawArguments: '', status: 'too_long' };
+    if (text.length > MAX_ARGUMENTS) return { id, name, rawArguments: '', status: 'too_long' };
     return { id, name, rawArguments: text, status: isCut ? 'truncated' : 'complete' };
   });
 }

@@ -41,7 +41,6 @@ export interface Provider {
 
 /** The settings of an adapter; they alone determine where a request is sent, never the environment. */
 export interface AdapterSettings {
-  /** The name of the provider in the registry. */
   readonly provider: string;
   readonly model: string;
   /** Where the key came from, such as `the input api-key`, mentioned if the key is rejected; null without a key. */

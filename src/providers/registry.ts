@@ -5,7 +5,6 @@ import type { Usage } from '../types.ts';
 import type { AdapterSettings, Provider } from './provider.ts';
 import type { Dialect } from './wire-schema.ts';
 
-/** The properties of a provider, apart from its adapter. */
 interface ProviderRow {
   /** Its endpoint; null if every user has a different one. */
   readonly baseUrl: string | null;

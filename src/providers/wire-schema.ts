@@ -53,7 +53,6 @@ const maxDescription = 1024;
 /** These read draft 2020-12. The others know few keywords, and one type for each schema. */
 const readers2020: readonly Dialect[] = ['openai', 'anthropic'];
 
-/** Where in the schema a copy is made. */
 interface Place {
   readonly root: JsonObject;
   readonly dialect: Dialect;
@@ -88,7 +87,6 @@ export function projectSchema(schema: JsonObject, dialect: Dialect): JsonObject 
   return { properties: {}, ...ofType('object', object, place) };
 }
 
-/** Copies a subschema. */
 function copy(source: Json, outer: Place): JsonObject {
   const place = inside(outer);
   if (!readers2020.includes(place.dialect)) return choose(optionsOf(source, place), place.dialect);
@@ -191,7 +189,6 @@ function choose(options: readonly JsonObject[], dialect: Dialect): JsonObject {
   return others.length === 0 ? { ...only, ...marks } : { anyOf: [only, ...others] };
 }
 
-/** Writes a schema for values of one type. */
 function ofType(type: string, schema: JsonObject, place: Place): JsonObject {
   const { items, prefixItems, properties } = schema;
   const isGemini = place.dialect === 'gemini';

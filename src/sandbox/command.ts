@@ -11,7 +11,6 @@ import type { Isolation } from '../types.ts';
 import { SYSTEM_ENVIRONMENT } from './host-program.ts';
 import { shellWord } from './sandbox.ts';
 
-/** A way to run commands. */
 export interface Backend {
   readonly name: Isolation;
   /** How the checkout is kept as it was; null if it is not. */
@@ -26,7 +25,6 @@ export interface Backend {
   killInside(): Promise<void>;
   /** Returns why no command can run any more, or null. */
   findFailure(): Promise<string | null>;
-  /** Ends everything inside. */
   close(): Promise<void>;
 }
 

@@ -25,7 +25,11 @@ export interface DetectOptions extends Pick<SandboxOptions, 'mode' | 'shellNetwo
 export async function detectBackend(options: DetectOptions): Promise<Detected> {
   const { mode, shellNetwork, programFolders, platform = process.platform } = options;
   if (mode === 'off') return { kind: 'none', error: new SandboxError('The sandbox is off.') };
-  if (platform !== 'linux') return { kind: 'none', error: new SandboxError(describeOtherSystem(platform)) };
+  if (platform !== 'linux') {
+    const system = platform === 'darwin' ? 'macOS' : platform === 'win32' ? 'Windows' : platform;
+    const text = `The sandbox needs Linux, and this machine runs ${system}. Fix: run it on Linux, in a workflow with \`runs-on: ubuntu-latest\`. ${WAY_OUT}`;
+    return { kind: 'none', error: new SandboxError(text) };
+  }
   const find = (name: string) => findProgram(name, programFolders);
   const problems: string[] = [];
   const bwrap = process.getuid?.() === 0 ? null : find('bwrap');
@@ -70,13 +74,6 @@ export async function isContainer(root = '/'): Promise<boolean> {
   if (hints.some((hint) => existsSync(join(root, hint)))) return true;
   const cgroup = await readFile(join(root, 'proc/1/cgroup'), 'utf8').catch(() => '');
   return /docker|kubepods|containerd|libpod|lxc/u.test(cgroup);
-}
-
-const SYSTEMS: Readonly<Record<string, string>> = { darwin: 'macOS', win32: 'Windows' };
-
-export function describeOtherSystem(platform: string): string {
-  const system = SYSTEMS[platform] ?? platform;
-  return `The sandbox needs Linux, and this machine runs ${system}. Fix: run it on Linux, in a workflow with \`runs-on: ubuntu-latest\`. ${WAY_OUT}`;
 }
 
 export function describeMissing(inContainer: boolean): string {

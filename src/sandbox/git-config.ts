@@ -75,17 +75,12 @@ const FIND_CREDENTIALS = String.raw`
 find "$@" -name objects -prune -o -type f \( -name config -o -name config.worktree \) -exec cat {} + |
 grep -qiE '^[[:space:]]*\[(credential|include)|extraheader[[:space:]]*=|https?://[^/[:space:]]*@'`;
 
-export interface GitPlan {
-  /** The git folders of the layer, which commands can only read; relative to it. */
-  readonly folders: readonly string[];
-  /** Folders outside of the checkout that hold its objects. */
-  readonly objects: readonly string[];
-  /** Whether a config, or a file that is removed, holds credentials. */
-  readonly hasCredentials: boolean;
-}
-
-/** Plans what is shown of the git folders of a checkout. @throws SandboxError if they cannot be found in time */
-export async function planGit(run: string, workspace: string, signal: AbortSignal): Promise<GitPlan> {
+/**
+ * Plans what is shown of the git folders of a checkout: `folders` are those of the layer, relative to it, `objects` those
+ * outside of it that hold its objects. `hasCredentials` is also true for a file that is removed.
+ * @throws SandboxError if they cannot be found in time
+ */
+export async function planGit(run: string, workspace: string, signal: AbortSignal) {
   const removed = (await readdir(workspace)).filter((name) => CREDENTIAL_FILE.test(name));
   const found = new Set<string>();
   const objects: string[] = [];

@@ -89,7 +89,7 @@ export async function createRunner(
         const { isCut, ...kept } = await output.finish();
         const { exitCode, durationMs } = await ran;
         const fullOutputPath = isCut ? inContext(name) : null;
-        return { exitCode, timedOut: exitCode === null, durationMs, ...kept, fullOutputPath };
+        return { exitCode, durationMs, ...kept, fullOutputPath };
       }),
   };
 }

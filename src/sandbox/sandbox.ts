@@ -7,13 +7,11 @@ export class DeniedError extends Error {
   override readonly name = 'DeniedError';
 }
 
-/** Nothing exists at a path. */
 export class MissingError extends DeniedError {}
 
 export interface ExecResult {
   /** The exit code; null if the timeout ended the command. A command that a signal ended has 128 and its number. */
   readonly exitCode: number | null;
-  readonly timedOut: boolean;
   readonly durationMs: number;
   /** stdout and stderr in the order in which they were written, as UTF-8; head and tail only if the output was cut. */
   readonly output: string;
@@ -89,7 +87,6 @@ export interface OpenedSandbox extends Sandbox {
   readonly runScript: RunScript;
   /** The folder of the context files, which tools can only read, as they see it. */
   readonly contextFolder: string;
-  /** Writes a context file. */
   addContext(name: string, bytes: Buffer): Promise<void>;
   /** Whether commands can run; false if mode `auto` found no sandbox. Files can then only be read. */
   readonly shellOffered: boolean;

@@ -51,7 +51,6 @@ const BESIDE_BIN = /^(?:lib.*|share|include|conf)$/u;
 /** The same in the home, where `share` may hold the data of a person. */
 const BESIDE_BIN_IN_HOME = /^lib(?:32|64|exec)?$/u;
 
-/** A place in the new root. */
 export interface Mount {
   /** Read-only, a writable folder, which need not exist, or a link. */
   readonly kind: 'show' | 'open' | 'link';

@@ -179,7 +179,6 @@ export function readCount(object: JsonObject, name: string): number | null {
   return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : null;
 }
 
-/** Whether a field is `true`. */
 export function readFlag(object: JsonObject, name: string): boolean {
   return readOwn(object, name) === true;
 }

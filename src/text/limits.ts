@@ -55,12 +55,8 @@ export const READ = {
   pointer: 64 * KIB,
 } as const;
 
-/** Lengths and depths of JSON texts. */
+/** Depths of JSON texts. */
 export const JSON_TEXT = {
-  /** A call's argument text, in UTF-16 code units: its parsers cannot be interrupted. */
-  arguments: 2 * MIB,
-  /** The name of a call, which is searched for secrets in every sink. */
-  callName: 4 * KIB,
   /** Nested arrays and objects of any text. Deeper ones are refused, so that later recursion is safe. */
   depth: 500,
   /** The same for a payload: parsers in other languages also stop early, many between 100 and 500 levels. */

@@ -16,14 +16,10 @@ const INVISIBLE = /[^\P{Cc}\t\n]|\p{Cf}|\p{Default_Ignorable_Code_Point}/gu;
 /** All line breaks that any log reader recognizes. */
 const LINE_BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g;
 
-/** Removes terminal escape sequences. */
-export function withoutSequences(text: string): string {
-  return text.replace(CONTROL_SEQUENCE, '').replace(TITLE_SEQUENCE, '');
-}
-
-/** Removes invisible characters except tabs, converts line breaks to `\n`, replaces unpaired surrogates with U+FFFD. */
+/** Removes terminal escape sequences and invisible characters except tabs, converts line breaks to `\n`, replaces unpaired surrogates with U+FFFD. */
 export function cleanText(text: string): string {
-  return withoutSequences(text).toWellFormed().replace(LINE_BREAK, '\n').replace(INVISIBLE, '');
+  const withoutSequences = text.replace(CONTROL_SEQUENCE, '').replace(TITLE_SEQUENCE, '');
+  return withoutSequences.toWellFormed().replace(LINE_BREAK, '\n').replace(INVISIBLE, '');
 }
 
 /** Sanitizes the first characters of a text for display. They are masked before they are cut: nobody finds half a secret. */

@@ -3,7 +3,7 @@
 import type { Json, JsonObject } from '../types.ts';
 import { isArray, isObject } from './json.ts';
 
-export type Shape = 'schema' | 'list' | 'map' | 'literal';
+type Shape = 'schema' | 'list' | 'map' | 'literal';
 
 const SCHEMAS: ReadonlySet<string> = new Set([
   ...['additionalItems', 'additionalProperties', 'contains', 'contentSchema', 'else', 'if', 'items', 'not'],
@@ -54,7 +54,7 @@ function decodeSegment(segment: string): string {
 }
 
 /** A subschema with its path from the root. */
-export interface SchemaNode {
+interface SchemaNode {
   readonly node: JsonObject;
   readonly path: readonly string[];
 }
@@ -85,9 +85,9 @@ export function withBranches(
     if (!isObject(next) || found.has(next)) continue;
     found.add(next);
     const { $ref, ...keywords } = next;
-    const target = typeof $ref === 'string' ? pointedAt(root, $ref) : null;
+    const target = typeof $ref === 'string' ? resolvePointer(root, $ref) : null;
     const branches = through.flatMap((keyword) => keywords[keyword] ?? []);
-    rest.push(target, ...branches.toReversed());
+    rest.push(target ?? null, ...branches.toReversed());
   }
   return [...found];
 }
@@ -96,10 +96,4 @@ export function withBranches(
 export function resolveLocal(root: JsonObject, schema: JsonObject): JsonObject | null {
   const last = withBranches(root, [schema], []).at(-1);
   return last === undefined || typeof last['$ref'] === 'string' ? null : last;
-}
-
-/** Returns the target of a `#` or `#/…` reference if it is an object; null otherwise. */
-function pointedAt(root: JsonObject, reference: string): JsonObject | null {
-  const target = resolvePointer(root, reference);
-  return isObject(target) ? target : null;
 }

@@ -46,8 +46,8 @@ function describeOutput({ output, fullOutputPath, keptBytes, totalBytes }: ExecR
 }
 
 /** Describes how a command ended. The log looks for this text in the last line of the answer. */
-function describeEnd({ timedOut, exitCode }: ExecResult, seconds: number): string {
-  if (timedOut) {
+function describeEnd({ exitCode }: ExecResult, seconds: number): string {
+  if (exitCode === null) {
     const advice = ` If it needs longer, set timeout_seconds (at most ${MAX_SECONDS}).`;
     return `timed out after ${seconds} s and was killed.${seconds < MAX_SECONDS ? advice : ''}`;
   }

@@ -11,7 +11,6 @@ export interface ToolAnswer {
   readonly isError: boolean;
 }
 
-/** A tool that the model may call. */
 export interface Tool {
   readonly spec: ToolSpec & { readonly name: ToolName };
   /** Whether the answer shows the contents of the subject. */

@@ -32,7 +32,6 @@ export interface Toolbox {
   read(call: ToolCall): Promise<ReadCall>;
 }
 
-/** A call whose arguments have been read. */
 export interface ReadCall {
   /** For events; its target is empty if the call cannot run. */
   readonly ref: CallRef;
