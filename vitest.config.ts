@@ -12,16 +12,18 @@ const SANDBOX = [
 // The build of micromark for development checks itself, and takes twice as long.
 process.env['NODE_ENV'] = 'production';
 
+/** Such files share no state, and much of their time would go into loading the same modules again. */
+const TOGETHER = { isolate: false };
+
 export default defineConfig({
   test: {
-    // Tests share no state, and much of their time would go into loading the same modules again for each file.
-    isolate: false,
     // For two cores: some tests wait for time to pass.
     maxWorkers: 3,
     projects: [
       {
         extends: true,
         test: {
+          ...TOGETHER,
           name: 'unit',
           include: ['__tests__/**/*.test.ts'],
           exclude: [...E2E, ...SANDBOX],
@@ -35,6 +37,7 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          ...TOGETHER,
           name: 'e2e',
           include: E2E,
           globalSetup: '__tests__/support/current-dist.ts',

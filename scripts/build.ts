@@ -20,9 +20,10 @@ const VENDOR_CHUNK = 250_000;
 
 /** The files in dist/ that are started or imported. */
 const ENTRIES: Readonly<Record<string, string>> = {
-  'index.js': "export { runStructuredAgent, StructuredAgentError } from './main.js';\n",
-  'cli.js': "#!/usr/bin/env node\nimport './main.js';\n",
-  'merge.js': "import './main.js';\n",
+  'index.js': "import { startAction } from './main.js';\nawait startAction();\n",
+  'cli.js': "#!/usr/bin/env node\nimport { startCommandLine } from './main.js';\nawait startCommandLine();\n",
+  'merge.js': "import { startMerge } from './main.js';\nawait startMerge();\n",
+  'library.js': "export { runStructuredAgent, StructuredAgentError } from './main.js';\n",
 };
 
 /**
@@ -143,7 +144,7 @@ function writeTypes(): void {
   ];
   run('tsc', '--project', 'tsconfig.build.json', ...options);
   // Grows while it is read.
-  const names = new Set(['main']);
+  const names = new Set(['library']);
   for (const name of names) {
     const text = readFileSync(at('build/src', `${name}.d.ts`), 'utf8');
     for (const [, next = ''] of text.matchAll(/from '(\.[\w./-]+)\.ts'/gu))

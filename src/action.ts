@@ -2,8 +2,7 @@
 import { mkdtempSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readInputs } from './action/inputs.ts';
-import { type Step, startStep } from './action/start.ts';
+import { readInputs, type Step, startStep } from './action/start.ts';
 import { createActionWorld } from './action/world.ts';
 import { INPUTS } from './config/inputs.ts';
 import { parseConfig } from './config/parse-config.ts';

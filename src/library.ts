@@ -14,7 +14,7 @@ import { run } from './run/run.ts';
 import type { World } from './run/world.ts';
 import type { Conclusion, GateResult, JsonObject, Reason, Usage } from './types.ts';
 
-export type { JsonSchema };
+export type { JsonSchema, Reason, RunEvent, Usage };
 
 /**
  * A schema object of Zod (4.2 or newer), or of any other library that exports its JSON Schema through the Standard JSON

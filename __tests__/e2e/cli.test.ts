@@ -212,7 +212,7 @@ describe('the entries', () => {
   it('start through a symlink, and start nothing when imported', () => {
     symlinkSync(CLI, path.join(folder, 'agent'));
     expect(startSync([path.join(folder, 'agent'), '--version']).status).toBe(0);
-    const code = `console.log(Object.keys(await import(${JSON.stringify(path.join(DIST, 'index.js'))})).join())`;
+    const code = `console.log(Object.keys(await import(${JSON.stringify(path.join(DIST, 'library.js'))})).join())`;
     const run = startSync(['--input-type=module', '--eval', code, 'a-word']);
     const stdout = 'StructuredAgentError,runStructuredAgent\n';
     expect(run).toMatchObject({ status: 0, stdout, stderr: '' });

@@ -40,10 +40,7 @@ describe('the verdict of an ending', () => {
     [submitted, 'success accepted 0 success, published'],
     [submitted, 'success accepted 0 success, published', { gate: { status: 'met', issues: [] } }],
     [submitted, 'failure gate_not_met 1 gate_not_met, published', { gate: { status: 'not_met', issues } }],
-    [
-      { ...submitted, kind: 'interrupted', signal: 'SIGTERM' },
-      'inconclusive cancelled 130 error_cancelled, published',
-    ],
+    [submitted, 'inconclusive cancelled 130 error_cancelled, published', { signal: 'SIGTERM' }],
     [{ kind: 'cancelled', signal: 'SIGINT' }, 'inconclusive cancelled 130 error_cancelled'],
     [plainText, 'inconclusive plain_text 1 error_plain_text'],
     [{ kind: 'refused', text: 'x' }, 'inconclusive refusal 1 error_refusal'],

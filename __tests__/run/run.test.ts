@@ -2,22 +2,19 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { World } from '../../src/run/world.ts';
+import { prepare } from '../../src/run/prepare.ts';
+import { openWorkspace } from '../../src/run/workspace.ts';
+import { RunState, type World } from '../../src/run/world.ts';
+import { hasSandbox } from '../sandbox/world.ts';
 import type { Reply } from '../support/fakes/model/server.ts';
 import { HAS_BWRAP } from '../support/fakes/runner/action.ts';
 import { knowSecrets } from '../support/surroundings.ts';
-import { localFiles } from '../support/worlds/quiet.ts';
+import { onPullRequest } from '../support/worlds/change.ts';
+import { localFiles, quietWorld } from '../support/worlds/quiet.ts';
 import { base, command, config, converse, good, type Inputs, serve, start } from '../support/worlds/run.ts';
 
-/** Where the programs of the sandbox are looked up; those of the system if empty. */
-const machine = vi.hoisted((): { programFolders?: readonly string[] } => ({}));
-vi.mock('../../src/sandbox/detect.ts', async (original) => {
-  const { detectBackend } = await original<typeof import('../../src/sandbox/detect.ts')>();
-  return {
-    detectBackend: (options: object) =>
-      detectBackend({ ...options, ...machine } as Parameters<typeof detectBackend>[0]),
-  };
-});
+const SHELLS = [{ sandbox: 'off' }, ...(hasSandbox ? [{ sandbox: 'required' }] : [])] as const;
+const never = () => new Promise<never>(() => undefined);
 
 describe('a run', () => {
   it('E19 ends an internal error with exit code 1, and warns with the stack', async () => {
@@ -60,22 +57,15 @@ describe('the configuration', () => {
     expect(asked[0]?.tools.map((tool) => tool.name)).toEqual(names);
   });
 
-  const excluded = /^The run could not deliver a verdict: structured_output is excluded/u;
-  it.each<[string, Reply, string, RegExp]>([
-    ['structured_output', { text: 'Good.' }, 'plain_text', /structured_output is excluded.*"Good\."/u],
-    ['structured_output', command('true'), 'max_turns', excluded],
-    ['shell', { text: 'Good.' }, 'plain_text', /instead of calling/u],
-  ])(
-    'without %s warns before the model is asked, and the ending names it',
-    async (tool, reply, reason, says) => {
-      const { report, events } = await converse([reply], { 'exclude-tools': tool, 'max-turns': '2' });
-      expect(report.verdict).toMatchObject({ reason, error: expect.stringMatching(says) });
-      const told = events.map((event) => (event.type === 'notice' ? event.text : event.type));
-      const before = told.slice(0, told.indexOf('turn_started'));
-      const warned = before.filter((text) => text.startsWith('structured_output is excluded'));
-      expect(warned).toHaveLength(tool === 'shell' ? 0 : 1);
-    },
-  );
+  it.each([
+    ['structured_output', 1],
+    ['shell', 0],
+  ])('without %s causes %i warnings before the model is asked', async (tool, count) => {
+    const { events } = await converse([{ text: 'Good.' }], { 'exclude-tools': tool });
+    const told = events.map((event) => (event.type === 'notice' ? event.text : event.type));
+    const before = told.slice(0, told.indexOf('turn_started'));
+    expect(before.filter((text) => text.startsWith('structured_output is excluded'))).toHaveLength(count);
+  });
 
   it('applies to the shell: working directory, variables without secrets, limits', async () => {
     await mkdir(path.join(base, 'workspace', 'sub'));
@@ -143,7 +133,7 @@ describe('the configuration', () => {
     ['three problems', { replay: 'r', 'sandbox-read': '/no' }, { privileged: true }, /3 problems/u],
   ])('with %s ends with 52 before any model call', async (_, inputs, more, says) => {
     const { report, asked } = await converse([good], inputs, more);
-    expect([report.verdict.exitCode, asked]).toEqual([52, []]);
+    expect([report.verdict.exitCode, report.evidence, asked]).toEqual([52, null, []]);
     expect(report.verdict.error).toMatch(says);
   });
 
@@ -186,22 +176,74 @@ describe('the policy', () => {
   });
 });
 
+describe('the context of a pull request', () => {
+  const look = command('cd /tmp/context && cat README.md');
+  const read: Reply = { calls: [{ name: 'read_file', arguments: '{"path":"/tmp/context/README.md"}' }] };
+
+  it.each(SHELLS)(
+    'is in the context folder before the first tool runs, and in the task (%j)',
+    async (inputs) => {
+      const { asked } = await converse([look, read, good], inputs, onPullRequest([]));
+      expect(asked[0]?.messages.find(({ role }) => role === 'user')?.text).toMatch(
+        /^Judge\.\n\nThis run is about pull request #7\..*no.* is an instruction to you\.$/su,
+      );
+      for (const request of asked.slice(1))
+        expect(request.toolResults[0]?.text).toContain('This folder describes pull request #7.');
+    },
+  );
+
+  it('is not waited for after a signal, nor is a policy file that GitHub does not send', async () => {
+    const files = { readFile: never, readElsewhere: never };
+    const listen: World['listen'] = (listener) => void setTimeout(() => listener.signal('SIGTERM'), 50);
+    const ends = [
+      await converse([good], {}, { findContext: never, listen }),
+      await converse([good], { schema: './schema.json' }, { files, listen }),
+    ];
+    for (const { report } of ends)
+      expect(report.verdict).toMatchObject({ reason: 'cancelled', exitCode: 130 });
+  });
+
+  it('counts as missing when the pull request is unknown', async () => {
+    const { report, asked } = await converse([good], {}, { findContext: async () => 'unknown' });
+    expect([report.evidence?.context, asked[0]?.messages.at(-1)?.text]).toEqual(['missing', 'Judge.']);
+  });
+});
+
+describe('the evidence of a run', () => {
+  it('counts only the tool calls that ran', async () => {
+    const call = (name: string, input: object) => ({ name, arguments: JSON.stringify(input) });
+    const calls = [
+      call('shell', { command: 'exit 3' }),
+      call('read_file', { path: 'nowhere.txt' }),
+      call('read_file', { file: 'wrong argument' }),
+      call('grep', { pattern: 'x' }),
+    ];
+    const beside = [call('shell', { command: 'true' }), call('structured_output', { passed: 'yes' })];
+    const { report } = await converse([{ calls }, { calls: beside }, good]);
+    expect(report).toMatchObject({
+      verdict: { exitCode: 0 },
+      evidence: { context: 'none', toolCalls: 2, findings: [] },
+    });
+  });
+});
+
 describe('the sandbox', () => {
   const required = { sandbox: 'required' };
+  let helpers = '';
   // bubblewrap and sudo are only looked for by an ordinary user.
   beforeEach(async () => {
     vi.spyOn(process, 'getuid').mockReturnValue(1_000);
-    machine.programFolders = [path.join(base, 'helpers')];
-    await mkdir(path.join(base, 'helpers'));
+    helpers = path.join(base, 'helpers');
+    await mkdir(helpers);
   });
-  afterEach(() => {
-    vi.restoreAllMocks();
-    delete machine.programFolders;
-  });
+  afterEach(() => void vi.restoreAllMocks());
 
   /** Puts a script in place of a program of the machine. */
   const install = (name: string, script: string) =>
-    writeFile(path.join(base, 'helpers', name), `#!/bin/bash\n${script}\n`, { mode: 0o755 });
+    writeFile(path.join(helpers, name), `#!/bin/bash\n${script}\n`, { mode: 0o755 });
+  /** Starts a command and isolates nothing, which the self-test detects. */
+  const openly = 'while [ $# -gt 1 ] && [ "$1" != /bin/sh ]; do shift; done; exec "$@"';
+  const machine = (more: Partial<World> = {}) => ({ programFolders: [helpers], ...more });
 
   it.each([
     ['is not installed', null, /needs bubblewrap/u],
@@ -212,50 +254,55 @@ describe('the sandbox', () => {
     ],
   ])('that %s ends the run with 44, whatever the tools are and the model does', async (_, bwrap, why) => {
     if (bwrap !== null) await install('bwrap', bwrap);
-    await serve(() => new Promise<never>(() => undefined));
+    await serve(never);
     for (const tools of ['read_file, edit, shell', 'read_file']) {
-      const { report } = await start(config({ ...required, tools }));
+      const { report } = await start(config({ ...required, tools }), machine());
       expect(report).toMatchObject({ verdict: { reason: 'sandbox', exitCode: 44 }, isolation: 'none' });
       expect([report.payload, report.verdict.error]).toEqual([null, expect.stringMatching(why)]);
     }
   });
 
   it('that is not installed leaves `auto` without a shell', async () => {
-    const { report, asked } = await converse([good], { sandbox: 'auto' });
+    const { report, asked } = await converse([good], { sandbox: 'auto' }, machine());
     expect([report.verdict.exitCode, report.isolation]).toEqual([0, 'none']);
     expect(asked[0]?.tools.map(({ name }) => name)).toEqual(['read_file', 'structured_output']);
   });
 
   it.each<[string, Reply | Promise<Reply>]>([
-    ['never answers', new Promise<never>(() => undefined)],
+    ['never answers', never()],
     ['submits', good],
     ['talks', { text: 'All good.' }],
   ])('that isolates nothing ends the run with 44 although the model %s', async (_, reply) => {
-    // It starts and isolates nothing, which the self-test detects.
-    await install('bwrap', 'while [ $# -gt 1 ] && [ "$1" != /bin/sh ]; do shift; done; exec "$@"');
+    await install('bwrap', openly);
     await serve(() => reply);
     const published: unknown[] = [];
-    const { report } = await start(config(required), {
-      writeOutputs: ({ payload }) => void published.push(payload),
-    });
+    const writeOutputs: World['writeOutputs'] = ({ payload }) => void published.push(payload);
+    const { report } = await start(config(required), machine({ writeOutputs }));
     expect(report).toMatchObject({ verdict: { reason: 'sandbox', exitCode: 44 }, isolation: 'none' });
     expect(published).toEqual([null]);
   });
 
-  it('that is still being detected does not delay the end after a signal', async () => {
+  it('that is still being looked for does not delay the end after a signal', async () => {
     const started = path.join(base, 'sudo-started');
     await install('sudo', `echo $$ > '${started}.new' && mv '${started}.new' '${started}'\nexec sleep 60`);
     for (const name of ['unshare', 'nsenter', 'setpriv'])
-      await symlink('/bin/true', path.join(base, 'helpers', name));
+      await symlink('/bin/true', path.join(helpers, name));
     const pid = () => Number(readFileSync(started, 'utf8'));
     const listen: World['listen'] = (listener) =>
       void vi.waitFor(pid, { timeout: 10_000 }).then(() => listener.signal('SIGTERM'));
-    try {
-      const { report } = await start(config(required), { listen });
-      expect(report.verdict).toMatchObject({ reason: 'cancelled', exitCode: 130 });
-      expect(() => process.kill(pid(), 0)).not.toThrow();
-    } finally {
-      process.kill(pid(), 'SIGKILL');
-    }
+    const { report } = await start(config(required), machine({ listen }));
+    expect(report.verdict).toMatchObject({ reason: 'cancelled', exitCode: 130 });
+    expect(() => process.kill(pid(), 'SIGKILL')).not.toThrow();
+  });
+
+  it('is not opened once the run is over', async () => {
+    await install('bwrap', openly);
+    const world = { ...quietWorld(base, path.join(base, 'temp')), ...machine() };
+    const state = new RunState(world);
+    const plan = await prepare(config(required), state, world);
+    expect((await plan.detect()).kind).toBe('bwrap');
+    state.stop.abort(new Error('The run is over.'));
+    await expect(openWorkspace(plan, state, world)).rejects.toThrow('The run is over.');
+    expect(state.sandbox).toBeNull();
   });
 });

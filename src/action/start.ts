@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { accessSync, constants, mkdtempSync, realpathSync } from 'node:fs';
 import path from 'node:path';
-import type { Config } from '../config/parse-config.ts';
-import type { Reporting } from '../config/reporting.ts';
+import { meantInputs } from '../config/inputs.ts';
 import { InputError, messageOf } from '../errors.ts';
 import { readEvent } from '../github/event.ts';
 import { findRunnerFiles } from '../github/runner.ts';
@@ -14,7 +13,7 @@ import type { World } from '../run/world.ts';
 import { createSecrets, findSecrets, type Secrets } from '../text/secrets.ts';
 import { once } from '../text/wait.ts';
 
-export type Step = Runner & {
+export interface Step extends ReturnType<typeof readRunner> {
   readonly environment: NodeJS.ProcessEnv;
   readonly secrets: Secrets;
   /** Loads the toolkit, which a request to the model does not wait for. */
@@ -22,12 +21,7 @@ export type Step = Runner & {
   /** Logs a warning as soon as the log is open. */
   readonly warn: (text: string) => void;
   readonly listen: World['listen'];
-};
-
-/** The settings that every step has; a merge has neither a working directory nor trusted files, and is not a leg. */
-export type StepConfig = Reporting &
-  Pick<Config, 'signingKey'> &
-  Partial<Pick<Config, 'workingDirectory' | 'trustedFiles' | 'leg'>>;
+}
 
 /** Runs a step in this process and exits with the exit code it returns. */
 export async function startStep(name: string, work: (step: Step) => Promise<number>): Promise<void> {
@@ -46,14 +40,8 @@ export async function startStep(name: string, work: (step: Step) => Promise<numb
   const warn = (text: string) =>
     void openLog().then((log) => log.warning(text, { title: 'structured-agent' }));
   try {
-    process.exitCode = await work({
-      ...readRunner(environment),
-      environment,
-      secrets,
-      openLog,
-      warn,
-      listen,
-    });
+    const runner = readRunner(environment);
+    process.exitCode = await work({ ...runner, environment, secrets, openLog, warn, listen });
   } catch (error) {
     const log = await openLog();
     log.error(`${name} could not start: ${messageOf(error)}`);
@@ -63,12 +51,9 @@ export async function startStep(name: string, work: (step: Step) => Promise<numb
   process.stdout.write('', () => process.exit());
 }
 
-type Runner = ReturnType<typeof readRunner>;
-
 /**
- * Reads what the runner gives to a step: the event, the files of commands, GITHUB_WORKSPACE and RUNNER_TEMP, and makes a
- * private folder for the files that the run writes.
- * @throws InputError for a runner without these folders: nothing can be reported there
+ * Reads what the runner gives to a step, and makes a private folder for the files that the run writes.
+ * @throws InputError for a runner without the two folders: nothing can be reported there
  */
 export function readRunner(environment: NodeJS.ProcessEnv) {
   const workspace = findFolder('GITHUB_WORKSPACE', environment);
@@ -86,4 +71,31 @@ function findFolder(variable: string, environment: NodeJS.ProcessEnv): string {
     const why = `${variable} must name a folder that can be written to. Check how the runner is set up.`;
     throw new InputError(null, why, { cause });
   }
+}
+
+/**
+ * Reads the inputs of a step, and the problems with how they were given. The runner passes an empty string for an input
+ * that is not given.
+ */
+export function readInputs<N extends string>(names: readonly N[], environment: NodeJS.ProcessEnv) {
+  const variableOf = (name: N) => `INPUT_${name.toUpperCase()}`;
+  const raw = new Map<N, string>();
+  const problems: InputError[] = [];
+  const known = new Set(names.map(variableOf));
+  for (const [variable, value = ''] of Object.entries(environment)) {
+    // A name in another case would be missed below, and the missed input may be a limit.
+    if (value === '' || !variable.toUpperCase().startsWith('INPUT_') || known.has(variable)) continue;
+    const name = variable.slice('INPUT_'.length).toLowerCase();
+    const near = meantInputs(name, names);
+    const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
+    problems.push(new InputError(name, `There is no such input.${hint} Correct its name, or remove it.`));
+  }
+  for (const name of names) {
+    const value = environment[variableOf(name)] ?? '';
+    const text = value.trim();
+    if (text !== '') raw.set(name, text);
+    else if (value !== '')
+      problems.push(new InputError(name, 'It holds nothing but blanks. Give a value, or leave it out.'));
+  }
+  return { raw, problems };
 }

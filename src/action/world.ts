@@ -1,6 +1,8 @@
 /** The parts of a world that every action step has: GitHub, the reporters, and the files written at the end. */
 import path from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
+import type { Config } from '../config/parse-config.ts';
+import type { Reporting } from '../config/reporting.ts';
 import { readTrustedFile } from '../config/workspace-file.ts';
 import { readCheckedOut } from '../github/checked-out.ts';
 import { createGitHub } from '../github/client.ts';
@@ -11,21 +13,20 @@ import { createHub, type Hub } from '../github/pull-request.ts';
 import { keepFiles } from '../github/runner.ts';
 import { createFetch } from '../network/network.ts';
 import { createLocator, findCheckout } from '../reporters/places.ts';
-import type { EndWorld, World } from '../run/world.ts';
+import type { World } from '../run/world.ts';
 import { READ } from '../text/limits.ts';
-import type { Step, StepConfig } from './start.ts';
+import { once } from '../text/wait.ts';
+import type { Step } from './start.ts';
 
-export type ActionWorld = Omit<EndWorld, 'runFolder'> &
-  Pick<World, 'workspace' | 'files' | 'findContext' | 'fetch'>;
+/** The settings that every step has; a merge has neither a working directory nor trusted files, and is not a leg. */
+type StepConfig = Reporting &
+  Pick<Config, 'signingKey'> &
+  Partial<Pick<Config, 'workingDirectory' | 'trustedFiles' | 'leg'>>;
 
-/**
- * Creates the common part of a world; each entry adds the rest. Sends no request to GitHub and writes nothing yet.
- * @param isResolved whether the paths of findings were resolved in other jobs, so that this job may run without a
- * checkout.
- */
-export function createActionWorld(step: Step, config: StepConfig, isResolved: boolean): ActionWorld {
-  const { environment, event, workspace, secrets, openLog, warn } = step;
-  const { workingDirectory = '.', trustedFiles = 'workspace', githubToken, signingKey } = config;
+/** Creates the common part of a world; each entry adds the rest. Sends no request to GitHub and writes nothing yet. */
+export function createActionWorld(step: Step, config: StepConfig, isMerge: boolean) {
+  const { environment, event, workspace, secrets, results, openLog, warn, listen } = step;
+  const { workingDirectory = '.', trustedFiles = 'workspace', githubToken } = config;
   const { version } = manifest;
   const fetch = createFetch();
   const checkout = findCheckout(path.resolve(workspace, workingDirectory), workspace);
@@ -48,44 +49,41 @@ export function createActionWorld(step: Step, config: StepConfig, isResolved: bo
       return listed;
     },
   };
-  const policy = {
+  const policy: Parameters<typeof createPolicyFiles>[0] = {
     hub,
     trusted: trustedFiles,
     workspace,
-    readLocal: (file: string) =>
+    readLocal: (file) =>
       readTrustedFile(file, { root: workspace, outside: 'refused', maxBytes: READ.policy }),
     elsewhere: github,
     workflowRef: environment['GITHUB_WORKFLOW_REF'] ?? '',
   };
-  const world: ActionWorld = {
+  const locate = createLocator({ workspace, workingDirectory, changed });
+  // The legs of a merge have found the places: its job may run without a checkout.
+  const hasPlaces = !isMerge || checkout !== null;
+  const openReporting = once(async () => {
+    const { createReporting } = await import('./reporters.ts');
+    const world = { subject, locate, version };
+    return createReporting({ step, config, hub, world, isMerge, hasPlaces }, await openLog());
+  });
+  return {
     entry: 'action',
     environment,
     version,
     secrets,
     subject,
     workspace,
-    results: step.results,
-    locate: createLocator({ workspace, workingDirectory, changed }),
+    results,
+    locate,
     restoreRunnerFiles: keepFiles(step.files.all),
     files: createPolicyFiles(policy),
     findContext: () => findChangeContext(hub, warn),
     findPolicyChanges: (files, read) => findPolicyChanges(files, policy, Promise.resolve(read)),
     fetch,
-    listen: step.listen,
-    async openReporters() {
-      const { createReporters } = await import('./reporters.ts');
-      const log = await openLog();
-      return createReporters({ step, config, hub, world, isResolved, log });
-    },
-    async writeEnvelope(report) {
-      const { writeSignedEnvelope } = await import('./reporters.ts');
-      writeSignedEnvelope(report, secrets, signingKey);
-    },
-    async writeOutputs(report) {
-      const { writeStepOutputs } = await import('./reporters.ts');
-      writeStepOutputs(report, step.files.output, await openLog());
-    },
+    listen,
+    openReporters: async () => (await openReporting()).reporters,
+    writeEnvelope: async (report) => (await openReporting()).writeEnvelope(report),
+    writeOutputs: async (report) => (await openReporting()).writeOutputs(report),
     warn,
-  };
-  return world;
+  } satisfies Partial<World>;
 }

@@ -1,6 +1,5 @@
 /** Entry point of the merge action: inputs → envelopes → verdict → exit code. Calls no model and needs no API key. */
-import { readInputs } from '../action/inputs.ts';
-import { type Step, startStep } from '../action/start.ts';
+import { readInputs, type Step, startStep } from '../action/start.ts';
 import { createActionWorld } from '../action/world.ts';
 import { resolveVerdicts } from '../config/paths.ts';
 import { isPrivileged } from '../github/event.ts';

@@ -1,8 +1,7 @@
 /** A recording of the model's side of a run: the format of its lines as one JSON Schema, and its reader. */
 import { compile } from '../contract/contract.ts';
 import { InputError, type ProviderError, type ProviderFailure } from '../errors.ts';
-import type { ProviderName } from '../providers/registry.ts';
-import { PROVIDERS } from '../providers/registry.ts';
+import { PROVIDERS, type ProviderName } from '../providers/registry.ts';
 import { isObject, parseOrUndefined } from '../text/json.ts';
 import type { ArgumentStatus, JsonObject, StopReason } from '../types.ts';
 

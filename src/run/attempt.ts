@@ -17,16 +17,13 @@ export async function runToEnd(work: (state: RunState) => Promise<Ending>, world
     },
     crash: (error) => stop.abort(error),
   });
-  let ending: Ending;
-  try {
-    ending = await work(state);
-  } catch (error) {
+  const ending = await work(state).catch((error: unknown): Ending => {
     // An aborted wait outside the loop ends the run for the reason of the abort.
+    if (isRunStop(error)) return stopped(error, []);
     if (interrupt.signal.aborted && error === interrupt.signal.reason)
-      ending = { kind: 'cancelled', signal: String(error) };
-    else if (error === stop.signal.reason && isRunStop(error)) ending = stopped(error, []);
-    else ending = { kind: 'failed', error: fullDisk(error) ?? error };
-  }
+      return { kind: 'cancelled', signal: String(error) };
+    return { kind: 'failed', error: fullDisk(error) ?? error };
+  });
   // Loaded now: what only finishes a run does not delay its start.
   const { finish } = await import('./finish.ts');
   return finish(ending, state, world);

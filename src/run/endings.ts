@@ -22,11 +22,7 @@ export type Ending =
   | { readonly kind: 'failed'; readonly error: unknown }
   | { readonly kind: 'secret'; readonly where: string }
   | { readonly kind: 'tampered'; readonly file: string }
-  | { readonly kind: 'undecided'; readonly text: string }
-  | (Omit<Extract<Outcome, { kind: 'submitted' }>, 'kind'> & {
-      readonly kind: 'interrupted';
-      readonly signal: string;
-    });
+  | { readonly kind: 'undecided'; readonly text: string };
 
 /** Facts used in the sentences of a verdict. */
 export interface VerdictFacts {
@@ -34,57 +30,54 @@ export interface VerdictFacts {
   /** The gate's result for the accepted payload; null when no payload was accepted. */
   readonly gate: GateResult | null;
   readonly limits: Readonly<Record<Limit, string>>;
+  /** The signal that arrived after a payload was accepted. */
+  readonly signal?: string | null;
   /** Whether `exclude-tools` removed `structured_output`, so that no verdict could be delivered. */
   readonly isExcluded?: boolean;
   /** The entry whose wording the sentences use. */
   readonly entry: Entry;
 }
 
-function conclude(reason: Reason, error: string | null, published = false): Verdict {
+export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
+  const [reason, error] = explain(ending, facts);
   const [conclusion, subtype, exitCode] = ENDINGS[reason];
-  return { conclusion, reason, subtype, exitCode, published, error };
+  // What was accepted before a signal is published, too: the exit code is what callers can rely on.
+  return { conclusion, reason, subtype, exitCode, published: ending.kind === 'submitted', error };
 }
 
-export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
+type Explained = readonly [reason: Reason, error: string | null];
+
+function explain(ending: Ending, facts: VerdictFacts): Explained {
   switch (ending.kind) {
     case 'submitted':
-      return accepted(facts);
-    case 'interrupted':
-      // Accepted before the signal: the payload is still published, and the exit code is what callers can rely on.
-      return conclude('cancelled', `Cancelled by ${ending.signal}, after the payload was accepted.`, true);
+      return explainAccepted(facts);
     case 'cancelled':
-      return conclude(
-        'cancelled',
-        `Cancelled by ${ending.signal}, before a payload was accepted and checked.`,
-      );
+      return ['cancelled', `Cancelled by ${ending.signal}, before a payload was accepted and checked.`];
     case 'plain_text':
-      return conclude('plain_text', plainText(ending, facts));
+      return ['plain_text', explainText(ending, facts)];
     case 'refused':
-      return conclude(
+      return [
         'refusal',
-        `The model refused to answer (or its provider's content filter did) after ${counted(facts.turns, 'turn')}. ` +
-          'Rephrase the prompt, or try another model.',
-      );
+        `The model refused to answer (or its provider's content filter did) after ${counted(facts.turns, 'turn')}. Rephrase the prompt, or try another model.`,
+      ];
     case 'exhausted':
-      return exhausted(ending, facts);
+      return [LIMITS[ending.limit], explainLimit(ending, facts)];
     case 'secret':
-      return conclude(
+      return [
         'secret_in_payload',
-        `The payload holds a secret of this job (${ending.where}). Nothing was published. ` +
-          'Treat that secret as leaked to the model, and check what the repository instructs the agent to do.',
-      );
+        `The payload holds a secret of this job (${ending.where}). Nothing was published. Treat that secret as leaked to the model, and check what the repository instructs the agent to do.`,
+      ];
     case 'tampered':
-      return conclude(
+      return [
         'tampered',
-        `During the run ${ending.file} was changed, which the agent must never touch. Nothing was published. ` +
-          'Check what the repository instructs the agent to do.',
-      );
+        `During the run ${ending.file} was changed, which the agent must never touch. Nothing was published. Check what the repository instructs the agent to do.`,
+      ];
     case 'weak':
-      return conclude('unsupported', ending.text);
+      return ['unsupported', ending.text];
     case 'undecided':
-      return conclude('undecided', ending.text);
+      return ['undecided', ending.text];
     case 'failed':
-      return thrown(ending.error, facts.entry);
+      return explainError(ending.error, facts.entry);
   }
 }
 
@@ -93,64 +86,60 @@ export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
  * text.
  */
 export function preview(text: string): string {
-  const line = text.replace(/\s+/gu, ' ').trim();
-  return truncate(line, MAX_LAST_TEXT);
+  return truncate(text.replace(/\s+/gu, ' ').trim(), MAX_LAST_TEXT);
 }
 
-function accepted({ gate }: VerdictFacts): Verdict {
-  if (gate?.status !== 'not_met') return conclude('accepted', null, true);
+function explainAccepted({ gate, signal = null }: VerdictFacts): Explained {
+  if (signal !== null) return ['cancelled', `Cancelled by ${signal}, after the payload was accepted.`];
+  if (gate?.status !== 'not_met') return ['accepted', null];
   const clauses = gate.issues.map(({ message }) => message);
-  return conclude('gate_not_met', `The gate is not met: ${clauses.join('; ')}.`, true);
+  return ['gate_not_met', `The gate is not met: ${clauses.join('; ')}.`];
 }
 
 /** The sentence for a run that could not deliver a verdict, whatever the model did. */
 const EXCLUDED =
   'The run could not deliver a verdict: structured_output is excluded (exclude-tools), and only a call of that tool delivers one. Remove it from exclude-tools.';
 
-/** The reason for each limit, and what to do about it. */
-const LIMITS: Readonly<Record<Limit, readonly [Reason, advice: string]>> = {
-  turns: ['max_turns', 'Likely causes: the schema cannot be met, or max-turns is too small for the task.'],
-  time: ['timeout', 'Raise it, or give the agent a smaller task.'],
-  tokens: ['max_tokens', 'Raise it, or give the agent a smaller task.'],
-  cost: ['max_cost', 'Raise it, or give the agent a smaller task.'],
+function explainText(ending: Extract<Outcome, { kind: 'plain_text' }>, facts: VerdictFacts): string {
+  const { isExcluded = false, turns } = facts;
+  const shown = preview(ending.text);
+  const what = ending.empty ? 'an empty answer' : 'plain text';
+  const cut = ending.truncated ? ' (cut off by the output-token limit: see max-output-tokens)' : '';
+  const instead = isExcluded ? '' : ' instead of calling structured_output';
+  const quote = shown === '' ? '' : ` ${ending.empty ? 'Before that it wrote' : 'It wrote'}: "${shown}"`;
+  const end = `The model ended with ${what}${cut}${instead}, after ${counted(turns, 'turn')}.${quote}`;
+  return isExcluded ? `${EXCLUDED} ${end}` : end;
+}
+
+const LIMITS: Readonly<Record<Limit, Reason>> = {
+  turns: 'max_turns',
+  time: 'timeout',
+  tokens: 'max_tokens',
+  cost: 'max_cost',
 };
 /** A request without an answer for so long, in seconds, means a server that is not there. */
 const SILENT_SECONDS = 60;
 
-function exhausted(ending: Extract<Outcome, { kind: 'exhausted' }>, facts: VerdictFacts): Verdict {
+function explainLimit(ending: Extract<Outcome, { kind: 'exhausted' }>, facts: VerdictFacts): string {
   const { limit, lastIssues, repeated = false, pending } = ending;
-  const [reason, usual] = LIMITS[limit];
   const cause = repeated
     ? 'the model repeated the same rejected call of structured_output'
     : `the limit of ${facts.limits[limit]} is reached`;
   const stopped = `Stopped after ${counted(facts.turns, 'turn')}: ${cause}.`;
-  if (facts.isExcluded === true) return conclude(reason, `${EXCLUDED} ${stopped}`);
-  const silence =
-    pending && ` ${pending.to} had given no answer to the last request for ${pending.seconds} s.`;
-  const last =
-    lastIssues.length === 0
-      ? ''
-      : ` The last call of structured_output was rejected at ${listIssues(lastIssues)}.`;
-  let advice = usual;
+  if (facts.isExcluded === true) return `${EXCLUDED} ${stopped}`;
+  const sentences = [stopped];
+  if (pending)
+    sentences.push(`${pending.to} had given no answer to the last request for ${pending.seconds} s.`);
+  if (lastIssues.length > 0)
+    sentences.push(`The last call of structured_output was rejected at ${listIssues(lastIssues)}.`);
   if (repeated)
-    advice = 'Likely cause: the schema cannot be met, or its descriptions do not say what it wants.';
+    sentences.push('Likely cause: the schema cannot be met, or its descriptions do not say what it wants.');
   else if (pending && (facts.turns === 0 || pending.seconds >= SILENT_SECONDS))
-    advice = 'Check that the server is up, and `base-url` if it is set.';
-  return conclude(reason, `${stopped}${silence ?? ''}${last} ${advice}`);
-}
-
-function thrown(error: unknown, entry: Entry): Verdict {
-  const message = messageFor(error, entry);
-  if (error instanceof MissingKeyError) return conclude('missing_key', message);
-  if (error instanceof InputError || error instanceof ContractError) return conclude('config', message);
-  if (error instanceof ReplayError) return conclude('replay_mismatch', message);
-  if (error instanceof SandboxError) return conclude('sandbox', message);
-  if (error instanceof ProviderError) return conclude(PROVIDER_REASONS[error.failure], message);
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return conclude(
-    'internal',
-    `Internal error: ${text}. This is a bug in structured-agent: please report it with the stack from the log.`,
-  );
+    sentences.push('Check that the server is up, and `base-url` if it is set.');
+  else if (limit === 'turns')
+    sentences.push('Likely causes: the schema cannot be met, or max-turns is too small for the task.');
+  else sentences.push('Raise it, or give the agent a smaller task.');
+  return sentences.join(' ');
 }
 
 const PROVIDER_REASONS: Readonly<Record<ProviderFailure, Reason>> = {
@@ -162,12 +151,16 @@ const PROVIDER_REASONS: Readonly<Record<ProviderFailure, Reason>> = {
   error: 'provider_error',
 };
 
-function plainText(ending: Extract<Outcome, { kind: 'plain_text' }>, facts: VerdictFacts): string {
-  const shown = preview(ending.text);
-  const what = ending.empty ? 'an empty answer' : 'plain text';
-  const cut = ending.truncated ? ` (cut off by the output-token limit: see max-output-tokens)` : '';
-  const instead = facts.isExcluded === true ? '' : ' instead of calling structured_output';
-  const quote = shown === '' ? '' : ` ${ending.empty ? 'Before that it wrote' : 'It wrote'}: "${shown}"`;
-  const end = `The model ended with ${what}${cut}${instead}, after ${counted(facts.turns, 'turn')}.${quote}`;
-  return facts.isExcluded === true ? `${EXCLUDED} ${end}` : end;
+function explainError(error: unknown, entry: Entry): Explained {
+  const message = messageFor(error, entry);
+  if (error instanceof MissingKeyError) return ['missing_key', message];
+  if (error instanceof InputError || error instanceof ContractError) return ['config', message];
+  if (error instanceof ReplayError) return ['replay_mismatch', message];
+  if (error instanceof SandboxError) return ['sandbox', message];
+  if (error instanceof ProviderError) return [PROVIDER_REASONS[error.failure], message];
+  const text = error instanceof Error ? `${error.name}: ${message}` : message;
+  return [
+    'internal',
+    `Internal error: ${text}. This is a bug in structured-agent: please report it with the stack from the log.`,
+  ];
 }

@@ -6,43 +6,45 @@ import { counted, listNames } from '../text/messages.ts';
 import { STRUCTURED_OUTPUT_NAME } from '../tools/tool.ts';
 import type { JsonObject } from '../types.ts';
 import { type Ending, preview, verdictOf } from './endings.ts';
-import { modelWarnings } from './model.ts';
 import type { EndWorld, RunState } from './world.ts';
 
 /** What is found out while a run is finished. */
 type Found = Pick<Report, 'gate' | 'changedFiles' | 'patchFile' | 'policyChanges'>;
 
 export function buildReport(ending: Ending, found: Found, state: RunState, world: EndWorld): Report {
-  const { gate } = found;
-  const { record, config, sandbox, judgedWith } = state;
+  const { record, config, isValid, sandbox, judgedWith, interrupt } = state;
+  const { turns, usage, costUsd } = record.totals;
   const verdict = verdictOf(ending, {
-    turns: record.totals.turns,
-    gate,
+    turns,
+    gate: found.gate,
     limits: limitWords(config),
     entry: world.entry,
+    signal: interrupt.signal.aborted ? String(interrupt.signal.reason) : null,
     isExcluded: config?.excludeTools.includes(STRUCTURED_OUTPUT_NAME) ?? false,
   });
-  const payload = 'payload' in ending && verdict.published ? ending.payload : null;
+  const payload = ending.kind === 'submitted' ? ending.payload : null;
+  // These files may have made the command succeed.
+  const text = `Before the command of this report was judged, the agent changed or made ${listNames(judgedWith)}.`;
   const report: Report = {
     ...found,
-    gate: payload === null ? null : gate,
+    gate: payload === null ? null : found.gate,
     verdict,
     payload,
-    turnCount: record.totals.turns,
+    turnCount: turns,
     rejections: record.rejections,
-    repaired: 'repaired' in ending ? ending.repaired : null,
-    usage: record.totals.usage,
-    costUsd: (config?.replay ?? null) === null ? record.totals.costUsd : 0,
+    repaired: ending.kind === 'submitted' ? ending.repaired : null,
+    usage,
+    costUsd: state.answeredBy.replayed === true ? 0 : costUsd,
     pricedAs: state.pricedAs,
     startedAt: state.startedAt.toISOString(),
     durationMs: Date.now() - state.startedAt.getTime(),
-    ...answeredBy(state),
+    ...state.answeredBy,
     sessionId: state.sessionId,
     leg: config?.leg ?? null,
     vote: config?.vote ?? null,
     evidence: describeEvidence(payload, state, world),
     action: actionOf(world),
-    settings: config !== null && state.isValid ? settingsOf(config) : null,
+    settings: config !== null && isValid ? settingsOf(config) : null,
     isolation: sandbox?.isolation() ?? 'none',
     scratch: sandbox?.layer() ?? null,
     lastAssistantText: ending.kind === 'plain_text' ? preview(ending.text) : null,
@@ -51,27 +53,12 @@ export function buildReport(ending: Ending, found: Found, state: RunState, world
     outputNames: state.outputNames,
     results: world.results,
     weaknesses: [
-      ...(state.replay === null ? [] : modelWarnings(state, world)),
-      ...state.openGate,
+      ...state.weaknesses,
       ...(sandbox?.weaknesses() ?? []),
-      // These files may have made the command succeed.
-      ...(judgedWith.length === 0
-        ? []
-        : [
-            `Before the command of this report was judged, the agent changed or made ${listNames(judgedWith)}.`,
-          ]),
+      ...(judgedWith.length === 0 ? [] : [text]),
     ],
   };
   return state.describe?.(report) ?? report;
-}
-
-function answeredBy({ config, isValid, replay }: RunState): Pick<Report, 'model' | 'provider' | 'replayed'> {
-  if (config === null) return { model: '', provider: '' };
-  const { model } = config.model;
-  const provider = isValid ? config.model.provider : '';
-  if (config.replay === null) return { model, provider };
-  const name = replay?.name ?? 'replay of nothing';
-  return { model: name, provider: replay?.provider ?? provider, replayed: true };
 }
 
 function actionOf({ entry, environment }: EndWorld): Report['action'] {

@@ -17,20 +17,16 @@ export function releaseSignals(): void {
 }
 
 /**
- * Catches termination signals and uncaught errors until the process exits. Both end the run in order, and a signal
- * during the last moments must not discard a result that is already decided. Returns the function that sets the
- * listener; what comes before there is one is kept for it.
+ * Catches termination signals and uncaught errors until the process exits: both end the run in order. Returns the
+ * function that sets the listener. Call it before anything is awaited: until then nothing can arrive.
  */
 export function trapSignals(): (listener: EndListener) => void {
-  const early: ((listener: EndListener) => void)[] = [];
   let current: EndListener | null = null;
-  const notify = (what: (listener: EndListener) => void) =>
-    current === null ? early.push(what) : what(current);
-  for (const name of SIGNALS) process.on(name, () => notify((listener) => listener.signal(name)));
-  process.on('uncaughtException', (error) => notify((listener) => listener.crash(error)));
-  process.on('unhandledRejection', (error) => notify((listener) => listener.crash(error)));
+  for (const name of SIGNALS) process.on(name, () => current?.signal(name));
+  const crash = (error: unknown) => current?.crash(error);
+  process.on('uncaughtException', crash);
+  process.on('unhandledRejection', crash);
   return (listener) => {
     current = listener;
-    for (const what of early.splice(0)) what(listener);
   };
 }

@@ -4,53 +4,38 @@ import { type AgentRecord, createRecord } from '../agent/loop.ts';
 import type { Config } from '../config/parse-config.ts';
 import type { Gate, StandardValidate } from '../contract/contract.ts';
 import type { Files } from '../contract/source.ts';
+import { messageOf } from '../errors.ts';
 import type { Change } from '../evidence/change.ts';
 import type { Grounded } from '../evidence/grounding.ts';
 import type { EvidenceReview } from '../evidence/review.ts';
 import type { AgentChanges } from '../git/patch.ts';
 import type { ChangeContext } from '../github/context.ts';
 import type { Locate } from '../reporters/places.ts';
-import type { Report, Reporter } from '../reporters/report-types.ts';
+import type { Evidence, Report, Reporter, RunEvent } from '../reporters/report-types.ts';
 import type { TamperCheck } from '../sandbox/off.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
 import type { Entry } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
-import type {
-  CommandRecord,
-  ContextStatus,
-  Coverage,
-  GroundingCounts,
-  JsonObject,
-  PolicyChange,
-  PolicyDigest,
-  PolicyFile,
-  Subject,
-  Usage,
-} from '../types.ts';
-import { type Audience, createAudience } from './audience.ts';
+import { once } from '../text/wait.ts';
+import type { CommandRecord, Coverage, GroundingCounts, JsonObject, PolicyFile, Usage } from '../types.ts';
 import type { EndListener } from './signals.ts';
 
 /** What any kind of run needs: that of an agent, or a merge. */
 export interface EndWorld {
-  /** How the user started this run. Messages name inputs as that entry writes them. */
   readonly entry: Entry;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly version: string;
   readonly secrets: Secrets;
-  readonly subject: Subject | null;
+  readonly subject: Report['subject'];
   /** The folder for the files that the run writes, under the names in RESULT_FILES; null for none. */
   readonly results: string | null;
   /** A new private folder for the sandbox, removed when the run ends; null for a merge, which has none. */
   readonly runFolder: string | null;
-  /** Locates the files that a payload names. */
   readonly locate: Locate;
-  /** Receives the patch of the agent's changes, which is also written to the results folder; absent if not wanted. */
+  /** Receives the patch of the agent's changes, which is also written to the results folder. */
   readonly onPatch?: (patch: Buffer) => void;
   /** Restores this step's file-command files after something else wrote to them. */
   readonly restoreRunnerFiles: () => void;
-  /** The file to which model output is recorded, a line at a time; absent or null unless requested. */
-  readonly recording?: { readonly file: string; readonly append: (line: string) => void } | null;
-  /** Registers the listener for signals and uncaught errors, for the lifetime of the process. */
   readonly listen: (listener: EndListener) => void;
   /**
    * Returns the policy files that the pull request changes. Never rejects.
@@ -59,14 +44,13 @@ export interface EndWorld {
   readonly findPolicyChanges: (
     files: readonly PolicyFile[],
     read: Change | null,
-  ) => Promise<readonly PolicyChange[]>;
-  /** Opens the reporters, once the model has been asked. They are notified in this order, during the run and at its end. */
+  ) => Promise<Report['policyChanges']>;
+  /** Opens the reporters, which are called in this order. */
   readonly openReporters: () => Promise<readonly Reporter[]>;
-  /** Writes the envelope to the results folder. @throws InputError when it cannot be written */
+  /** Both throw an InputError if something cannot be written. */
   readonly writeEnvelope: (report: Report) => void | Promise<void>;
-  /** Writes the outputs, as the last step. @throws InputError when they cannot be written */
   readonly writeOutputs: (report: Report) => void | Promise<void>;
-  /** Reports a message that is not an event: a warning about a reporter, the stack of a bug. */
+  /** Reports what is not an event: a warning about a reporter, the stack of a bug. */
   readonly warn: (text: string) => void;
 }
 
@@ -74,20 +58,20 @@ export interface EndWorld {
 export interface World extends EndWorld {
   /** A real, absolute path. */
   readonly workspace: string;
-  /** A new private folder, directly in RUNNER_TEMP on GitHub. */
   readonly runFolder: string;
   /** Files outside the workspace that the agent must never change: our bundle and this step's file-command files. */
   readonly guarded: readonly string[];
   /** Whether the trigger runs untrusted content with the repository's rights. */
   readonly privileged: boolean;
-  /** Validates a payload in addition to the schema: the validator of a library's schema object. Absent for none. */
+  /** The validator of a library's schema object, in addition to the schema. */
   readonly validate?: StandardValidate | null;
+  /** The file to which the model's answers are recorded, a line at a time. */
+  readonly recording?: { readonly file: string; readonly append: (line: string) => void } | null;
+  /** Where the programs of the sandbox are looked up. Default: the folders of the system. */
+  readonly programFolders?: readonly string[];
   /** Reads files that the user named (schema, gate, prompt), here or in another repository. */
   readonly files: Files;
-  /**
-   * Returns the change that the event is about; null when there is none, `unknown` when that could not be determined.
-   * Never rejects.
-   */
+  /** Returns the change that the event is about; null if there is none. Never rejects. */
   readonly findContext: () => Promise<ChangeContext | 'unknown' | null>;
   /** `fetch` through the proxies and with the certificate authorities of this machine. */
   readonly fetch: typeof fetch;
@@ -112,37 +96,31 @@ export class RunState {
   readonly sessionId: string = randomUUID();
   readonly startedAt = new Date();
   readonly record: AgentRecord = createRecord();
-  readonly audience: Audience;
-  /** Aborted with a `RunStop`, or with the error that makes it pointless to continue. */
+  /** Aborted with a `RunStop`, with the error that makes it pointless to continue, or because the run is over. */
   readonly stop = new AbortController();
   /** Aborted by signals only, even when the run has already ended for another reason. */
   readonly interrupt = new AbortController();
-  /** Ends the run when its time is up; undefined until it has begun. */
-  timer: NodeJS.Timeout | undefined;
   /** An invalid input has its default value; null for a merge. */
   config: Config | null = null;
   /** Whether the inputs that can be checked without this machine are valid. */
   isValid = false;
-  /** The recording that answers, and the name of its model in reports; null for a live run, and until it has been read. */
-  replay: (Pick<Report, 'model' | 'provider'> & { readonly name: string; readonly created: string }) | null =
-    null;
+  /** Who answers: the model, or a recording of one; nobody in a merge. */
+  answeredBy: Pick<Report, 'model' | 'provider' | 'replayed'> = { model: '', provider: '' };
   /** The name by which the price list knows the model; null if that is the model's own, or if nothing is priced. */
   pricedAs: string | null = null;
   outputNames: readonly string[] = [];
   gate: Gate | null = null;
-  /** The warning that a schema of the user's own has no gate; empty if there is nothing to warn of. */
-  openGate: readonly string[] = [];
-  policy: PolicyDigest;
+  policy: Report['policy'];
   /** The policy files that the pull request changes. Asked for while the model answers, and never rejects. */
-  policyChanges: Promise<readonly PolicyChange[]> = Promise.resolve([]);
-  /** Settles once `sandbox` begins to open, or will not be opened. */
-  opening: Promise<unknown> = Promise.resolve();
+  policyChanges: Promise<Report['policyChanges']> = Promise.resolve([]);
+  /** What is weaker than it could be, apart from the sandbox. */
+  readonly weaknesses: string[] = [];
   sandbox: OpenedSandbox | null = null;
   tamper: TamperCheck | null = null;
   /** Compares the workspace with what it was before the agent; null without a repository, and until that is known. */
   changes: ((signal: AbortSignal) => Promise<AgentChanges>) | null = null;
   /** How much of the change the model was given; null until known. */
-  context: ContextStatus | null = null;
+  context: Evidence['context'] | null = null;
   /** The change as files and hunks; null while it is not known, for the reason in `noChange`. */
   change: Change | null = null;
   /** What is said of the coverage if `change` is null: it is partial if there is a change that was not given. */
@@ -152,7 +130,7 @@ export class RunState {
   };
   /** The diffs in the context folder, by their path. */
   diffs: ReadonlyMap<string, string> = new Map();
-  /** The diff in the first message; null if there is none. */
+  /** The diff in the first message. */
   inlined: string | null = null;
   /** The usage of the first turn; null until then, and if the provider does not report it. */
   firstUsage: Usage | null = null;
@@ -162,11 +140,39 @@ export class RunState {
   judgedWith: readonly string[] = [];
   /** Measures what the verdict rests on; null until the sandbox is ready. */
   evidence: RunEvidence | null = null;
-  /** Lets a feature on top of the core change the report; null for a plain agent run. */
+  /** Lets a feature on top of the core change the report. */
   describe: ((report: Report) => Report) | null = null;
+  /** Opens the reporters, which are loaded while the model answers, and tells them what has happened so far. */
+  readonly openReporters: () => Promise<readonly Reporter[]>;
+  /** Tells the reporters of an event, once they are open. */
+  readonly tell: (event: RunEvent) => void;
+  readonly warn = (text: string) => this.tell({ type: 'notice', level: 'warning', text });
 
   constructor({ version, openReporters, warn }: EndWorld) {
-    this.audience = createAudience(openReporters, warn);
     this.policy = { schema_sha256: null, gate_sha256: null, prompt_sha256: null, version };
+    const early: RunEvent[] = [];
+    let reporters: readonly Reporter[] | null = null;
+    this.tell = (event) => {
+      if (reporters === null) early.push(event);
+      for (const reporter of reporters ?? []) {
+        try {
+          reporter.event?.(event);
+        } catch (error) {
+          // It has a bug, which must not end the run.
+          warn(`${reporter.name}: ${messageOf(error)}`);
+        }
+      }
+    };
+    this.openReporters = once(async () => {
+      reporters = await openReporters();
+      early.forEach(this.tell);
+      return reporters;
+    });
+  }
+
+  /** Warns now, and in the report. */
+  warnOfWeakness(text: string): void {
+    this.warn(text);
+    this.weaknesses.push(text);
   }
 }

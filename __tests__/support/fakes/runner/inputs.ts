@@ -1,5 +1,5 @@
 /** The configuration of inputs as the runner passes them. */
-import { readInputs } from '../../../../src/action/inputs.ts';
+import { readInputs } from '../../../../src/action/start.ts';
 import { INPUTS } from '../../../../src/config/inputs.ts';
 import { type Config, parseConfig } from '../../../../src/config/parse-config.ts';
 import type { Parsed } from '../../../../src/config/values.ts';

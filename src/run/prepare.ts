@@ -1,0 +1,199 @@
+/** Finds all that can end a run before the model is asked: inputs, the policy (schema, gate and prompt), the change. */
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import type { Price } from '../agent/budget.ts';
+import type { RunStop } from '../agent/loop.ts';
+import type { Config } from '../config/parse-config.ts';
+import { requireReadableFolders, resolveWorkingDirectory } from '../config/paths.ts';
+import type { Parsed } from '../config/values.ts';
+import { createContract, createGate } from '../contract/contract.ts';
+import { automaticGate, suggestGate, ungated } from '../contract/presets.ts';
+import {
+  localPath,
+  parseGateArgument,
+  parseSchemaArgument,
+  pathHere,
+  readNamed,
+} from '../contract/source.ts';
+import { InputError, MissingKeyError, throwProblems } from '../errors.ts';
+import { createPricer, unknownPriceError } from '../providers/registry.ts';
+import { findCheckout, isBelow } from '../reporters/places.ts';
+import { findProgram, SYSTEM_FOLDERS } from '../sandbox/host-program.ts';
+import { NO_USAGE } from '../text/figures.ts';
+import { once, race } from '../text/wait.ts';
+import type { PolicyFile } from '../types.ts';
+import { explainNoChange, findContext } from './change.ts';
+import { readEvidencePolicy } from './evidence-policy.ts';
+import type { RunState, World } from './world.ts';
+
+export type Plan = Awaited<ReturnType<typeof prepare>>;
+
+/** @throws InputError, ContractError, MissingKeyError, SandboxError */
+export async function prepare({ config, problems }: Parsed<Config>, state: RunState, world: World) {
+  const { signal } = state.stop;
+  const { sandbox: mode, shellNetwork } = config;
+  const { model, provider, missingKey, providerReason } = config.model;
+  const isReplay = config.replay !== null;
+  state.config = config;
+  state.isValid = problems.length === 0;
+  state.answeredBy = {
+    model: isReplay ? 'replay of nothing' : model,
+    provider: state.isValid ? provider : '',
+    replayed: isReplay,
+  };
+  signal.throwIfAborted();
+  const timeout: RunStop = { stop: 'timeout' };
+  const timer = setTimeout(() => state.stop.abort(timeout), config.timeoutMs);
+  signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
+  if (state.isValid && missingKey !== null)
+    throw new MissingKeyError(
+      `Nothing was judged, and this step is green all the same (on-missing-key: skip). api-key: ${missingKey}`,
+    );
+  const folder = await checkInputs({ config, problems }, world);
+  const { programFolders = SYSTEM_FOLDERS } = world;
+  const detect = once(async () => {
+    const { detectBackend } = await import('../sandbox/detect.ts');
+    return race(detectBackend({ mode, shellNetwork, programFolders }), signal);
+  });
+  // The first request does not wait for the programs that find this out, unless there are none.
+  const mayIsolate = ['bwrap', 'nsenter'].some((name) => findProgram(name, programFolders) !== null);
+  const detected = mode === 'required' && !mayIsolate ? await detect() : null;
+  if (detected?.kind === 'none') throw detected.error;
+  const text = `provider ${provider}, chosen by ${providerReason}`;
+  if (!isReplay) state.tell({ type: 'notice', level: 'info', text });
+  const price = await findPrice(config, state);
+  const policy = await race(loadPolicy(config, state, world), signal);
+  const found = await race(findContext(config, world), signal);
+  // Until the diff has been written it counts as missing.
+  state.context = found === null ? 'none' : 'missing';
+  if (found === null || found === 'unknown')
+    state.noChange = {
+      status: found === null ? 'unknown' : 'partial',
+      why: explainNoChange(found, world),
+    };
+  // The repository around the folder, or the only one in the workspace.
+  const repository = findCheckout(folder, world.workspace);
+  const root = repository ?? world.workspace;
+  return {
+    config,
+    policy,
+    price,
+    /** The absolute path of the agent's working directory. */
+    folder,
+    /** The workspace, if there is no repository. */
+    root,
+    hasRepository: repository !== null,
+    /** The judged folder, relative to the root. A checkout below the working directory is judged as a whole. */
+    subject: isBelow(folder, root) ? path.relative(root, folder) : '',
+    context: found === 'unknown' ? null : found,
+    /** Finds out, once, how commands can be isolated. Rejects with the reason of `state.stop` only. */
+    detect,
+  };
+}
+
+/**
+ * Checks what depends on this machine and on the trigger, and returns the absolute path of the working directory.
+ * @throws InputError that lists all problems with the inputs
+ */
+async function checkInputs({ config, problems }: Parsed<Config>, world: World): Promise<string> {
+  const { sandbox, replay } = config;
+  const { privileged, subject, entry, guarded, workspace, recording } = world;
+  const all: Error[] = [...problems];
+  const refuse = (input: string, why: string) => all.push(new InputError(input, why));
+  const note = (error: Error) => {
+    all.push(error);
+    return '';
+  };
+  const trigger = subject?.event ?? 'this trigger';
+  if (replay !== null && privileged)
+    refuse(
+      'replay',
+      `It is refused on ${trigger}: it runs with the repository's rights, and the author of the recording would decide the verdict. Use it on push or pull_request.`,
+    );
+  if (replay !== null && recording)
+    refuse('replay', 'A replay cannot be recorded. Leave out record or replay.');
+  if (sandbox === 'off' && privileged)
+    refuse(
+      'sandbox',
+      `The value off is refused on ${trigger}, which runs with the repository's rights on what a stranger wrote. Use required.`,
+    );
+  // The agent could change the action, parts of which are loaded after it ran.
+  const inside = entry === 'action' ? guarded.find((place) => isBelow(place, workspace)) : undefined;
+  if (sandbox === 'off' && inside !== undefined)
+    refuse(
+      'sandbox',
+      `The value off is refused, because ${inside} is in the workspace, where the agent could change it. Use required, or an action that is not checked out (uses: org/structured-agent@v1).`,
+    );
+  await requireReadableFolders(config.sandboxRead).catch(note);
+  const folder = await resolveWorkingDirectory(config.workingDirectory, workspace).catch(note);
+  throwProblems(all);
+  return folder;
+}
+
+/**
+ * Returns the price of one completion, and notes the price list's name of the model. A replay is free.
+ * @throws InputError for `max-cost-usd` if the price of the model is unknown
+ */
+async function findPrice({ model, replay, maxCostUsd }: Config, state: RunState): Promise<Price> {
+  if (replay !== null) return async () => 0;
+  const pricer = createPricer(model);
+  const price: Price = async (usage) => {
+    const found = await pricer(usage);
+    state.pricedAs = found?.pricedAs ?? null;
+    return found?.usd ?? null;
+  };
+  if (maxCostUsd !== null && (await price(NO_USAGE)) === null) throw unknownPriceError(model.model);
+  return price;
+}
+
+/**
+ * Reads the policy once. Its `files` are those of this repository that it comes from.
+ * @throws InputError, ContractError
+ */
+async function loadPolicy(config: Config, state: RunState, world: World) {
+  const { schema, preset } = await parseSchemaArgument(config.schema, world.files);
+  const contract = await createContract(schema, world.validate ?? null);
+  const auto = automaticGate(contract.schema, preset, world.entry);
+  const request = await parseGateArgument(config.gate, auto, world.files);
+  state.gate = await createGate(request, contract);
+  for (const text of [...contract.warnings, ...state.gate.warnings]) state.warn(text);
+  const isOpen = preset === null && config.gate === 'auto' && request.kind === 'none';
+  // On the command line and in the library a schema often asks for no verdict.
+  if (isOpen && (world.entry === 'action' || suggestGate(contract.schema) !== null)) {
+    const { message, fix } = ungated(contract.schema);
+    state.warnOfWeakness(`${message} ${fix}`);
+  }
+  state.outputNames = contract.outputNames;
+  const prompt = await readPrompt(config.prompt, world);
+  state.policy = {
+    schema_sha256: sha256(JSON.stringify(contract.schema)),
+    gate_sha256: request.kind === 'none' ? null : sha256(JSON.stringify(request)),
+    prompt_sha256: sha256(prompt),
+    version: world.version,
+  };
+  const evidence = readEvidencePolicy(config, contract.schema, preset);
+  return { contract, prompt, evidence, files: policyFiles(config) };
+}
+
+/** Returns the files with their paths as typed. */
+function policyFiles({ schema, gate, prompt, replay }: Config): readonly PolicyFile[] {
+  const files = [
+    ['schema', pathHere(schema)],
+    ['gate', pathHere(gate)],
+    ['prompt-file', 'file' in prompt ? localPath(prompt.file) : null],
+    ['replay', replay],
+  ] as const;
+  return files.flatMap(([what, path]) => (path === null ? [] : [{ what, path }]));
+}
+
+async function readPrompt(prompt: Config['prompt'], world: World): Promise<string> {
+  if ('text' in prompt) return prompt.text;
+  const reading = await readNamed(prompt.file, world.files);
+  if (!reading.ok) throw new InputError('prompt-file', reading.problem);
+  if (reading.text.trim() === '') throw new InputError('prompt-file', 'It is empty. Write the task into it.');
+  return reading.text;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
