@@ -40,10 +40,10 @@ it('runs a command, shows its help, or says in one line what is wrong with its f
   };
   expect(await run('x', '--at', 'a', '--all', '--at=b')).toEqual([3, '[["x"],["a","b"],"a",true]']);
   expect(await run('-h')).toEqual([0, 'HELP\n']);
-  expect(await run('--al\u001b[31m\n::error::', '--at')).toEqual([
+  expect(await run('--al\u001b[31m\n::error::', '--at=', '--at')).toEqual([
     52,
     expect.stringMatching(
-      /^structured-agent look: 2 problems to fix: .*look has no flag "--al.*Its flags are --at, --all, --help\..*\n$/u,
+      /^structured-agent look: 3 problems to fix: .*look has no flag "--al.*Its flags are --at, --all, --help\..*It needs a value.*It is given an empty value.*\n$/u,
     ),
   ]);
 });

@@ -34,7 +34,7 @@ describe('arguments and prose', () => {
     expect(run.log).not.toContain(CANARY);
     expect(run.summary).toContain('PUBLISHED');
     const page = run.results['report.html'] ?? '';
-    for (const text of ['<h1>Passed</h1>', 'PUBLISHED', 'read_file', 'Rejected: ', 'onerror'])
+    for (const text of ['<h1>passed</h1>', 'PUBLISHED', 'read_file', 'Rejected: ', 'onerror'])
       expect(page).toContain(text);
     expect(page).not.toMatch(/CANARY|<script|<img/u);
   });

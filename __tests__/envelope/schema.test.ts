@@ -14,7 +14,7 @@ import type {
   JsonObject,
   NotRequired,
 } from '../../src/types.ts';
-import { sampleLeg, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
+import { sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
 import { sampleReport, unpublished } from '../reporters/sample-report.ts';
 import { issuesOf } from '../support/schemas/envelope-issues.ts';
 
@@ -86,9 +86,8 @@ describe('the schema of the envelope', () => {
     ['replayed, of no commit', made({ subject: null, replayed: true })],
     ['repaired', made({ repaired: { kind: 'unwrapped', key: 'x' }, gate: { status: 'none', issues: [] } })],
     ['signed', { ...accepted, signature: `hmac-sha256:${'0'.repeat(64)}` }],
-    ...(['pass', 'fail', 'abstain'] as const).map((outcome): [string, JsonObject] => {
-      const merged = sampleMerged({ legs: [sampleLeg('api', outcome)] });
-      return [`merged: ${outcome}`, envelope(sampleMergedReport(merged), same)];
+    ...['p', 'f', '-'].map((api): [string, JsonObject] => {
+      return [`of a merge of ${api}`, envelope(sampleMergedReport(sampleMerged({ api })), same)];
     }),
   ])('accepts an envelope that is %s', (_, each) => {
     expect(issuesOf(each)).toEqual([]);

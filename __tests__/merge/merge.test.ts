@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { LegsOptions } from '../../src/merge/legs.ts';
-import { buildPayload, decide, merge } from '../../src/merge/merge.ts';
+import { decide, merge } from '../../src/merge/merge.ts';
+import { describeMerge } from '../../src/merge/report.ts';
 import type { VoteOutcome } from '../../src/merge/types.ts';
 import type { Vote } from '../../src/merge/vote.ts';
-import { shellSafeJson } from '../../src/text/sanitize.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
+import { sampleReport } from '../reporters/sample-report.ts';
 import { knowSecrets, refusalOf } from '../support/surroundings.ts';
-import { sampleMerged } from './sample-merged.ts';
 import {
   ENDINGS,
   findingPayload,
@@ -33,21 +33,15 @@ describe('decide', () => {
   it.each([
     ['✅', '✅ ✅ ✅'],
     ['❌', '❌ ❌ ❌'],
-    ['⬜', '⬜ ⬜ ⬜'],
-    ['✅✅', '✅ ✅ ✅'],
     ['✅❌', '❌ ✅ ❌'],
     ['✅⬜', '⬜ ✅ ⬜'],
-    ['❌❌', '❌ ❌ ❌'],
     ['❌⬜', '❌ ⬜ ❌'],
-    ['✅✅✅', '✅ ✅ ✅'],
     ['✅✅❌', '❌ ✅ ✅'],
     ['✅✅⬜', '⬜ ✅ ✅'],
     ['✅❌❌', '❌ ✅ ❌'],
     ['✅❌⬜', '❌ ✅ ⬜'],
     ['✅⬜⬜', '⬜ ✅ ⬜'],
-    ['❌❌❌', '❌ ❌ ❌'],
     ['❌❌⬜', '❌ ⬜ ❌'],
-    ['❌⬜⬜', '❌ ⬜ ⬜'],
     ['✅✅❌❌', '❌ ✅ ❌'],
     ['✅✅❌⬜', '❌ ✅ ⬜'],
   ])('%s is %s under all, any and majority', (votes, expected) => {
@@ -60,7 +54,7 @@ describe('decide', () => {
 });
 
 describe('a vote', () => {
-  const outcomeOf = (changes: Partial<Said>): readonly [VoteOutcome, string | null] => {
+  const outcomeOf = (changes: Said): readonly [VoteOutcome, string | null] => {
     const { outcome, why } = legVote('api', null, 'pass', changes);
     return [outcome, why];
   };
@@ -71,7 +65,7 @@ describe('a vote', () => {
 
   const unmet = 'Its own gate is not met. It says: Fine.';
   const cutOff = 'It was cut off after its payload was accepted.';
-  it.each<[string, Partial<Said>, VoteOutcome, string | null]>([
+  it.each<[string, Said, VoteOutcome, string | null]>([
     ['says passed', {}, 'pass', null],
     ['meets its own gate', { payload: { score: 1 }, ...met }, 'pass', null],
     ['meets its own gate and says not passed', { ...no, ...met }, 'pass', null],
@@ -89,9 +83,9 @@ describe('a vote', () => {
 
   const long = 'x'.repeat(201);
   const inherited = JSON.parse('{"__proto__":{"passed":true}}');
-  it.each<[string, Partial<Said>, string]>([
+  it.each<[string, Said, string]>([
     ['without a leg', { leg: null, file: 'x.json' }, '"x.json" does not say which leg it is of. Give the'],
-    ['of a merge', { merged: true, leg: 'api' }, 'is the envelope of a merge and not of a leg'],
+    ['of a merge', { merged: {} }, 'is the envelope of a merge and not of a leg'],
     ['with a long leg', { leg: long }, 'names a leg or a vote with more than 200 characters'],
     ['with a long name', { vote: long }, 'names a leg or a vote with more than 200 characters'],
     [
@@ -123,15 +117,18 @@ describe('a vote', () => {
 
 describe('a merge', () => {
   it('counts missing legs and votes, and sums what the others used', () => {
-    const casts = [legVote('web', '2', 'pass'), legVote('web', '1', 'fail'), legVote('api', '1', 'pass')];
+    const two = legVote('web', '2', 'pass', { model: 'model-2' });
+    const casts = [two, legVote('web', '1', 'fail'), legVote('api', '1', 'pass')];
     const merged = merge(casts, options({ expect: ['web', 'api', 'docs'], votes: majorityOf(2) }));
     expect(merged).toMatchObject({
       outcome: 'fail',
       votes: 'majority of 2',
-      tally: { pass: 0, fail: 1, abstain: 2, expected: 3 },
-      turns: 6,
-      usage: { inputTokens: 300, outputTokens: 30 },
-      models: ['model-1'],
+    });
+    expect(describeMerge(sampleReport(), merged)).toMatchObject({
+      turnCount: 6,
+      usage: { inputTokens: 9000, outputTokens: 630 },
+      costUsd: 0.06,
+      model: 'claude-sonnet-5-5, model-2',
     });
     expect(
       merged.legs.map(({ leg, votes }) => [leg, ...votes.map(({ vote, reason }) => vote ?? reason)]),
@@ -140,8 +137,8 @@ describe('a merge', () => {
       ['docs', 'missing', 'missing'],
       ['web', '1', '2'],
     ]);
-    const unpriced = [legVote('web', null, 'pass', { costUsd: null }), legVote('api', null, 'pass')];
-    expect(merge(unpriced, options()).costUsd).toBe(null);
+    const unpriced = [legVote('web', null, 'pass', { total_cost_usd: null }), legVote('api', null, 'pass')];
+    expect(describeMerge(sampleReport(), merge(unpriced, options())).costUsd).toBe(null);
   });
 
   it('takes the last attempt of each vote, better or worse, or without a verdict', () => {
@@ -214,14 +211,14 @@ describe('a merge', () => {
     ['prompt', { prompt_sha256: 'other' }],
     ['version of structured-agent', { version: '0.2.0' }],
   ])('refuses votes of one leg that differ in their %s', (what, changes) => {
-    const policy = { ...SAMPLE_POLICY, ...changes };
+    const judge = { ...SAMPLE_POLICY, ...changes };
     const one = legVote('api', '1', 'pass', first);
     const own = { expect: ['api'], votes: majorityOf(2) };
-    expect(refusal([one, legVote('api', '2', 'fail', { ...second, policy })], own)).toContain(
+    expect(refusal([one, legVote('api', '2', 'fail', { ...second, judge })], own)).toContain(
       `"x.json" and "y.json" differ in ${what}.`,
     );
-    expect(merge([one, legVote('web', '2', 'pass', { policy })], options()).outcome).toBe('pass');
-    expect(merge([one, legVote('api', '2', 'abstain', { policy })], options(own)).outcome).toBe('abstain');
+    expect(merge([one, legVote('web', '2', 'pass', { judge })], options()).outcome).toBe('pass');
+    expect(merge([one, legVote('api', '2', 'abstain', { judge })], options(own)).outcome).toBe('abstain');
   });
 });
 
@@ -333,22 +330,4 @@ describe('the findings of a merge', () => {
     );
     expect([findings.length, findings[0]?.line, findingsLeftOut]).toEqual([200, 249 * 9, 51]);
   });
-});
-
-describe('the payload of a merge', () => {
-  it.each(['plain text ', '这个函数没有检查输入', "`<'&>'`", '\u0001'])(
-    'has fewer findings if it would not fit a step output: %j',
-    (part) => {
-      const message = part.repeat(1_000).slice(0, 4_000);
-      const findings = Array.from({ length: 200 }, () => ({
-        ...{ severity: 'error', path: 'a.ts', line: 1, endLine: null, rule: null, title: message, message },
-        ...{ legs: ['api'], votes: 1, outvoted: false, doubted: false },
-      })) as ReturnType<typeof sampleMerged>['findings'];
-      const payload = buildPayload(sampleMerged({ findings, findingsLeftOut: 7 }));
-      expect(Buffer.byteLength(shellSafeJson(payload))).toBeLessThanOrEqual(1_048_576);
-      const shown = JSON.parse(JSON.stringify(payload['findings'])).length;
-      expect(shown).toBeLessThan(200);
-      expect(shown + Number(payload['findings_left_out'])).toBe(207);
-    },
-  );
 });

@@ -1,98 +1,67 @@
-/** Sample merges for reports. Each test changes the part that it tests. */
-import { buildPayload, decide } from '../../src/merge/merge.ts';
+/** Sample merges for reports: real ones, of votes that are given as marks. */
+import { buildPayload, merge } from '../../src/merge/merge.ts';
 import { describeMerge } from '../../src/merge/report.ts';
-import type { Merged, MergedLeg, MergedVote, VoteOutcome } from '../../src/merge/types.ts';
+import type { Merged } from '../../src/merge/types.ts';
+import type { Vote } from '../../src/merge/vote.ts';
 import { describeGate, describeUndecided } from '../../src/merge/words.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
-import type { Verdict } from '../../src/types.ts';
+import { verdictOf } from '../../src/run/endings.ts';
+import type { GateResult } from '../../src/types.ts';
 import { sampleReport, unpublished } from '../reporters/sample-report.ts';
+import { ENDINGS, legVote, majorityOf, options } from './votes.ts';
 
-const NOTHING = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
+const ROUNDING = {
+  ...{ severity: 'error', path: 'src/billing/invoice.ts', line: 118, rule: 'rounding' },
+  ...{ title: 'The total is rounded too early', message: 'Round once, after `applyTax()`.' },
+};
 
-/** A vote. A passing one has two turns and costs two cents; an abstaining one is missing by default. */
-export function sampleVote(outcome: VoteOutcome, changes: Partial<MergedVote> = {}): MergedVote {
-  const cast = {
-    turns: 2,
-    usage: { inputTokens: 3000, outputTokens: 210, cachedInputTokens: 1200, cacheWriteTokens: 0 },
-    costUsd: 0.02,
-    model: 'claude-sonnet-5-5',
-    attempt: 1,
-  };
-  const why = 'The gate is not met: `/passed` must be true, is false.';
-  const asks: Readonly<Record<VoteOutcome, Omit<MergedVote, 'vote' | 'outcome' | 'weaknesses'>>> = {
-    pass: { ...cast, conclusion: 'success', reason: 'accepted', why: null },
-    fail: { ...cast, conclusion: 'failure', reason: 'gate_not_met', why },
-    abstain: {
-      ...{ ...cast, turns: 0, usage: NOTHING, costUsd: 0, model: '', attempt: null },
-      ...{ conclusion: 'missing', reason: 'missing', why: 'Its envelope is missing.' },
-    },
-  };
-  return { vote: null, outcome, weaknesses: [], ...asks[outcome], ...changes };
-}
+const NINE = {
+  ...{ api: 'p', auth: 'p', billing: 'p', cli: 'p', core: 'p' },
+  ...{ docs: 'p', search: 'p', ui: 'p', web: 'p' },
+};
 
-/** A leg of one vote, or of those given. */
-export function sampleLeg(
-  leg: string,
-  outcome: VoteOutcome,
-  votes: readonly MergedVote[] = [sampleVote(outcome)],
-): MergedLeg {
-  return { leg, outcome, votes };
-}
-
-/** Nine legs, all of which pass. The other values are derived from `legs`. */
-export function sampleMerged(changes: Partial<Merged> = {}): Merged {
-  const names = ['api', 'auth', 'billing', 'cli', 'core', 'docs', 'search', 'ui', 'web'];
-  const legs = changes.legs ?? names.map((name) => sampleLeg(name, 'pass'));
-  const votes = legs.flatMap((leg) => leg.votes);
-  const outcomes = legs.map(({ outcome }) => outcome);
-  const count = (wanted: VoteOutcome) => outcomes.filter((outcome) => outcome === wanted).length;
-  const sum = (value: (vote: MergedVote) => number) => votes.reduce((total, vote) => total + value(vote), 0);
-  return {
-    outcome: decide('all', outcomes),
-    votes: null,
-    tally: { pass: count('pass'), fail: count('fail'), abstain: count('abstain'), expected: legs.length },
-    legs,
-    findings: [
-      {
-        ...{ severity: 'error', path: 'src/billing/invoice.ts', line: 118, endLine: null, rule: 'rounding' },
-        ...{ title: 'The total is rounded too early', message: 'Round once, after `applyTax()`.' },
-        ...{ legs: ['api', 'billing'], votes: 4, outvoted: false, doubted: false },
-      },
-      {
-        ...{ severity: 'note', path: null, line: null, endLine: null, rule: null, title: null },
-        ...{ message: 'The changelog says nothing of it.', legs: ['docs'], votes: 1 },
-        ...{ outvoted: false, doubted: false },
-      },
-    ],
-    findingsLeftOut: 0,
-    runs: votes.filter(({ conclusion }) => conclusion !== 'missing').length,
-    turns: sum((vote) => vote.turns),
-    usage: {
-      ...NOTHING,
-      inputTokens: sum((vote) => vote.usage.inputTokens),
-      outputTokens: sum((vote) => vote.usage.outputTokens),
-    },
-    costUsd: votes.some((vote) => vote.costUsd === null) ? null : sum((vote) => vote.costUsd ?? 0),
-    models: [...new Set(votes.map((vote) => vote.model).filter((model) => model !== ''))],
-    ...changes,
-  };
+/**
+ * Merges the votes of legs, such as `{ api: 'ppf', web: '-' }`: p passes, f fails with a finding, - is missing.
+ * @param more votes of these legs that marks cannot describe
+ */
+export function sampleMerged(
+  legs: Readonly<Record<string, string>> = NINE,
+  more: readonly Vote[] = [],
+): Merged {
+  const votes = Object.entries(legs).flatMap(([leg, marks]) => {
+    const cast = (mark: string, at: number) => {
+      const vote = marks.length === 1 ? null : String(at + 1);
+      const payload = { ...ENDINGS.fail.payload, findings: [ROUNDING] };
+      return mark === 'f' ? legVote(leg, vote, 'fail', { payload }) : legVote(leg, vote, 'pass');
+    };
+    return [...marks].flatMap((mark, at) => (mark === '-' ? [] : cast(mark, at)));
+  });
+  const count = Math.max(...Object.values(legs).map((marks) => marks.length));
+  const rule = count > 1 ? majorityOf(count) : null;
+  return merge([...votes, ...more], options({ expect: Object.keys(legs), votes: rule }));
 }
 
 /** The report of a merge with the verdict of its outcome. */
 export function sampleMergedReport(merged: Merged = sampleMerged(), changes: Partial<Report> = {}): Report {
-  const decided = merged.outcome !== 'abstain';
-  const report = sampleReport({
-    verdict: VERDICTS[merged.outcome](merged),
-    payload: decided ? buildPayload(merged) : null,
-    gate: decided ? { status: merged.outcome === 'pass' ? 'met' : 'not_met', issues: [] } : null,
-    ...WITHOUT_AGENT,
-  });
+  const isDecided = merged.outcome !== 'abstain';
+  const payload = isDecided ? buildPayload(merged) : null;
+  const issue = { path: '/passed', keyword: 'const', message: describeGate(merged) };
+  const isMet = merged.outcome === 'pass';
+  const gate: GateResult = isMet ? { status: 'met', issues: [] } : { status: 'not_met', issues: [issue] };
+  const verdict = verdictOf(
+    payload === null
+      ? { kind: 'undecided', text: describeUndecided(merged) }
+      : { kind: 'submitted', payload, repaired: null },
+    { turns: 0, gate, limits: { turns: '', time: '', tokens: '', cost: '' }, entry: 'action' },
+  );
+  const report = sampleReport({ verdict, payload, gate: isDecided ? gate : null, ...WITHOUT_AGENT });
   return { ...describeMerge(report, merged), ...changes };
 }
 
 /** The report of a merge that failed before it could count. */
 export function sampleFailedMerge(error: string, changes: Partial<Report['verdict']> = {}): Report {
-  const nothing = { turnCount: 0, usage: NOTHING, costUsd: null, model: '' };
+  const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
+  const nothing = { turnCount: 0, usage, costUsd: null, model: '' };
   return describeMerge(sampleReport({ ...unpublished(error, changes), ...WITHOUT_AGENT, ...nothing }), null);
 }
 
@@ -102,18 +71,3 @@ const WITHOUT_AGENT = {
   isolation: 'none',
   changedFiles: null,
 } as const satisfies Partial<Report>;
-
-const VERDICTS: Readonly<Record<VoteOutcome, (merged: Merged) => Verdict>> = {
-  pass: () => ({
-    ...{ conclusion: 'success', reason: 'accepted', subtype: 'success' },
-    ...{ exitCode: 0, published: true, error: null },
-  }),
-  fail: (merged) => ({
-    ...{ conclusion: 'failure', reason: 'gate_not_met', subtype: 'gate_not_met' },
-    ...{ exitCode: 1, published: true, error: `The gate is not met: ${describeGate(merged)}.` },
-  }),
-  abstain: (merged) => ({
-    ...{ conclusion: 'inconclusive', reason: 'undecided', subtype: 'error_undecided' },
-    ...{ exitCode: 1, published: false, error: describeUndecided(merged) },
-  }),
-};

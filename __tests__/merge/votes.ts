@@ -17,55 +17,34 @@ export const SUBJECT: Subject = {
 export const SAMPLE_POLICY = { schema_sha256: 's', gate_sha256: null, prompt_sha256: 'p', version: '0.1.0' };
 
 /** What an envelope says, and the name of its file; `payload` is null if none was published. */
-export interface Said
-  extends Pick<
-    Envelope,
-    'leg' | 'vote' | 'conclusion' | 'reason' | 'gate' | 'model' | 'subject' | 'evidence'
-  > {
-  readonly file: string;
-  readonly payload: JsonObject | null;
-  readonly turns: number;
-  readonly costUsd: number | null;
-  readonly replayed: boolean;
-  readonly error: string | null;
-  readonly policy: Envelope['judge'];
-  readonly merged: boolean;
+export interface Said extends Partial<Omit<Envelope, 'structured_output'>> {
+  readonly file?: string;
+  readonly payload?: JsonObject | null;
 }
 
 /** The vote of a leg that passes in attempt 1. Each test changes the part that it tests. */
-export function sampleVote(changes: Partial<Said> = {}, secrets = createSecrets()): Vote {
-  const said: Said = {
-    file: `verdict-${changes.leg ?? 'api'}-${changes.vote ?? null}/result.json`,
+export function sampleVote({ file, payload, ...changes }: Said = {}, secrets = createSecrets()): Vote {
+  const envelope: Envelope = {
     leg: 'api',
     vote: null,
     conclusion: 'success',
     reason: 'accepted',
-    payload: { passed: true, summary: 'Fine.', findings: [] },
     gate: { status: 'none', issues: [] },
-    turns: 2,
-    costUsd: 0.1,
-    model: 'model-1',
-    replayed: false,
-    error: null,
+    exit_code: 0,
+    sandbox: 'bwrap',
+    duration_ms: 4321,
+    num_turns: 2,
+    usage: { inputTokens: 3000, outputTokens: 210, cachedInputTokens: 1200, cacheWriteTokens: 0 },
+    total_cost_usd: 0.02,
+    model: 'claude-sonnet-5-5',
     subject: { ...SUBJECT, run_attempt: 1 },
-    policy: SAMPLE_POLICY,
+    judge: SAMPLE_POLICY,
     evidence: null,
-    merged: false,
     ...changes,
+    ...(payload === null ? {} : { structured_output: payload ?? findingPayload() }),
   };
-  const { file, payload, turns, costUsd, policy, error, replayed, merged, ...rest } = said;
-  const envelope: Envelope = {
-    ...rest,
-    usage: { inputTokens: 100, outputTokens: 10, cachedInputTokens: 5, cacheWriteTokens: 1 },
-    num_turns: turns,
-    total_cost_usd: costUsd,
-    judge: policy,
-    ...(payload === null ? {} : { structured_output: payload }),
-    ...(error === null ? {} : { error }),
-    ...(replayed ? { replayed } : {}),
-    ...(merged ? { merged: {} } : {}),
-  };
-  return readVote(file, envelope, { gate: null, secrets });
+  const name = file ?? `verdict-${envelope.leg}-${envelope.vote}/result.json`;
+  return readVote(name, envelope, { gate: null, secrets });
 }
 
 /** The fields of each outcome in an envelope. */
@@ -76,14 +55,14 @@ export const ENDINGS = {
     ...({ conclusion: 'inconclusive', reason: 'timeout' } as const),
     ...{ payload: null, gate: null, error: 'It took too long.' },
   },
-} as const satisfies Record<string, Partial<Said>>;
+} as const satisfies Record<string, Said>;
 
 /** A vote of a leg. */
 export function legVote(
   leg: string,
   vote: string | null,
   outcome: keyof typeof ENDINGS,
-  changes: Partial<Said> = {},
+  changes: Said = {},
 ): Vote {
   return sampleVote({ leg, vote, ...ENDINGS[outcome], ...changes });
 }

@@ -1,21 +1,26 @@
-import { describe, expect, it } from 'vitest';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ProviderError } from '../../src/errors.ts';
-import type { CompletionRequest, Provider } from '../../src/providers/provider.ts';
+import type { CompletionRequest } from '../../src/providers/provider.ts';
 import { recordRun } from '../../src/replay/recorder.ts';
 import { readRecording } from '../../src/replay/recording.ts';
 import { call, type Script, scriptedProvider, submit } from '../support/fakes/model/scripted-provider.ts';
-import { knowSecrets } from '../support/surroundings.ts';
+import { knowSecrets, makeFolder } from '../support/surroundings.ts';
 
 const SECRET = 'hunter2-hunter2';
 const HASH = 'a'.repeat(64);
 
-async function tape(given: Script | Provider, append?: (line: string) => void) {
-  const lines: string[] = [];
+const folder = makeFolder();
+beforeEach(() => rmSync(path.join(folder, 'new'), { recursive: true, force: true }));
+
+function tape(script: Script) {
   const warnings: string[] = [];
-  const policy = { schema_sha256: HASH, gate_sha256: null, prompt_sha256: HASH, version: '0.1.0' };
-  const provider = await recordRun(
-    'complete' in given ? given : scriptedProvider(given),
-    append ?? ((line) => lines.push(line)),
+  const file = path.join(folder, 'new', 'tape.jsonl');
+  const policy = { schema_sha256: HASH, prompt_sha256: HASH, version: '0.1.0' };
+  const provider = recordRun(
+    scriptedProvider(script),
+    file,
     { policy, workingDirectory: '' },
     { secrets: knowSecrets(SECRET), warn: (text) => warnings.push(text) },
   );
@@ -29,14 +34,14 @@ async function tape(given: Script | Provider, append?: (line: string) => void) {
       notify: () => undefined,
       ...more,
     });
-  const read = () => readRecording(lines.map((line) => `${line}\n`).join(''));
-  return { ask, lines, warnings, read };
+  const read = () => readRecording(readFileSync(file, 'utf8'));
+  return { ask, file, warnings, read };
 }
 
 describe('a recorder', () => {
   it('returns the completion unchanged and writes the header with the first one', async () => {
-    const { ask, lines, read, warnings } = await tape([{ text: 'Done.', calls: [submit({ passed: true })] }]);
-    expect(lines).toEqual([]);
+    const { ask, file, read, warnings } = tape([{ text: 'Done.', calls: [submit({ passed: true })] }]);
+    expect(existsSync(file)).toBe(false);
     const completion = await ask();
     expect(completion.message.native).toEqual({ index: 0 });
     expect(await read()).toMatchObject({
@@ -50,14 +55,14 @@ describe('a recorder', () => {
       ],
     });
     // Signatures and thinking of the provider are not needed in a replay.
-    expect(lines.join('')).not.toContain('native');
+    expect(readFileSync(file, 'utf8')).not.toContain('native');
     expect(warnings).toEqual([]);
   });
 
   it('keeps arguments as the model wrote them, even if invalid or cut off', async () => {
     const raw = '{"a":1,"a":2,\u2028"b":"\ud83d';
     const calls = [{ ...call('shell', {}), rawArguments: raw, status: 'truncated' as const }];
-    const { ask, read } = await tape([{ calls, stopReason: 'length' }]);
+    const { ask, read } = tape([{ calls, stopReason: 'length' }]);
     await ask();
     expect((await read()).responses[0]).toMatchObject({
       stop_reason: 'length',
@@ -67,9 +72,9 @@ describe('a recorder', () => {
 
   it('masks secrets, marks calls that contained one, and warns', async () => {
     const calls = [call('shell', { command: 'ls' }), call('shell', { command: `echo ${SECRET}` })];
-    const { ask, lines, read, warnings } = await tape([{ text: `it is ${SECRET}`, calls }]);
+    const { ask, file, read, warnings } = tape([{ text: `it is ${SECRET}`, calls }]);
     await ask();
-    expect(lines.join('')).not.toContain(SECRET);
+    expect(readFileSync(file, 'utf8')).not.toContain(SECRET);
     const [answer] = (await read()).responses;
     expect(answer).toMatchObject({ text: 'it is ***', tool_calls: [{}, { masked: true }] });
     expect(answer).not.toMatchObject({ tool_calls: [{ masked: true }, {}] });
@@ -78,7 +83,7 @@ describe('a recorder', () => {
 
   it('records failures of the API and rethrows them', async () => {
     const error = new ProviderError('overloaded', `busy: ${SECRET}`, { status: 529 });
-    const { ask, read } = await tape(() => Promise.reject(error));
+    const { ask, read } = tape(() => Promise.reject(error));
     await expect(ask()).rejects.toBe(error);
     expect((await read()).responses).toEqual([
       { type: 'failure', failure: 'overloaded', status: 529, message: 'busy: ***' },
@@ -87,7 +92,7 @@ describe('a recorder', () => {
 
   it('records that a run was stopped while it waited', async () => {
     const stop = new AbortController();
-    const { ask, read } = await tape(async () => {
+    const { ask, read } = tape(async () => {
       stop.abort({ stop: 'timeout' });
       throw stop.signal.reason;
     });
@@ -96,13 +101,12 @@ describe('a recorder', () => {
   });
 
   it('stops at the first failed write, warns once, and lets the run continue', async () => {
-    const written: string[] = [];
-    const { ask, warnings } = await tape([{ text: 'x' }], (line) => {
-      if (written.length === 2) throw new Error('ENOSPC: no space left on device');
-      written.push(line);
-    });
-    for (const _ of [1, 2, 3]) expect(await ask()).toMatchObject({ message: { text: 'x' } });
-    expect(written).toHaveLength(2);
-    expect(warnings).toEqual(['record: The recording is not whole: ENOSPC: no space left on device']);
+    const { ask, file, warnings } = tape([{ text: 'x' }]);
+    mkdirSync(file, { recursive: true });
+    expect(await ask()).toMatchObject({ message: { text: 'x' } });
+    rmdirSync(file);
+    expect(await ask()).toMatchObject({ message: { text: 'x' } });
+    expect(existsSync(file)).toBe(false);
+    expect(warnings).toEqual([expect.stringMatching(/^record: The recording is not whole: .*EISDIR/u)]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createCommitStatus } from '../../src/reporters/commit-status.ts';
 import type { Report, StatusText } from '../../src/reporters/report-types.ts';
-import { sampleFailedMerge, sampleLeg, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
+import { sampleFailedMerge, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
 import { sampleEvents } from './sample-events.ts';
 import { notMet, sampleReport, unpublished, VIEW } from './sample-report.ts';
 
@@ -19,9 +19,8 @@ async function statusOf(report: Report) {
 
 describe('the commit status', () => {
   const merged = sampleMergedReport();
-  const ofLegs = (outcome: 'fail' | 'abstain', checked_out: string | null) => {
-    const legs = [sampleLeg('api', outcome), sampleLeg('web', 'pass')];
-    const report = sampleMergedReport(sampleMerged({ legs }));
+  const ofLegs = (api: 'f' | '-', checked_out: string | null) => {
+    const report = sampleMergedReport(sampleMerged({ api, web: 'p' }));
     return { ...report, subject: report.subject && { ...report.subject, checked_out } };
   };
   const replay = '(a replay, judged by no model)';
@@ -41,8 +40,8 @@ describe('the commit status', () => {
     ['a replay', sampleReport({ replayed: true }), 'error', `Passed ${replay} · 1 warning.`, {}],
     ['a replay that fails', sampleReport({ ...failure, replayed: true }), 'failure', replay, {}],
     ['a merge', merged, 'success', 'Passed · 9 of 9 legs passed', { judged: merged.subject?.sha }],
-    ['a merge of another checkout', ofLegs('fail', other), 'failure', '1 failed', { judged: other }],
-    ['a merge of several checkouts', ofLegs('abstain', null), 'error', '1 missing', { judged: null }],
+    ['a merge of another checkout', ofLegs('f', other), 'failure', '1 failed', { judged: other }],
+    ['a merge of several checkouts', ofLegs('-', null), 'error', '1 missing', { judged: null }],
     ['a merge that fails', sampleFailedMerge('No file is there.'), 'error', 'No file is there.', {}],
     ['a long sentence', sampleReport(unpublished('x🐙'.repeat(200))), 'error', 'x�x�', {}],
   ])('of %s', async (_, report, state, description, more) => {

@@ -25,7 +25,8 @@ import { createSarif } from '../../src/reporters/sarif.ts';
 import { createStdout, type OutputFormat } from '../../src/reporters/stdout.ts';
 import { createSummary } from '../../src/reporters/summary.ts';
 import type { JsonObject } from '../../src/types.ts';
-import { sampleLeg, sampleMerged, sampleVote } from '../merge/sample-merged.ts';
+import { sampleMerged } from '../merge/sample-merged.ts';
+import { legVote } from '../merge/votes.ts';
 import { testAll } from '../support/all.ts';
 import { parseLog, parseOutputFile, withoutStopCommands } from '../support/fakes/runner/runner.ts';
 import { captureLog, knowSecrets, makeFolder, textOf } from '../support/surroundings.ts';
@@ -84,13 +85,15 @@ function said([text = '', ...others]: readonly string[]): Report {
 }
 
 function merged([text = '', ...others]: readonly string[]): Report {
-  const [finding] = sampleMerged().findings;
+  const merged = sampleMerged({ api: 'f' });
+  const [finding] = merged.findings;
   if (finding === undefined) throw new Error('There is a finding.');
   const hostile = { ...finding, path: text, rule: text, title: text, message: text, legs: [text] };
-  const legs = [text, ...others].map((why) =>
-    sampleLeg(why, 'fail', [sampleVote('fail', { vote: text, why, model: text })]),
-  );
-  return describeMerge(said([text]), sampleMerged({ legs, models: [text], findings: [hostile] }));
+  const legs = [text, ...others].map((why) => {
+    const vote = { ...legVote('api', null, 'fail'), vote: text, model: text, why };
+    return { leg: why, outcome: vote.outcome, votes: [vote] };
+  });
+  return describeMerge(said([text]), { ...merged, legs, findings: [hostile] });
 }
 
 /** A payload with a secret is never published, so that no data masks its payload. */

@@ -1,13 +1,13 @@
 /** Sample reports: verdicts, endings without a verdict, merges. Golden files contain their rendering. */
 import { InputError, MissingKeyError } from '../../src/errors.ts';
-import type { Merged, MergedLeg, VoteOutcome } from '../../src/merge/types.ts';
 import { commentBody } from '../../src/reporters/comment.ts';
 import { renderPage } from '../../src/reporters/page.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { viewOf } from '../../src/reporters/view.ts';
 import { type Ending, verdictOf } from '../../src/run/endings.ts';
 import type { GateResult, JsonObject } from '../../src/types.ts';
-import { sampleLeg, sampleMerged, sampleMergedReport, sampleVote } from '../merge/sample-merged.ts';
+import { sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
+import { findingPayload, legVote, SUBJECT } from '../merge/votes.ts';
 import { unseenCoverage } from './sample-coverage.ts';
 import { sampleReport, unpublished, VIEW } from './sample-report.ts';
 
@@ -43,25 +43,22 @@ function gateFails(payload: JsonObject, changes: Partial<Report> = {}, gate: Gat
   return sampleReport({ verdict, gate, payload, ...changes });
 }
 
-function merge(legs: readonly MergedLeg[], changes: Partial<Merged> = {}): Report {
-  return sampleMergedReport(sampleMerged({ legs, ...changes }));
-}
-
-function voted(name: string, outcome: VoteOutcome, ...outcomes: readonly VoteOutcome[]): MergedLeg {
-  const votes = outcomes.map((each, at) => sampleVote(each, { vote: String(at + 1) }));
-  return sampleLeg(name, outcome, votes);
-}
-
-const [rounding, changelog] = sampleMerged().findings;
-if (rounding === undefined || changelog === undefined) throw new Error('There are two findings.');
-const cutOff = sampleVote('abstain', {
-  conclusion: 'inconclusive',
+/** A run of the leg `ui` without a verdict. */
+const cutOff = legVote('ui', null, 'abstain', {
   reason: 'max_turns',
-  why: 'Stopped after 30 turns: the limit of 30 turns (max-turns) is reached.',
-  turns: 30,
-  costUsd: 0.31,
-  model: 'claude-sonnet-5-5',
-  attempt: 1,
+  error: 'Stopped after 30 turns: the limit of 30 turns (max-turns) is reached.',
+  num_turns: 30,
+  total_cost_usd: 0.31,
+});
+/** A run of the leg `billing` whose finding is not proven, and which did not see a file. */
+const doubtful = legVote('billing', '1', 'pass', {
+  payload: findingPayload({ severity: 'note', message: 'The changelog says nothing of it.' }),
+  subject: { ...SUBJECT, run_attempt: 2 },
+  evidence: {
+    ...{ context: 'complete', toolCalls: 1, grounding: { exact: 0, moved: 0, unproven: 1 } },
+    coverage: unseenCoverage,
+    findings: [{ path: null, grounding: 'unproven' }],
+  },
 });
 
 const message =
@@ -210,35 +207,12 @@ export const sampleReports: Readonly<Record<string, Report>> = {
       ],
     },
   }),
-  'merge-success': merge(
-    [
-      voted('api', 'pass', 'pass', 'pass', 'fail'),
-      voted('billing', 'pass', 'pass', 'pass', 'pass'),
-      voted('web', 'pass', 'fail', 'pass', 'pass'),
-    ],
-    {
-      votes: 'majority of 3',
-      findings: [
-        { ...rounding, legs: ['api', 'web'], votes: 2, outvoted: true },
-        { ...changelog, legs: ['billing'], doubted: true },
-      ],
-    },
-  ),
-  'merge-failure': merge([
-    sampleLeg('api', 'pass'),
-    sampleLeg('billing', 'fail'),
-    sampleLeg('ui', 'abstain', [cutOff]),
-    sampleLeg('web', 'pass'),
-  ]),
-  'merge-undecided': merge(
-    [
-      voted('api', 'pass', 'pass', 'pass', 'fail'),
-      sampleLeg('billing', 'pass', [sampleVote('pass', { weaknesses: ['unseen_files'], attempt: 2 })]),
-      voted('web', 'abstain', 'pass', 'fail', 'abstain'),
-      voted('worker', 'abstain', 'abstain', 'abstain', 'abstain'),
-    ],
-    { votes: 'majority of 3', findingsLeftOut: 12 },
-  ),
+  'merge-success': sampleMergedReport(sampleMerged({ api: 'ppf', billing: '-pp', web: 'fpp' }, [doubtful])),
+  'merge-failure': sampleMergedReport(sampleMerged({ api: 'p', billing: 'f', ui: '-', web: 'p' }, [cutOff])),
+  'merge-undecided': sampleMergedReport({
+    ...sampleMerged({ api: 'ppf', billing: '-pp', web: 'pf-', worker: '---' }, [doubtful]),
+    findingsLeftOut: 12,
+  }),
 };
 
 /** A report as Markdown: as a job summary, and as the comment of a pull request. */

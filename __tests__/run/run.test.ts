@@ -124,12 +124,7 @@ describe('the configuration', () => {
     ['a missing folder', { 'sandbox-read': '/no' }, {}, /sandbox-read: "\/no" is not a folder/u],
     ['sandbox: off on a privileged trigger', {}, { privileged: true }, /sandbox: The value off is refused/u],
     ['a cost limit without a price', { 'max-cost-usd': '1' }, {}, /max-cost-usd: No price is known/u],
-    [
-      'a recorded replay',
-      { replay: 'r' },
-      { recording: { file: 'f', append: () => undefined } },
-      /replay: A rep/u,
-    ],
+    ['a recorded replay', { replay: 'r' }, { recording: 'f' }, /replay: A rep/u],
     ['three problems', { replay: 'r', 'sandbox-read': '/no' }, { privileged: true }, /3 problems/u],
   ])('with %s ends with 52 before any model call', async (_, inputs, more, says) => {
     const { report, asked } = await converse([good], inputs, more);

@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { createShell } from '../../src/sandbox/command.ts';
+import { holdShell } from '../../src/sandbox/command.ts';
 import { createOffBackend, createTamperCheck } from '../../src/sandbox/off.ts';
 import { shellWord } from '../../src/sandbox/sandbox.ts';
 import { putFiles } from '../support/local.ts';
@@ -63,7 +63,7 @@ it.each<[what: string, tamper: () => void, found: string | null]>([
 
 it('without bash, an earlier command does not end a later one', async () => {
   const backend = createOffBackend('/bin/sh', mkdtempSync(join(world.base, 'off-')));
-  const starter = createShell(backend, '/bin/sh', 'outside');
+  const starter = holdShell(backend, '/bin/sh', 'outside');
   const run = async (command: string) => {
     let output = '';
     const onOutput = (chunk: Buffer) => {

@@ -3,7 +3,6 @@ import type { RawInputs } from '../config/inputs.ts';
 import { parseConfig } from '../config/parse-config.ts';
 import { makeResultsFolder, resolveRecording } from '../config/paths.ts';
 import { InputError } from '../errors.ts';
-import { createRecordingFile } from '../replay/recording-file.ts';
 import { writeResultFile } from '../reporters/envelope.ts';
 import { createProgress } from '../reporters/progress.ts';
 import { createStdout } from '../reporters/stdout.ts';
@@ -47,7 +46,7 @@ export async function runOnCommandLine(
     secrets,
     listen,
     results,
-    recording: record === null ? null : createRecordingFile(record),
+    recording: record,
     openReporters: async () => [
       ...(results === null ? [] : createResultFiles({ ...machine, results, secrets, ...FILES })),
       stdout.reporter,

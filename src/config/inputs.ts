@@ -220,6 +220,6 @@ function input<const N extends string>(
 }
 
 /** An input that applies only to workflows, pull requests or runners, and so is not a flag. */
-function gitHubInput<const N extends string>(name: N, description: string, defaultValue = '') {
+export function gitHubInput<const N extends string>(name: N, description: string, defaultValue = '') {
   return { ...input(name, description, defaultValue), where: 'github' as const };
 }

@@ -20,6 +20,9 @@ export interface Envelope {
   readonly structured_output?: JsonObject;
   /** The result of the run's own gate; null if there is no payload. */
   readonly gate: Pick<GateResult, 'status' | 'issues'> | null;
+  readonly exit_code: number;
+  readonly sandbox: string;
+  readonly duration_ms: number;
   readonly num_turns: number;
   readonly usage: Usage;
   readonly total_cost_usd: number | null;

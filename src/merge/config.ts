@@ -1,5 +1,5 @@
 /** Configuration of the merge action: every input as a typed value, parsed once. */
-import { INPUTS, type Input, type InputName } from '../config/inputs.ts';
+import { gitHubInput, INPUTS, type Input, type InputName } from '../config/inputs.ts';
 import { type Reporting, readReporting } from '../config/reporting.ts';
 import { createReader, MAX_LEG_NAME, type Parsed, readSigningKey } from '../config/values.ts';
 import { InputError } from '../errors.ts';
@@ -23,15 +23,21 @@ const SHARED = [
 
 /** The inputs that only a merge has, in the order of the documentation. */
 const OWN = [
-  input('verdicts', 'The folder where actions/download-artifact put the envelopes of the legs. Required.'),
-  input('expect', 'The names of all legs: separated by commas or lines, or a JSON array. Required.'),
-  input('votes', 'How votes of a leg count: all of N, any of N or majority of N. Without it: one each.'),
-  input(
+  gitHubInput(
+    'verdicts',
+    'The folder where actions/download-artifact put the envelopes of the legs. Required.',
+  ),
+  gitHubInput('expect', 'The names of all legs: separated by commas or lines, or a JSON array. Required.'),
+  gitHubInput(
+    'votes',
+    'How votes of a leg count: all of N, any of N or majority of N. Without it: one each.',
+  ),
+  gitHubInput(
     'gate',
     "What a payload must meet: auto (the leg's own gate, else passed), off, a boolean property, or a JSON Schema.",
     'auto',
   ),
-] as const satisfies readonly Input[];
+];
 
 export type MergeInputName = (typeof OWN)[number]['name'] | (typeof SHARED)[number];
 
@@ -42,15 +48,11 @@ export const MERGE_INPUTS: readonly Input[] = [
 
 export const MERGE_NAMES: readonly MergeInputName[] = [...OWN.map(({ name }) => name), ...SHARED];
 
-function input<const N extends string>(name: N, description: string, defaultValue = '') {
-  return { name, description, default: defaultValue, where: 'github' } as const;
-}
-
 /** What an input must be set to that is not given. */
-const REQUIRED = {
-  verdicts: 'the folder that actions/download-artifact wrote, for example ${{ runner.temp }}/verdicts',
-  expect: 'the names of the legs, for example api, web',
-};
+const REQUIRED = [
+  ['verdicts', 'the folder that actions/download-artifact wrote, for example ${{ runner.temp }}/verdicts'],
+  ['expect', 'the names of the legs, for example api, web'],
+] as const;
 
 const RULES = ['all', 'any', 'majority'] as const;
 
@@ -88,10 +90,9 @@ export function parseMergeConfig(
 ): Parsed<MergeConfig> {
   const reader = createReader<InputName | MergeInputName>(raw, problems);
   const { text, attempt } = reader;
-  for (const [name, wanted] of Object.entries(REQUIRED)) {
-    const isMissing = !raw.has(name as MergeInputName) && !unknown.has(name as MergeInputName);
-    if (isMissing) reader.add(new InputError(name, `It is not given. Set it to ${wanted}.`));
-  }
+  for (const [name, wanted] of REQUIRED)
+    if (!raw.has(name) && !unknown.has(name))
+      reader.add(new InputError(name, `It is not given. Set it to ${wanted}.`));
   const [expected, votes] = [text('expect'), text('votes')];
   const config: MergeConfig = {
     verdicts: text('verdicts') ?? '',

@@ -1,52 +1,46 @@
 /** Merges the findings of all runs by file, rule and nearby line, and records which legs agree. */
-import path from 'node:path';
 import { SEVERITIES } from '../reporters/findings.ts';
 import { byName } from './legs.ts';
 import type { MergedFinding } from './types.ts';
-import type { VoteFinding } from './vote.ts';
-
-export interface RunFindings {
-  readonly leg: string;
-  /** Whether the run fails although its leg passes. */
-  readonly outvoted: boolean;
-  readonly findings: readonly VoteFinding[];
-}
+import type { Vote, VoteFinding } from './vote.ts';
 
 /** Maximum distance in lines at which findings of two runs are taken to mean the same. */
 const NEARBY_LINES = 3;
 
 interface Member {
-  readonly run: RunFindings;
+  readonly vote: Vote;
   readonly finding: VoteFinding;
 }
 
 /**
  * Merges the findings of several runs: those of one file with the same rule (or title, or message) and at most three
  * lines apart are one. Two findings of one run always stay separate: a run that names two lines means both.
- * @param runs in an order that does not depend on that of the files.
+ * @param votes in an order that does not depend on that of the files.
+ * @param passing the legs that pass.
  * @returns most severe first, then those with the most agreement.
  */
-export function mergeFindings(runs: readonly RunFindings[]): readonly MergedFinding[] {
-  const members = runs.flatMap((run) =>
-    run.findings.map((finding) => ({ run, finding: { ...finding, path: repositoryPath(finding.path) } })),
-  );
-  const clusters = [...Map.groupBy(members, keyOf).values()].flatMap(clusterNearby);
-  return clusters.map(toMergedFinding).toSorted(byGravity);
+export function mergeFindings(
+  votes: readonly Vote[],
+  passing: ReadonlySet<string>,
+): readonly MergedFinding[] {
+  const members = votes.flatMap((vote) => vote.findings.map((finding) => ({ vote, finding })));
+  const merged: MergedFinding[] = [];
+  // One file at a time: the subjects of all findings together would take much memory.
+  for (const ofFile of Map.groupBy(members, ({ finding }) => finding.path).values())
+    for (const alike of Map.groupBy(ofFile, subjectOf).values())
+      for (const cluster of clusterNearby(alike)) merged.push(toMergedFinding(cluster, passing));
+  return merged.sort(byGravity);
 }
 
-/** Returns the path as git names it: with `/`, and without `./`. */
-function repositoryPath(written: string | null): string | null {
-  return written === null ? null : path.posix.normalize(written.replaceAll('\\', '/'));
-}
-
-/** Identifies the file and the subject of a finding; those without a line are apart. */
-function keyOf({ finding: { path: file, rule, isKind, title, message, line } }: Member): string {
+/** Identifies the subject of a finding, however its words are separated; findings without a line are apart. */
+function subjectOf({ finding: { rule, isKind, title, message, line } }: Member): string {
   const subject = (isKind ? null : rule) ?? title ?? message;
   const words = subject
     .normalize('NFKC')
     .toLowerCase()
-    .split(/[\s_-]+/u);
-  return JSON.stringify([file, words.filter((word) => word !== ''), line === null]);
+    .replace(/[\s_-]+/gu, ' ')
+    .trim();
+  return `${line === null} ${words}`;
 }
 
 /** Clusters findings in line order: each joins the nearest cluster that has no finding of its run yet. */
@@ -54,7 +48,7 @@ function clusterNearby(members: readonly Member[]): readonly (readonly Member[])
   const clusters: Member[][] = [];
   for (const member of members.toSorted(byPlace)) {
     const isFar = ([first]: readonly Member[]) => lineOf(member) - lineOf(first) > NEARBY_LINES;
-    const isOfOthers = (cluster: readonly Member[]) => cluster.every(({ run }) => run !== member.run);
+    const isOfOthers = (cluster: readonly Member[]) => cluster.every(({ vote }) => vote !== member.vote);
     const near = clusters.slice(clusters.findLastIndex(isFar) + 1).findLast(isOfOthers);
     if (near === undefined) clusters.push([member]);
     else near.push(member);
@@ -76,15 +70,15 @@ function byPlace(one: Member, other: Member): number {
 }
 
 /** Returns one finding for all that agree, in the words of the most severe. */
-function toMergedFinding(members: readonly Member[]): MergedFinding {
+function toMergedFinding(members: readonly Member[], passing: ReadonlySet<string>): MergedFinding {
   const [worst] = members.map(({ finding }) => finding).toSorted((one, other) => rankOf(one) - rankOf(other));
   if (worst === undefined) throw new Error('A cluster has at least one finding.');
   const { isKind: _, ...finding } = worst;
   return {
     ...finding,
-    legs: [...new Set(members.map(({ run }) => run.leg))].toSorted(byName),
+    legs: [...new Set(members.map(({ vote }) => vote.leg))].toSorted(byName),
     votes: members.length,
-    outvoted: members.every(({ run }) => run.outvoted),
+    outvoted: members.every(({ vote }) => vote.outcome === 'fail' && passing.has(vote.leg)),
     doubted: members.every((member) => member.finding.doubted),
   };
 }

@@ -1,11 +1,9 @@
 /** Merges the votes of many legs into one verdict, and writes it as JSON. */
 
-import { addUsage, NO_USAGE } from '../text/figures.ts';
-import { GITHUB } from '../text/limits.ts';
-import { shellSafeJson } from '../text/sanitize.ts';
+import { NO_USAGE } from '../text/figures.ts';
 import type { JsonObject } from '../types.ts';
 import type { Rule } from './config.ts';
-import { mergeFindings, type RunFindings } from './findings.ts';
+import { mergeFindings } from './findings.ts';
 import { byName, groupLegs, type Leg, type LegsOptions } from './legs.ts';
 import type { Merged, MergedFinding, MergedLeg, MergedVote, VoteOutcome } from './types.ts';
 import { MAX_FINDINGS, type Vote } from './vote.ts';
@@ -20,24 +18,17 @@ export function merge(votes: readonly Vote[], options: LegsOptions): Merged {
   const legs = options.expect
     .toSorted(byName)
     .map((name) => mergeLeg(present.find((leg) => leg.name === name) ?? { name, votes: [] }, options));
+  const passing = new Set(legs.filter(({ outcome }) => outcome === 'pass').map(({ leg }) => leg));
+  const cast = present.flatMap((leg) => leg.votes);
+  const findings = mergeFindings(cast, passing);
+  const leftOut = cast.reduce((sum, vote) => sum + vote.findingsLeftOut, 0);
   const outcomes = legs.map(({ outcome }) => outcome);
-  const count = (wanted: VoteOutcome) => outcomes.filter((outcome) => outcome === wanted).length;
-  // The cost of replaced attempts is not included: it was reported where they ran.
-  const counted = present.flatMap((leg) => leg.votes);
-  const findings = mergeFindings(listFindings(present, legs));
-  const leftOut = counted.reduce((sum, vote) => sum + vote.findingsLeftOut, 0);
   return {
     outcome: decide('all', outcomes),
     votes: options.votes === null ? null : `${options.votes.rule} of ${options.votes.count}`,
-    tally: { pass: count('pass'), fail: count('fail'), abstain: count('abstain'), expected: legs.length },
     legs,
     findings: findings.slice(0, MAX_FINDINGS),
     findingsLeftOut: leftOut + Math.max(0, findings.length - MAX_FINDINGS),
-    runs: counted.length,
-    turns: counted.reduce((sum, { turns }) => sum + turns, 0),
-    usage: counted.map(({ usage }) => usage).reduce(addUsage, NO_USAGE),
-    costUsd: totalCost(counted.map(({ costUsd }) => costUsd)),
-    models: [...new Set(counted.map(({ model }) => model))].filter((model) => model !== '').toSorted(byName),
   };
 }
 
@@ -88,34 +79,18 @@ const MISSING: MergedVote = {
   attempt: null,
 };
 
-/** A run that fails although its leg passes was outvoted, and so are the findings that it alone reported. */
-function listFindings(present: readonly Leg[], legs: readonly MergedLeg[]): readonly RunFindings[] {
-  const passing = new Set(legs.filter(({ outcome }) => outcome === 'pass').map(({ leg }) => leg));
-  return present.flatMap(({ name, votes }) =>
-    votes.map(({ outcome, findings }) => ({
-      leg: name,
-      outvoted: outcome === 'fail' && passing.has(name),
-      findings,
-    })),
-  );
-}
-
 /**
- * Builds the payload of a merge that reached a verdict. If it is too large for a step output, it contains fewer
- * findings. Names are not masked: a secret in the payload must be found, so that nothing is published.
+ * Builds the payload of a merge that reached a verdict. Names are not masked: a secret in the payload must be found, so
+ * that nothing is published.
  */
 export function buildPayload(merged: Merged): JsonObject {
-  const build = (shown: number): JsonObject => ({
+  return {
     passed: merged.outcome === 'pass',
     summary: `${tallyWords(merged)}.`,
     ...mergedJson(merged, (text) => text),
-    findings: merged.findings.slice(0, shown).map(findingJson),
-    findings_left_out: merged.findingsLeftOut + merged.findings.length - shown,
-  });
-  let shown = merged.findings.length;
-  while (shown > 0 && Buffer.byteLength(shellSafeJson(build(shown))) > GITHUB.output)
-    shown = Math.floor(shown / 2);
-  return build(shown);
+    findings: merged.findings.map(findingJson),
+    findings_left_out: merged.findingsLeftOut,
+  };
 }
 
 function findingJson({ endLine, doubted: _, ...finding }: MergedFinding): JsonObject {
@@ -125,9 +100,15 @@ function findingJson({ endLine, doubted: _, ...finding }: MergedFinding): JsonOb
 /** Returns the tally and legs of a merge with each vote; `mask` is applied to text written by other jobs. */
 export function mergedJson(merged: Merged, mask: (text: string) => string): JsonObject {
   const masked = (text: string | null) => (text === null ? null : mask(text));
+  const count = (wanted: VoteOutcome) => merged.legs.filter(({ outcome }) => outcome === wanted).length;
   return {
     votes: merged.votes,
-    tally: { ...merged.tally },
+    tally: {
+      pass: count('pass'),
+      fail: count('fail'),
+      abstain: count('abstain'),
+      expected: merged.legs.length,
+    },
     legs: merged.legs.map(({ leg, outcome, votes }) => ({
       leg: mask(leg),
       passed: PASSED[outcome],
@@ -147,13 +128,3 @@ export function mergedJson(merged: Merged, mask: (text: string) => string): Json
 }
 
 const PASSED: Readonly<Record<VoteOutcome, boolean | null>> = { pass: true, fail: false, abstain: null };
-
-/**
- * Returns the sum in US dollars; null when a cost is unknown. Added up as integers of 10⁻⁸ dollars: with floating-point
- * numbers the result would depend on the order.
- */
-function totalCost(costs: readonly (number | null)[]): number | null {
-  const known = costs.filter((cost) => cost !== null);
-  if (known.length < costs.length) return null;
-  return known.reduce((sum, cost) => sum + Math.round(cost * 1e8), 0) / 1e8;
-}

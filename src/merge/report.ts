@@ -4,11 +4,14 @@ import { lineLink } from '../reporters/links.ts';
 import { RUN_OUTPUTS } from '../reporters/outputs.ts';
 import type { Report, ReportView, RunOutput, View, ViewFacts } from '../reporters/report-types.ts';
 import { commonView, maskWith } from '../reporters/view.ts';
+import { headlineOf } from '../text/endings.ts';
+import { addUsage, NO_USAGE } from '../text/figures.ts';
 import { LISTED } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
-import type { JsonObject, Reason } from '../types.ts';
+import type { JsonObject } from '../types.ts';
+import { byName } from './legs.ts';
 import { mergedJson } from './merge.ts';
-import type { Merged, MergedFinding, VoteOutcome } from './types.ts';
+import type { Merged, MergedFinding, MergedVote, VoteOutcome } from './types.ts';
 import { legReasons, legWord, listed, mergeWarnings, tallyWords } from './words.ts';
 
 /**
@@ -17,78 +20,66 @@ import { legReasons, legWord, listed, mergeWarnings, tallyWords } from './words.
  * @param merged null if the merge failed before counting.
  */
 export function describeMerge(report: Report, merged: Merged | null): Report {
-  const outputNames = ['passed'];
-  if (merged === null) return { ...report, outputNames, view: reportViewOf(null) };
-  const { turns, usage, costUsd, models } = merged;
-  const took = { turnCount: turns, usage, costUsd, model: models.join(', ') };
-  return { ...report, ...took, outputNames, view: reportViewOf(merged) };
-}
-
-const OUTPUTS = [
-  'run-conclusion',
-  'run-reason',
-  'run-exit-code',
-  'run-input-tokens',
-  'run-output-tokens',
-  'run-cost-usd',
-  'run-results',
-  'run-result-file',
-];
-
-/** The outputs about a merge: those of a run that it has. */
-export const MERGE_RUN_OUTPUTS: readonly RunOutput[] = RUN_OUTPUTS.filter(({ name }) =>
-  OUTPUTS.includes(name),
-);
-
-function reportViewOf(merged: Merged | null): ReportView {
-  const outputs = MERGE_RUN_OUTPUTS;
-  const show: ReportView['show'] = (report, options) => showMerge(report, merged, options);
-  if (merged === null) return { show, outputs };
+  const show: ReportView['show'] = (shown, options) => showMerge(shown, merged, options);
+  const described = { ...report, outputNames: ['passed'], view: { show, outputs: MERGE_RUN_OUTPUTS } };
+  if (merged === null) return described;
+  // The cost of replaced attempts is not included: it was reported where they ran.
+  const votes = merged.legs.flatMap((leg) => leg.votes);
+  const models = new Set(votes.flatMap(({ model }) => (model === '' ? [] : [model])));
   return {
-    show,
-    outputs,
-    envelope: (mask) => ({ merged: mergedJson(merged, mask) }),
-    // The commit that the legs judged, whatever this job has checked out.
-    statusCommit: ({ subject }) => (subject?.checked_out === undefined ? subject?.sha : subject.checked_out),
-    minor: { isMinor: (row) => row['outvoted'] === true, remark: OUTVOTED },
+    ...described,
+    turnCount: votes.reduce((sum, { turns }) => sum + turns, 0),
+    usage: votes.map(({ usage }) => usage).reduce(addUsage, NO_USAGE),
+    costUsd: totalCost(votes),
+    model: [...models].toSorted(byName).join(', '),
+    view: {
+      ...described.view,
+      envelope: (mask) => ({ merged: mergedJson(merged, mask) }),
+      // The commit that the legs judged, whatever this job has checked out.
+      statusCommit: ({ subject }) =>
+        subject?.checked_out === undefined ? subject?.sha : subject.checked_out,
+      minor: { isMinor: (row) => row['outvoted'] === true, remark: OUTVOTED },
+    },
   };
 }
+
+/** Returns the sum in US dollars; null when a cost is unknown. */
+function totalCost(votes: readonly MergedVote[]): number | null {
+  const known = votes.flatMap(({ costUsd }) => costUsd ?? []);
+  return known.length < votes.length ? null : known.reduce((sum, cost) => sum + cost, 0);
+}
+
+/** Outputs of an agent run that a merge does not have. */
+const OF_AN_AGENT = ['run-turns', 'run-sandbox', 'run-coverage', 'run-sarif-file', 'run-patch-file'];
+
+/** The outputs about a merge. */
+export const MERGE_RUN_OUTPUTS: readonly RunOutput[] = RUN_OUTPUTS.filter(
+  ({ name }) => !OF_AN_AGENT.includes(name),
+);
 
 /** Explains a finding that decided nothing, for a reader who sees it beside a passing leg. */
 const OUTVOTED = 'Outvoted: only failing runs have the finding, and their leg passes all the same.';
 
-/** The reasons for which the tally decided, rather than something else that ended the merge. */
-const COUNTED: readonly Reason[] = ['accepted', 'gate_not_met', 'undecided'];
-
-const OUTCOMES: Readonly<Record<VoteOutcome, string>> = {
-  pass: 'passed',
-  fail: 'not passed',
-  abstain: 'undecided',
-};
-
 function showMerge(report: Report, merged: Merged | null, options: ViewFacts): View {
   const { verdict } = report;
   const mask = maskWith(options.secrets);
-  const isCounted = merged !== null && COUNTED.includes(verdict.reason);
-  const facts = [
-    `conclusion ${verdict.conclusion}`,
-    `reason ${verdict.reason}`,
-    ...(merged?.votes == null ? [] : [`votes ${merged.votes}`]),
-    `exit code ${verdict.exitCode}`,
-  ];
+  const headline = headlineOf(verdict.reason, true, false);
   return {
     ...commonView(report, options),
-    outcome: isCounted
-      ? `${OUTCOMES[merged.outcome]} · ${tallyWords(merged)}`
-      : `no verdict, because ${verdict.reason === 'config' ? 'nothing was merged' : 'the merge failed'}`,
+    outcome: merged === null ? headline : `${headline} · ${tallyWords(merged)}`,
     warnings: merged === null ? [] : mergeWarnings(merged).map(mask),
     summary: null,
     // The outcome and the table of the legs say which leg does not pass.
     reason: verdict.error === null || verdict.reason === 'gate_not_met' ? null : mask(verdict.error),
-    notes: isCounted ? notesOf(merged) : [],
+    notes: merged === null ? [] : notesOf(merged),
     ...(merged === null ? { tables: {}, rows: new Map() } : tablesOf(report, merged, options)),
-    facts,
-    costs: [...(merged?.models ?? []).map(mask), usedWords(report, merged)],
+    facts: [
+      `conclusion ${verdict.conclusion}`,
+      `reason ${verdict.reason}`,
+      ...(merged?.votes == null ? [] : [`votes ${merged.votes}`]),
+      `exit code ${verdict.exitCode}`,
+    ],
+    costs: [mask(report.model), usedWords(report, merged)].filter((fact) => fact !== ''),
     json: null,
   };
 }
@@ -98,10 +89,11 @@ function notesOf({ findings, findingsLeftOut: left }: Merged): readonly string[]
   return [...(findings.some(({ outvoted }) => outvoted) ? [OUTVOTED] : []), ...(left === 0 ? [] : [more])];
 }
 
-function usedWords({ durationMs }: Report, merged: Merged | null): string {
-  if (merged === null) return duration(durationMs);
-  const used = `${counted(merged.runs, 'run')} · ${counted(merged.turns, 'turn')} · ${spent(merged)}`;
-  return `${used} · merged in ${duration(durationMs)}`;
+function usedWords(report: Report, merged: Merged | null): string {
+  const took = duration(report.durationMs);
+  if (merged === null) return took;
+  const runs = merged.legs.flatMap(({ votes }) => votes.filter(({ reason }) => reason !== 'missing'));
+  return `${counted(runs.length, 'run')} · ${counted(report.turnCount, 'turn')} · ${spent(report)} · merged in ${took}`;
 }
 
 /** Marks that make outcomes easy to recognize. */
@@ -109,7 +101,7 @@ const MARKS: Readonly<Record<VoteOutcome, string>> = { pass: '✅', fail: '❌',
 
 const GRAVEST_FIRST: readonly VoteOutcome[] = ['fail', 'abstain', 'pass'];
 
-/** The legs, those that do not pass first, and the findings; of an undecided merge those reported so far. */
+/** The legs, those that do not pass first, and the findings. */
 function tablesOf(
   { subject }: Report,
   merged: Merged,
@@ -117,24 +109,17 @@ function tablesOf(
 ): Pick<View, 'tables' | 'rows'> {
   const mask = maskWith(secrets);
   const legs = GRAVEST_FIRST.flatMap((each) => merged.legs.filter(({ outcome }) => outcome === each));
-  const isRerun = legs.some(({ votes }) => votes.some(({ attempt }) => (attempt ?? 1) > 1));
-  const rows = legs.map((leg): JsonObject => {
-    const attempts = new Set(leg.votes.flatMap(({ attempt }) => attempt ?? []));
-    return {
+  const rows = legs.map(
+    (leg): JsonObject => ({
       leg: `${MARKS[leg.outcome]} ${mask(leg.leg)}`,
       says: legWord(leg),
       ...(merged.votes === null ? {} : { votes: leg.votes.map(({ outcome }) => MARKS[outcome]).join('') }),
       why: legReasons(leg).map(mask).join('\n'),
-      ...(isRerun ? { attempt: [...attempts].join(', ') || '–' } : {}),
-    };
-  });
-  const name = merged.outcome === 'abstain' ? 'findings so far' : 'findings';
+    }),
+  );
   const findings = merged.findings.map((finding) => findingRow(finding, mask));
   return {
-    tables: {
-      legs: rows,
-      ...(findings.length === 0 ? {} : { [name]: findings }),
-    },
+    tables: { legs: rows, ...(findings.length === 0 ? {} : { findings }) },
     rows: new Map(
       findings.map((row) => [row, { link: lineLink(row, subject, serverUrl), isDoubted: false }]),
     ),

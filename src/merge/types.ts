@@ -6,7 +6,7 @@ import type { Conclusion, Reason, Usage } from '../types.ts';
 /** Outcome of a vote, a leg or a merge: `abstain` if it is missing or undecided. */
 export type VoteOutcome = 'pass' | 'fail' | 'abstain';
 
-/** The vote of one run, or a missing vote. All texts come from files of other jobs. */
+/** The vote of one run, or a missing vote, which used nothing. All texts come from files of other jobs. */
 export interface MergedVote {
   /** null if the leg has one unnamed vote, and for a missing vote. */
   readonly vote: string | null;
@@ -57,18 +57,10 @@ export interface Merged {
   readonly outcome: VoteOutcome;
   /** The rule for the votes of a leg, such as `majority of 3`; null if each leg has one vote. */
   readonly votes: string | null;
-  /** Number of legs per outcome, and of all legs. */
-  readonly tally: Readonly<Record<VoteOutcome | 'expected', number>>;
+  /** All expected legs, ordered by name. */
   readonly legs: readonly MergedLeg[];
   /** Most severe first. */
   readonly findings: readonly MergedFinding[];
   /** Number of findings that `findings` does not contain. */
   readonly findingsLeftOut: number;
-  /** The runs that count, without replaced attempts. */
-  readonly runs: number;
-  readonly turns: number;
-  readonly usage: Usage;
-  /** null if the cost of a run is unknown. */
-  readonly costUsd: number | null;
-  readonly models: readonly string[];
 }

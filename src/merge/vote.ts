@@ -1,4 +1,5 @@
 /** Reads the vote of one run from its envelope, which another job wrote. */
+import path from 'node:path';
 import { MAX_LEG_NAME } from '../config/values.ts';
 import type { Gate } from '../contract/contract.ts';
 import type { Envelope } from '../envelope/envelope.ts';
@@ -79,7 +80,7 @@ function readFinding({ place, severity, isKind, isDoubted, ...texts }: Finding, 
   return {
     severity,
     isKind,
-    path: place?.path ?? null,
+    path: place === null ? null : path.posix.normalize(place.path.replaceAll('\\', '/')),
     line: place?.line ?? null,
     endLine: place?.endLine ?? null,
     rule: cut(texts.rule, DISPLAY.sentence),

@@ -4,23 +4,19 @@ import { counted } from '../text/messages.ts';
 import type { Merged, MergedLeg, MergedVote } from './types.ts';
 import { quoteName } from './vote.ts';
 
-type LegWord = 'passes' | 'fails' | 'missing' | 'undecided';
+type LegWord = 'passed' | 'failed' | 'missing' | 'undecided';
 
 export function legWord({ outcome, votes }: MergedLeg): LegWord {
-  if (outcome !== 'abstain') return outcome === 'pass' ? 'passes' : 'fails';
+  if (outcome !== 'abstain') return outcome === 'pass' ? 'passed' : 'failed';
   return votes.every(({ conclusion }) => conclusion === 'missing') ? 'missing' : 'undecided';
 }
 
 /** Returns the number of legs per outcome as trusted text: `7 of 9 legs passed, 1 failed, 1 missing`. */
-export function tallyWords({ tally, legs }: Merged): string {
-  const missing = legs.filter((leg) => legWord(leg) === 'missing').length;
-  const others = [
-    [tally.fail, 'failed'],
-    [missing, 'missing'],
-    [tally.abstain - missing, 'undecided'],
-  ] as const;
-  const clauses = others.flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`]));
-  return [`${tally.pass} of ${counted(tally.expected, 'leg')} passed`, ...clauses].join(', ');
+export function tallyWords({ legs }: Merged): string {
+  const count = (wanted: LegWord) => legs.filter((leg) => legWord(leg) === wanted).length;
+  const others = (['failed', 'missing', 'undecided'] as const).filter((word) => count(word) > 0);
+  const clauses = others.map((word) => `${count(word)} ${word}`);
+  return [`${count('passed')} of ${counted(legs.length, 'leg')} passed`, ...clauses].join(', ');
 }
 
 /** Describes why the gate of a merge is not met. */

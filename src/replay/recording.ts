@@ -3,10 +3,17 @@ import { compile } from '../contract/contract.ts';
 import { InputError, type ProviderError, type ProviderFailure } from '../errors.ts';
 import { PROVIDERS, type ProviderName } from '../providers/registry.ts';
 import { isObject, parseOrUndefined } from '../text/json.ts';
-import type { ArgumentStatus, JsonObject, StopReason } from '../types.ts';
+import type { ArgumentStatus, JsonObject, PolicyDigest, StopReason } from '../types.ts';
 
 /** Version of the format; the reader accepts no other. */
 export const recordingFormat = 1;
+
+/** What is recorded of a run's task, and what a recording must fit. */
+export interface Task {
+  readonly policy: Pick<PolicyDigest, 'schema_sha256' | 'prompt_sha256' | 'version'>;
+  /** The agent's, which paths in calls begin with. */
+  readonly workingDirectory: string;
+}
 
 /** The first line: the recorded run. */
 export interface RecordingHeader {
@@ -16,7 +23,6 @@ export interface RecordingHeader {
   readonly prompt_sha256: string;
   /** Names of the tools offered to the model, in order. */
   readonly tools: readonly string[];
-  /** The folder that paths in calls begin with. */
   readonly working_directory: string;
   /** ISO 8601. */
   readonly created: string;
@@ -49,7 +55,7 @@ export interface RecordedAnswer {
   readonly model: string;
 }
 
-export interface Recording {
+interface Recording {
   readonly header: RecordingHeader;
   readonly responses: readonly RecordedResponse[];
 }

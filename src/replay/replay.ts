@@ -4,41 +4,25 @@ import type { Completion, Provider } from '../providers/provider.ts';
 import { readUsage } from '../text/figures.ts';
 import { counted, quote } from '../text/messages.ts';
 import { STRUCTURED_OUTPUT_NAME } from '../tools/toolbox.ts';
-import type { PolicyDigest, ToolCall } from '../types.ts';
+import type { ToolCall } from '../types.ts';
 import {
   type RecordedAnswer,
   type RecordedCall,
-  type Recording,
   type RecordingHeader,
   readRecording,
+  type Task,
 } from './recording.ts';
 
-/** The part of this run that a recording must fit. */
-export interface Task {
-  readonly policy: Pick<PolicyDigest, 'schema_sha256' | 'prompt_sha256'>;
-  readonly workingDirectory: string;
-}
-
 /**
- * Parses a recording and creates the provider that replays it.
+ * Parses a recording, and creates a provider that returns the recorded responses in order, including failures. Its
+ * `complete` throws a ReplayError if the task or the tools are not those of the recorded run, and when the recording
+ * ends before this run does.
  * @throws InputError if the text is not a recording.
  */
-export async function openReplay(
-  text: string,
-  task: Task,
-): Promise<{ readonly header: RecordingHeader; readonly provider: Provider }> {
-  const recording = await readRecording(text);
-  return { header: recording.header, provider: createReplay(recording, task) };
-}
-
-/**
- * Creates a provider that returns the recorded responses in order, including failures. `complete` throws a ReplayError
- * if the task or the tools are not those of the recorded run, and when the recording ends before this run does.
- */
-export function createReplay({ header, responses }: Recording, task: Task): Provider {
-  const { policy, workingDirectory } = task;
+export async function openReplay(text: string, { policy, workingDirectory }: Task) {
+  const { header, responses } = await readRecording(text);
   let at = 0;
-  return {
+  const provider: Provider = {
     name: header.provider,
     // A name that is not taken for a verdict of the model.
     model: `replay of ${header.model}`,
@@ -60,6 +44,7 @@ export function createReplay({ header, responses }: Recording, task: Task): Prov
         throw mismatch('the recorded run goes on after this payload, and this run accepted it');
     },
   };
+  return { header, provider };
 }
 
 function requireSameTask(header: RecordingHeader, policy: Task['policy'], now: string): void {

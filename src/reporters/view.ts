@@ -43,10 +43,8 @@ export function viewOf(report: Report, options: ViewOptions): View {
 function viewOfRun(report: Report, options: ViewOptions): View {
   const { verdict, gate, evidence = null, payload, repaired, subject } = report;
   const mask = maskWith(options.secrets);
-  // Without a gate nothing checked whether the payload is good news.
-  const isUngated = verdict.conclusion === 'success' && gate?.status === 'none';
-  const words = isUngated ? 'accepted, without a gate' : headlineOf(verdict.reason);
-  const outcome = report.replayed === true ? `${words} (a replay, judged by no model)` : words;
+  const isReplay = report.replayed === true;
+  const isGated = gate?.status !== 'none';
   const coverage = coverageSentence(evidence?.coverage);
   const weak = evidence === null ? [] : warningsAbout(evidence, payload !== null, Boolean(subject?.event));
   const notes = [
@@ -57,8 +55,8 @@ function viewOfRun(report: Report, options: ViewOptions): View {
   ];
   return {
     ...commonView(report, options),
-    mark: report.replayed === true ? '🔁' : isUngated ? '☑️' : MARKS[verdict.conclusion],
-    outcome: [outcome, ...countFindings(report)].join(' · '),
+    mark: isReplay ? '🔁' : isGated || verdict.conclusion !== 'success' ? MARKS[verdict.conclusion] : '☑️',
+    outcome: [headlineOf(verdict.reason, isGated, isReplay), ...countFindings(report)].join(' · '),
     warnings: [...report.policyChanges.map(policyChangeSentence), ...report.weaknesses, ...weak].map(mask),
     reason: isExplained(report) || verdict.error === null ? null : mask(verdict.error),
     notes: notes.filter((note) => note !== null).map(mask),

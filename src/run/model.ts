@@ -48,12 +48,11 @@ export async function connect(
     },
   });
   if (!world.recording) return provider;
-  const { file, append } = world.recording;
   state.warn(
-    `This run is recorded in ${file}: all that the model says, arguments of structured_output included, readable by its owner only. Look at it before you share it.`,
+    `This run is recorded in ${world.recording}: all that the model says, arguments of structured_output included, readable by its owner only. Look at it before you share it.`,
   );
   const { recordRun } = await import('../replay/recorder.ts');
-  return recordRun(provider, append, task, world);
+  return recordRun(provider, world.recording, task, world);
 }
 
 /** The channel on which undici, Node's and ours, says that a request has been written. */

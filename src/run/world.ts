@@ -65,8 +65,8 @@ export interface World extends EndWorld {
   readonly privileged: boolean;
   /** The validator of a library's schema object, in addition to the schema. */
   readonly validate?: StandardValidate | null;
-  /** The file to which the model's answers are recorded, a line at a time. */
-  readonly recording?: { readonly file: string; readonly append: (line: string) => void } | null;
+  /** The file to which the model's answers are recorded, an absolute path. */
+  readonly recording?: string | null;
   /** Where the programs of the sandbox are looked up. Default: the folders of the system. */
   readonly programFolders?: readonly string[];
   /** Reads files that the user named (schema, gate, prompt), here or in another repository. */

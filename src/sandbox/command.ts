@@ -65,7 +65,7 @@ interface HeldShell {
  * must have ended before a command of the model runs, which could change it.
  * @param shell the absolute path of a shell of this machine.
  */
-export function createShell(backend: Backend, shell: string, place: 'outside' | 'inside') {
+export function holdShell(backend: Backend, shell: string, place: 'outside' | 'inside') {
   const openShell = () => (place === 'outside' ? openOutside(backend, shell) : openInside(backend, shell));
   let current: HeldShell | null = openShell();
   const forget = () => {

@@ -2,7 +2,7 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, SandboxError } from '../errors.ts';
-import { type Backend, createOutput, createShell } from './command.ts';
+import { type Backend, createOutput, holdShell } from './command.ts';
 import { buildEnvironment, scriptEnvironment } from './environment.ts';
 import { contextFolderOf, type RunScript, type Sandbox, type SandboxOptions, shellWord } from './sandbox.ts';
 import { realOrSame } from './system-root.ts';
@@ -35,8 +35,8 @@ export async function createRunner(
   const scriptStart = startFile(options, { ...scriptEnvironment(tmp), INPUT: inContext('.input') });
   await put('.start-script', `${scriptStart}\nexec 2>/dev/null\n. ${shellWord(inContext('.script'))}\n`);
 
-  const starter = createShell(backend, shell, 'outside');
-  const scriptShell = createShell(backend, shell, 'inside');
+  const starter = holdShell(backend, shell, 'outside');
+  const scriptShell = holdShell(backend, shell, 'inside');
   let last: Promise<unknown> = Promise.resolve();
   /** Two commands must not share the files by which they are passed. */
   const inTurn = <T>(task: () => Promise<T>): Promise<T> => {

@@ -40,8 +40,11 @@ export type Subtype = Row[1];
 export type ExitCode = Row[2];
 
 /** Returns what the headline says about an ending. */
-export function headlineOf(reason: Reason): string {
+export function headlineOf(reason: Reason, isGated: boolean, isReplay: boolean): string {
   const [conclusion, , , why] = ENDINGS[reason];
-  const words = { success: 'passed', failure: 'not passed', inconclusive: 'no verdict', skipped: 'skipped' };
-  return why === '' ? words[conclusion] : `${words[conclusion]}, because ${why}`;
+  // Without a gate nothing checked whether the payload is good news.
+  const success = isGated ? 'passed' : 'accepted, without a gate';
+  const words = { success, failure: 'not passed', inconclusive: 'no verdict', skipped: 'skipped' };
+  const because = why === '' ? '' : `, because ${why}`;
+  return `${words[conclusion]}${because}${isReplay ? ' (a replay, judged by no model)' : ''}`;
 }

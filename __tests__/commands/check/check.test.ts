@@ -33,20 +33,10 @@ describe('what check prints', () => {
     if (pasted !== undefined) expect((await withInputs(`${schema}\n${pasted}`)).out).not.toContain('error:');
   });
 
-  it.each([
-    [['--acton', 'x'], 'Its flags are --action, --output-format, --help.'],
-    [['--action'], '--action=ACTION'],
-    [['--output-format', 'xml'], 'check: --output-format: "xml" is not a format. Use text or json.'],
-    [['--output-format', 'text', '--output-format', 'json'], 'check: --output-format: It is given twice.'],
-  ])('refuses %j with a message of one line that gives the fix', async (argv, fix) => {
-    const { code, out, err } = await checkIn(ROOT, ...argv);
+  it('refuses another format', async () => {
+    const { code, out, err } = await checkIn(ROOT, '--output-format', 'xml');
     expect([code, out]).toEqual([52, '']);
-    expect(err).toContain(fix);
-    expect(err.trimEnd().split('\n')).toHaveLength(1);
-  });
-
-  it('has a help text', async () => {
-    expect((await checkIn(ROOT, '-h')).out).toContain('Usage: structured-agent check');
+    expect(err).toMatch(/^[^\n]*check: --output-format: "xml" is not a format\. Use text or json\.\n$/u);
   });
 
   it.each(['text', 'json'])(

@@ -4,8 +4,9 @@ import path from 'node:path';
 import { runCheck } from '../../../src/commands/check/check.ts';
 import { putFiles } from '../../support/local.ts';
 
-const all = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'check-')));
-process.on('exit', () => rmSync(all, { recursive: true, force: true }));
+/** For the tests of several files. */
+const all = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'test-')));
+process.once('exit', () => rmSync(all, { recursive: true, force: true }));
 
 /** A repository with these files. */
 export function repository(files: Readonly<Record<string, string>>): string {

@@ -107,7 +107,7 @@ describe('files that are there', () => {
   });
 
   it('are not written if the folder of one of them is a file, and the reason is that of the system', async () => {
-    const reason = '.github/workflows cannot be written: EEXIST: file already exists, mkdir';
+    const reason = `${WORKFLOW_FILE} cannot be written: EEXIST: file already exists, mkdir`;
     const { code, err } = await init(repository({ [path.dirname(WORKFLOW_FILE)]: '' }));
     expect([code, err]).toEqual([52, expect.stringContaining(reason)]);
   });
@@ -117,10 +117,7 @@ describe('arguments', () => {
   it.each([
     [['--preset', 'verdit'], 'init: --preset: "verdit" is not a preset. Did you mean verdict?'],
     [['--preset', 'verdict', '--schema'], 'init: --schema: --preset is given too. Keep one of them.'],
-    [['--model', 'a', '--model', 'a'], 'init: --model: It is given twice. Keep one of them.'],
     [['somewhere'], 'takes no "somewhere"'],
-    [['--modle', 'x'], '--model'],
-    [['--yes'], 'has no flag "--yes"'],
     [['--action', 'acme/judge'], 'init: --action: "acme/judge" does not name an action. Write OWNER'],
     [['--action', 'acme/judge@v1\n- run: x'], 'OWNER/REPOSITORY@COMMIT'],
     [['--action', 'acme/judge@${{ x }}'], 'OWNER/REPOSITORY@COMMIT'],
@@ -131,9 +128,5 @@ describe('arguments', () => {
     expect(err).toContain(fix);
     expect(err.trimEnd().split('\n')).toHaveLength(1);
     expect(readdirSync(folder)).toEqual([]);
-  });
-
-  it('-h shows the help', async () => {
-    expect((await init(fresh(), '-h')).out).toContain('Usage: structured-agent init');
   });
 });

@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderReportPage } from '../../../src/commands/report/page.ts';
 import { runReport } from '../../../src/commands/report/report.ts';
 import { createReportPage } from '../../../src/commands/report/report-page.ts';
+import { typedEnvelope } from '../../../src/envelope/envelope.ts';
 import { envelope } from '../../../src/reporters/envelope.ts';
 import { createMessages } from '../../../src/reporters/messages.ts';
 import type { Report } from '../../../src/reporters/report-types.ts';
@@ -18,7 +18,6 @@ const folder = makeFolder();
 const secrets = knowSecrets('sk-canary-1');
 const signal = new AbortController().signal;
 const same = (text: string) => text;
-const NO_SECRETS = { mask: same };
 
 const MESSAGES = { version: '0.1.0', cwd: '/w', mask: secrets.mask, secrets };
 
@@ -28,7 +27,8 @@ const WHOLE = sampleEvents
   .join('\n');
 
 function pageOf(report: Partial<Report>, transcript = WHOLE): string {
-  return renderReportPage({ envelope: envelope(sampleReport(report), same), transcript, secrets });
+  const whole = typedEnvelope(envelope(sampleReport(report), same));
+  return renderReportPage({ envelope: whole, transcript, secrets });
 }
 
 describe('the page', () => {
@@ -40,12 +40,10 @@ describe('the page', () => {
   });
 
   it.each<[string, Partial<Report>]>([
-    ['Passed', {}],
-    ['Accepted, without a gate', { gate: { status: 'none', issues: [] } }],
-    ['Not passed', { verdict: notMet }],
-    ['No verdict', unpublished('Prose only.')],
-    ['Skipped', unpublished('There is no key.', { conclusion: 'skipped' })],
-    ['Passed (a replay, judged by no model)', { replayed: true }],
+    ['passed', {}],
+    ['accepted, without a gate', { gate: { status: 'none', issues: [] } }],
+    ['no verdict, because the model gave none', unpublished('Prose only.')],
+    ['passed (a replay, judged by no model)', { replayed: true }],
   ])('is titled %s', (title, report) => {
     expect(pageOf(report)).toContain(`<title>${title} · structured-agent</title>`);
   });
@@ -67,76 +65,17 @@ describe('the page', () => {
   });
 
   it('shows a run without a transcript, and says that a payload is too long', () => {
-    const envelope = { structured_output: { text: 'x'.repeat(30_000) } };
-    const page = renderReportPage({ envelope, transcript: '', secrets });
+    const page = pageOf({ payload: { text: 'x'.repeat(30_000) } }, '');
     expect(page).toContain('Too long for this page');
     expect(page).toContain('There is no transcript of this run.');
   });
-});
 
-describe('hostile text', () => {
-  const MARKUP = [
-    '</pre></details><script>alert(1)</script>',
-    '"><img src=x onerror=alert(1)>',
-    `' onmouseover='alert(1)`,
-    '</title></style><style>*{display:none}',
-    '<a href="https://example.com">x</a>',
-    '&lt;',
-    '\u202e\u200b\0\x1b[31m',
-    '\n',
-  ];
-  const piece = fc.oneof(fc.constantFrom(...MARKUP), fc.string({ unit: 'binary' }));
-  // A text that is blank or a known word may change what is shown.
-  const hostile = fc.array(piece, { maxLength: 4 }).map((pieces) => `x${pieces.join('')}x`);
-
-  /** A page with a text in each place of the envelope and the transcript. */
-  function pageAbout(text: string): string {
-    const call = { id: 'c', name: text, target: text };
-    const entries = [
-      { type: 'run_started', model: text, provider: text, prompt: text, tools: [text] },
-      { type: 'notice', level: text, text },
-      {
-        type: 'turn_completed',
-        turn: 1,
-        message: {
-          text,
-          tool_calls: [
-            { ...call, raw_arguments: JSON.stringify({ [text]: text, list: [text] }) },
-            { id: 'd', name: text, raw_arguments: text },
-          ],
-        },
-      },
-      { type: 'tool_finished', turn: 1, call, decision: text, result: { content: text } },
-      { type: 'user_message', text },
-    ];
-    const finding = { severity: text, path: text, title: text, message: text };
-    const whole = {
-      type: 'result',
-      conclusion: text,
-      reason: text,
-      error: text,
-      model: text,
-      sandbox: text,
-      gate: { status: text, words: [text] },
-      subject: { repository: text, sha: text, pull_request: 1 },
-      structured_output: { summary: text, [text]: text, findings: [finding] },
-    };
-    const transcript = entries.map((entry) => JSON.stringify(entry)).join('\n');
-    return renderReportPage({ envelope: whole, transcript, secrets: NO_SECRETS });
-  }
-  const tagsOf = (page: string) => page.match(/<[^>]*>/gu);
-
-  it('never changes the markup, which has no scripts, links or requests', () => {
-    const plain = tagsOf(pageAbout('x'));
-    expect(plain?.join('')).toContain(`content="default-src 'none'; style-src 'sha256-`);
-    expect(plain?.join('')).not.toMatch(/<(?:script|a|img|link|iframe|form|base)\b/u);
-    fc.assert(
-      fc.property(hostile, (text) => {
-        const page = pageAbout(text);
-        expect(tagsOf(page)).toEqual(plain);
-        expect(page).not.toMatch(/[\0\x1b\u200b\u202e]/u);
-      }),
-    );
+  it('takes no text of a payload for markup', () => {
+    const text = '</pre></style><script>alert(1)</script>\u202e\0';
+    const finding = { severity: 'error', path: text, title: text, message: text };
+    const page = pageOf({ payload: { summary: text, [text]: text, findings: [finding] } });
+    expect(page).toContain('&#60;script&#62;');
+    expect(page).not.toMatch(/<script|[\0\u202e]/u);
   });
 });
 
@@ -151,11 +90,6 @@ describe('createReportPage', () => {
     for (const text of [PROSE, 'OUTPUT-CANARY ***', 'PAYLOAD ***']) expect(page).toContain(text);
     expect(page).not.toMatch(/sk-canary|NATIVE-CANARY|All 12 tests pass/u);
     expect(statSync(file).mode & 0o777).toBe(0o600);
-  });
-
-  it('fails when the page cannot be written', async () => {
-    const reporter = createReportPage({ ...MESSAGES, file: folder });
-    await expect(reporter.report?.(sampleReport(), signal)).rejects.toThrow();
   });
 });
 
@@ -182,19 +116,12 @@ describe('structured-agent report', () => {
     expect(statSync(page).mode & 0o777).toBe(0o600);
   });
 
-  it('prints its help', async () => {
-    expect(await report({}, '--help')).toMatchObject({ code: 0, out: expect.stringContaining('Usage:') });
-  });
-
   it.each<[string, Readonly<Record<string, string | null>>, string[], RegExp]>([
     ['no folder', {}, [], /Name one results folder: structured-agent report RESULTS/u],
     ['two folders', RESULT, ['results', 'b'], /Name one results folder/u],
-    ['an unknown flag', RESULT, ['results', '--nope'], /--nope.*--help/u],
-    ['a missing folder', {}, ['none'], /none\/result\.json" does not exist\. Name the results folder/u],
-    ['a folder without a result', {}, ['results'], /result\.json" does not exist/u],
+    ['a missing folder', {}, ['none'], /none\/result\.json" is not there, or .* Name the results folder/u],
     ['a result that is not JSON', { 'result.json': '{' }, ['results'], /is not the result of/u],
     ['JSON that is not a result', { 'result.json': '{"type":"x"}' }, ['results'], /is not the result of/u],
-    ['a result that cannot be read', { 'result.json': null }, ['results'], /cannot be read: .*EISDIR/u],
     ['a page that cannot be written', { ...RESULT, 'report.html': null }, ['results'], /cannot be written/u],
     ['a name with invisible characters', {}, ['\u202ex\n::error::'], /x\\n: :error: :/u],
   ])('%s ends with 52 and one line', async (_, files, argv, says) => {

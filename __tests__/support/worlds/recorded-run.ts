@@ -1,7 +1,6 @@
 /** A run against a scripted model that is recorded, and the same run replayed from the recording. */
 import path from 'node:path';
 import { readTrustedFile } from '../../../src/config/workspace-file.ts';
-import { createRecordingFile } from '../../../src/replay/recording-file.ts';
 import type { Report } from '../../../src/reporters/report-types.ts';
 import type { World } from '../../../src/run/world.ts';
 import type { Script } from '../fakes/model/server.ts';
@@ -14,7 +13,7 @@ export const file = (): string => path.join(base, 'recording.jsonl');
 /** A real run against a scripted model, recorded. */
 export async function record(script: Script, inputs: Inputs = {}, more: Partial<World> = {}) {
   await serve(script);
-  return start(config(inputs), { recording: createRecordingFile(file()), ...more });
+  return start(config(inputs), { recording: file(), ...more });
 }
 
 /** Replays the recording without a model, a key or a network. */

@@ -8,7 +8,7 @@ import { counted, quote } from '../../text/messages.ts';
 import { escapeCommands, inertLine } from '../../text/sanitize.ts';
 import { type Command, type CommandIo, type Flags, REFUSED, runCommand } from '../flags.ts';
 import { checkMerge } from './merge-job.ts';
-import { PAYLOAD, type Policy } from './outputs.ts';
+import type { Policy } from './outputs.ts';
 import { refused } from './rules.ts';
 import { checkStep } from './step.ts';
 import { checkUsage } from './usage.ts';
@@ -93,7 +93,7 @@ function asText({ files, looked, findings, schemas }: Result, errors: number): s
       `${clean(file)}:${line}:${column}: ${severity}: ${clean(message)} [${rule}]\n    fix: ${clean(fix)}\n`,
   );
   const tables = [...schemas.values()].map(({ name, outputs, bytes }) => {
-    const rows = [...outputs, PAYLOAD].map((each) => `    ${clean(each.name)} (${clean(each.type)})\n`);
+    const rows = outputs.map((each) => `    ${clean(each.name)} (${clean(each.type)})\n`);
     const shown = name.startsWith('{') ? 'inline' : clean(name);
     return `schema ${shown}, ${bytes} bytes in every request; its outputs, all empty without a verdict:\n${rows.join('')}`;
   });
@@ -107,7 +107,7 @@ function asJson({ files, findings, schemas }: Result, errors: number): string {
   const listed = [...schemas.values()].map(({ name, bytes, outputs }) => ({
     schema: name,
     bytes,
-    outputs: [...outputs, PAYLOAD].map((each) => ({ name: each.name, type: each.type })),
+    outputs: outputs.map((each) => ({ name: each.name, type: each.type })),
   }));
   const report = { ok: errors === 0, errors, warnings, files, findings, schemas: listed };
   return `${escapeCommands(JSON.stringify(report, null, 2))}\n`;

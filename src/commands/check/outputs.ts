@@ -39,13 +39,14 @@ export const CONCLUSION: Output = {
 
 export const RUN_NAMES: readonly string[] = RUN_OUTPUTS.map(({ name }) => name);
 
-/** The output of a merge, besides the payload and those about the run. */
-export const MERGED: readonly Output[] = [{ name: 'passed', type: 'boolean', ...BOOLEAN }];
+/** The outputs of a merge, besides those about the run. */
+export const MERGED: readonly Output[] = [{ name: 'passed', type: 'boolean', ...BOOLEAN }, PAYLOAD];
 
 /** A valid schema. */
 export interface Policy {
   /** As typed. */
   readonly name: string;
+  /** All but those about the run. */
   readonly outputs: readonly Output[];
   /** The size of the tool that is in every request, in bytes. */
   readonly bytes: number;
@@ -69,7 +70,7 @@ export async function readPolicy(
     for (const text of contract.warnings) report('schema', soften(refused('schema', text)));
     policy = {
       name: schema ?? 'verdict',
-      outputs: contract.outputNames.map((name) => outputOf(name, contract.schema)),
+      outputs: [...contract.outputNames.map((name) => outputOf(name, contract.schema)), PAYLOAD],
       bytes: Buffer.byteLength(JSON.stringify(structuredOutputSpec(contract.schema))),
     };
     if (gate === undefined) return policy;

@@ -118,7 +118,7 @@ function stepOf([context, id]: Path, { steps }: Job): StepNode | undefined {
 
 /** A merge has other outputs about how it ended. */
 function checkName(name: string, { part, outputs }: StepNode, report: (fault: Fault) => void): void {
-  const names = [...(outputs ?? []), PAYLOAD].map((each) => each.name).concat(RUN_NAMES);
+  const names = [...(outputs ?? []).map((each) => each.name), ...RUN_NAMES];
   const isSure = part === 'run' && (outputs !== null || name.startsWith('run-'));
   if (isSure && !names.some((each) => each.toLowerCase() === name)) report(OUTPUT.unknown(name, names));
 }
@@ -140,7 +140,7 @@ function readOf(path: Path, job: Job, workflow: Workflow): Read | null {
     return inner?.[0] === 'steps' ? readOf(inner, needed, workflow) : null;
   }
   const step = stepOf(path, job);
-  const outputs = [...(step?.outputs ?? []), PAYLOAD, CONCLUSION];
+  const outputs = [...(step?.outputs ?? [PAYLOAD]), CONCLUSION];
   const output = outputs.find((each) => each.name.toLowerCase() === name);
   return step === undefined || output === undefined ? null : { workflow, job, step, output };
 }

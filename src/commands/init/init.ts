@@ -1,6 +1,5 @@
 /** `structured-agent init`: writes a workflow that names a preset, or a schema of one's own to start from. */
-import { readFileSync } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { EXAMPLE_MODEL } from '../../config/inputs.ts';
 import { defaultPreset, presets } from '../../contract/presets.ts';
@@ -16,7 +15,7 @@ export function runInit(argv: readonly string[], io: CommandIo): Promise<number>
     const plan = readPlan(flags);
     const files = new Map([[WORKFLOW_FILE, workflowText(plan)]]);
     if (plan.preset === null) files.set(SCHEMA_FILE, `${JSON.stringify(OWN_SCHEMA, null, 2)}\n`);
-    await writeAll(io.cwd, files, flags.has('force'));
+    writeAll(io.cwd, files, flags.has('force'));
     io.stdout.write(nextSteps(plan, [...files.keys()]));
     return 0;
   });
@@ -103,28 +102,26 @@ function workflowText({ preset, model, action }: Plan): string {
  * Writes all files, or none.
  * @throws InputError if a file exists and `force` is not set, or if one cannot be written
  */
-async function writeAll(folder: string, files: ReadonlyMap<string, string>, force: boolean): Promise<void> {
-  const suffix = force ? `.${process.pid}` : '';
-  const written: string[] = [];
+function writeAll(folder: string, files: ReadonlyMap<string, string>, force: boolean): void {
+  const names = [...files.keys()];
+  const taken = names.find((name) => existsSync(path.join(folder, name)));
+  if (taken !== undefined && !force)
+    throw new InputError(
+      null,
+      `${taken} is there already, and nothing was written. Add --force to replace it.`,
+    );
+  const draftOf = (name: string) => path.join(folder, `${name}.${process.pid}`);
   let current = '';
   try {
-    for (const [name, text] of files) {
-      current = path.dirname(name);
-      await mkdir(path.join(folder, current), { recursive: true });
-      current = name;
-      await writeFile(path.join(folder, name + suffix), text, { flag: 'wx' });
-      written.push(name);
+    for (current of names) {
+      mkdirSync(path.join(folder, path.dirname(current)), { recursive: true });
+      writeFileSync(draftOf(current), files.get(current) ?? '', { flag: 'wx' });
     }
-    for (const name of force ? written.toReversed() : []) {
-      current = name;
-      await rename(path.join(folder, name + suffix), path.join(folder, name));
-    }
+    for (current of names.toReversed()) renameSync(draftOf(current), path.join(folder, current));
   } catch (error) {
-    for (const name of written) await rm(path.join(folder, name + suffix), { force: true });
+    for (const draft of names.map(draftOf).filter(existsSync)) rmSync(draft);
     if (errorCode(error) === null) throw error;
-    const isThere = errorCode(error) === 'EEXIST' && files.has(current);
-    const fix = 'is there already, and nothing was written. Add --force to replace it.';
-    throw new InputError(null, `${current} ${isThere ? fix : `cannot be written: ${messageOf(error)}.`}`);
+    throw new InputError(null, `${current} cannot be written: ${messageOf(error)}.`);
   }
 }
 

@@ -1,20 +1,19 @@
 /** Renders a run as one static page: the verdict, the findings, and the conversation turn by turn. */
 import { createHash } from 'node:crypto';
-import { evidenceOf } from '../../envelope/envelope.ts';
+import type { Envelope } from '../../envelope/envelope.ts';
 import { type Finding, readFindings } from '../../reporters/findings.ts';
-import { dollars, duration } from '../../reporters/format.ts';
+import { duration, spent } from '../../reporters/format.ts';
 import { coverageSentence, groundingSentence } from '../../reporters/sentences.ts';
-import { readUsage } from '../../text/figures.ts';
+import { headlineOf } from '../../text/endings.ts';
 import * as read from '../../text/json.ts';
 import { isObject, parseOrUndefined } from '../../text/json.ts';
-import { counted, grouped } from '../../text/messages.ts';
+import { counted } from '../../text/messages.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import type { Secrets } from '../../text/secrets.ts';
 import type { JsonObject } from '../../types.ts';
 
 export interface PageSources {
-  /** The envelope of the run, which the schema has accepted. */
-  readonly envelope: JsonObject;
+  readonly envelope: Envelope;
   /** The lines of the transcript; empty if there is none. */
   readonly transcript: string;
   readonly secrets: Pick<Secrets, 'mask'>;
@@ -54,77 +53,47 @@ ${conversationOf(transcript, show)}
 `.html;
 }
 
-function headline(envelope: JsonObject): string {
-  const isGated = read.readText(read.readObject(envelope, 'gate'), 'status') !== 'none';
-  const words = {
-    success: isGated ? 'Passed' : 'Accepted, without a gate',
-    failure: 'Not passed',
-    skipped: 'Skipped',
-    inconclusive: 'No verdict',
-  }[conclusionOf(envelope)];
-  return read.readFlag(envelope, 'replayed') ? `${words} (a replay, judged by no model)` : words;
+function headline({ gate, reason, replayed }: Envelope): string {
+  return headlineOf(reason, gate?.status !== 'none', replayed === true);
 }
 
-function conclusionOf(envelope: JsonObject) {
-  const conclusion = read.readText(envelope, 'conclusion');
-  return (['success', 'failure', 'skipped'] as const).find((each) => each === conclusion) ?? 'inconclusive';
-}
-
-function verdictOf(envelope: JsonObject, show: Show): Html {
-  const evidence = evidenceOf(envelope);
-  const issues = read.readObjects(read.readObject(envelope, 'gate'), 'issues');
+function verdictOf(envelope: Envelope, show: Show): Html {
+  const { model, num_turns, usage, total_cost_usd: costUsd, subject, evidence, gate, error } = envelope;
   const sentences = [
-    read.readText(envelope, 'error'),
-    ...issues.map((issue) => read.readText(issue, 'message')),
+    error,
+    ...(gate?.issues ?? []).map(({ message }) => message),
     coverageSentence(evidence?.coverage),
     groundingSentence(evidence),
   ];
-  return html`<section class="verdict ${conclusionOf(envelope)}">
+  const costs = [
+    model,
+    counted(num_turns, 'turn'),
+    spent({ usage, costUsd }),
+    duration(envelope.duration_ms),
+  ];
+  const origin = [
+    subject?.repository,
+    subject?.pull_request && `#${subject.pull_request}`,
+    subject?.sha,
+    `reason ${envelope.reason}`,
+    `exit code ${envelope.exit_code}`,
+    `sandbox ${envelope.sandbox}`,
+  ];
+  return html`<section class="verdict ${envelope.conclusion}">
 <h1>${headline(envelope)}</h1>
-${sentences.map((sentence) => (sentence === null ? '' : html`<p>${show(sentence)}</p>`))}
-<p class="dim">${show(costLine(envelope))}<br>${show(originLine(envelope))}</p>
+${sentences.map((sentence) => (sentence ? html`<p>${show(sentence)}</p>` : ''))}
+<p class="dim">${show(listed(costs))}<br>${show(listed(origin))}</p>
 </section>`;
 }
 
-function costLine(envelope: JsonObject): string {
-  const cost = read.readCount(envelope, 'total_cost_usd');
-  return listed([
-    read.readText(envelope, 'model'),
-    counted(read.readCount(envelope, 'num_turns') ?? 0, 'turn'),
-    tokensIn(envelope),
-    cost === null ? 'cost unknown' : dollars(cost),
-    duration(read.readCount(envelope, 'duration_ms') ?? 0),
-  ]);
-}
-
-function originLine(envelope: JsonObject): string {
-  const subject = read.readObject(envelope, 'subject');
-  const pullRequest = read.readCount(subject, 'pull_request');
-  return listed([
-    read.readText(subject, 'repository'),
-    pullRequest === null ? null : `#${pullRequest}`,
-    read.readText(subject, 'sha'),
-    `reason ${read.readText(envelope, 'reason')}`,
-    `exit code ${read.readCount(envelope, 'exit_code')}`,
-    `sandbox ${read.readText(envelope, 'sandbox')}`,
-  ]);
-}
-
-function tokensIn(entry: JsonObject): string | null {
-  const usage = readUsage(entry, 'usage');
-  return usage && `${grouped(usage.inputTokens)} tokens in, ${grouped(usage.outputTokens)} out`;
-}
-
-function listed(parts: readonly (string | null)[]): string {
+function listed(parts: readonly (string | number | null | undefined)[]): string {
   return parts.filter(Boolean).join(' · ');
 }
 
 /** The payload: its summary, its findings at the places where they were proven, and all of it as JSON. */
-function payloadOf(envelope: JsonObject, show: Show): Html | string {
-  const payload = read.findObject(envelope, 'structured_output');
-  if (payload === null) return '';
-  const findings = readFindings(payload, evidenceOf(envelope));
-  const rows = findings.map((finding) => html`<li>${findingRow(finding, show)}</li>`);
+function payloadOf({ structured_output: payload, evidence }: Envelope, show: Show): Html | string {
+  if (payload === undefined) return '';
+  const rows = readFindings(payload, evidence).map((finding) => html`<li>${findingRow(finding, show)}</li>`);
   const isShort = JSON.stringify(payload).length <= MAX_TEXT;
   const json = isShort ? JSON.stringify(payload, null, 2) : 'Too long for this page: see result.json.';
   return html`<section>
@@ -236,11 +205,12 @@ const STYLE = `
 body { margin: 2rem auto; padding: 0 1rem; max-width: 60rem; font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 h1, h2, h3, p { margin: 0.5rem 0; }
 h1 { font-size: 1.5rem; }
+h1::first-letter { text-transform: uppercase; }
 h2 { font-size: 1.2rem; margin-top: 2rem; }
 h3 { font-size: 1rem; margin-top: 1.5rem; }
 code, pre { font: 0.85rem/1.45 ui-monospace, monospace; }
 code, b, span { unicode-bidi: isolate; }
-pre, .text, .notice { white-space: pre-wrap; }
+pre, .text { white-space: pre-wrap; }
 pre { margin: 0.5rem 0; padding: 0.75rem; border-radius: 6px; background: var(--block); }
 ul { padding: 0; list-style: none; }
 li, .verdict { margin-bottom: 1.25rem; }
@@ -250,7 +220,6 @@ footer { margin-top: 3rem; }
 .verdict { padding: 0.5rem 1rem; border: 1px solid var(--dim); border-left: 6px solid var(--warn); border-radius: 6px; }
 .success { border-left-color: var(--good); }
 .failure { border-left-color: var(--bad); }
-.notice { padding-left: 0.75rem; border-left: 3px solid var(--dim); color: var(--dim); }
 .tag { padding: 0 0.4rem; border: 1px solid; border-radius: 1rem; font-size: 0.75rem; color: var(--dim); }
 .tag.error { color: var(--bad); }
 .tag.warning { color: var(--warn); }

@@ -1,4 +1,5 @@
 /** Writes the report page at the end of a run. */
+import { typedEnvelope } from '../../envelope/envelope.ts';
 import { writePrivateFile } from '../../files/private-file.ts';
 import { envelope } from '../../reporters/envelope.ts';
 import { createMessages, type MessagesOptions } from '../../reporters/messages.ts';
@@ -19,7 +20,7 @@ export function createReportPage({ file, secrets, ...options }: ReportPageOption
     name: 'report page',
     event: (event) => void lines.push(...messages(event).map((message) => JSON.stringify(message))),
     async report(report) {
-      const whole = envelope(report, secrets.mask);
+      const whole = typedEnvelope(envelope(report, secrets.mask));
       const { renderReportPage } = await loadPage();
       const page = renderReportPage({ envelope: whole, transcript: lines.join('\n'), secrets });
       writePrivateFile(file, page);

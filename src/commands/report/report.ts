@@ -1,9 +1,11 @@
 /** `structured-agent report`: makes a page of a results folder. */
-import { readFileSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import path from 'node:path';
+import { typedEnvelope } from '../../envelope/envelope.ts';
 import { readingSchema } from '../../envelope/read.ts';
-import { errorCode, InputError, messageOf } from '../../errors.ts';
+import { InputError, messageOf } from '../../errors.ts';
 import { writePrivateFile } from '../../files/private-file.ts';
+import { readBoundedText } from '../../files/read-bounded.ts';
 import { isObject, parseOrUndefined } from '../../text/json.ts';
 import { quote } from '../../text/messages.ts';
 import { type Command, type CommandIo, runCommand } from '../flags.ts';
@@ -33,32 +35,22 @@ async function writePage([named, second]: readonly string[], cwd: string): Promi
   if (named === undefined || second !== undefined)
     throw new InputError(null, 'Name one results folder: structured-agent report RESULTS.');
   const folder = path.resolve(cwd, named);
-  const result = path.join(folder, 'result.json');
-  const text = readWhole(result);
-  const envelope = parseOrUndefined(text ?? '');
+  const read = (file: string) => readBoundedText(path.join(folder, file), Number.MAX_SAFE_INTEGER) ?? '';
+  const envelope = parseOrUndefined(read('result.json'));
   if (!isObject(envelope) || !(await readingSchema()).validate(envelope).ok) {
-    const problem = text === null ? 'does not exist' : 'is not the result of a run';
-    throw new InputError(null, `${quote(result)} ${problem}. Name the results folder of a run.`);
+    const result = quote(path.join(folder, 'result.json'));
+    const fix = 'Name the results folder of a run.';
+    throw new InputError(null, `${result} is not there, or is not the result of a run. ${fix}`);
   }
-  const transcript = readWhole(path.join(folder, 'transcript.jsonl')) ?? '';
   const page = path.join(realpathSync(folder), 'report.html');
   try {
     const { renderReportPage } = await loadPage();
+    const sources = { envelope: typedEnvelope(envelope), transcript: read('transcript.jsonl') };
     // The texts in a results folder are masked already.
     const secrets = { mask: (text: string) => text };
-    writePrivateFile(page, renderReportPage({ envelope, transcript, secrets }));
+    writePrivateFile(page, renderReportPage({ ...sources, secrets }));
   } catch (cause) {
     throw new InputError(null, `${quote(page)} cannot be written: ${messageOf(cause)}.`, { cause });
   }
   return page;
-}
-
-/** Returns the text of a file; null if there is none. */
-function readWhole(file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    if (['ENOENT', 'ENOTDIR'].includes(errorCode(cause) ?? '')) return null;
-    throw new InputError(null, `${quote(file)} cannot be read: ${messageOf(cause)}.`, { cause });
-  }
 }
