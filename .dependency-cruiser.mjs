@@ -151,7 +151,7 @@ export default {
         pathNot: [
           '^src/commands/(report/|flags\\.ts$)',
           FILES,
-          '^src/(reporters/(messages|envelope|sentences|format|findings)|envelope/(envelope|read))\\.ts$',
+          '^src/(reporters/(messages|envelope|sentences|findings)|envelope/(envelope|read))\\.ts$',
           LEAVES,
         ],
       },

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { writeResultFile } from '../src/reporters/envelope.ts';
 import { createTranscript } from '../src/reporters/messages.ts';
 import { stepOutputs, writeOutputs } from '../src/reporters/outputs.ts';
-import { createSummary } from '../src/reporters/summary.ts';
+import { createSummary } from '../src/reporters/page.ts';
 import type { JsonObject } from '../src/types.ts';
 import { processesWith } from './sandbox/world.ts';
 import { testAll } from './support/all.ts';
@@ -125,8 +125,8 @@ async function fuzz(given: Inputs, script: readonly Reply[]) {
     environment: { PATH: process.env['PATH'], HOME: folder },
     results: folder,
     openReporters: async () => [
-      createTranscript({ file: place('transcript.jsonl'), version: '0', cwd: folder, mask: secrets.mask }),
-      createSummary({ file: place('summary.md'), secrets, serverUrl: null, name: null, help: 'docs' }),
+      createTranscript(place('transcript.jsonl'), { version: '0', cwd: folder, mask: secrets.mask }),
+      createSummary(place('summary.md'), { secrets, serverUrl: null, name: null, help: 'docs' }),
     ],
     writeEnvelope: (finished) => writeResultFile(finished, secrets),
     writeOutputs: (finished) => writeOutputs(place('outputs'), stepOutputs(finished).outputs),

@@ -9,7 +9,6 @@ import { ADVANCED_INPUTS, INPUTS, type Input, MAIN_INPUTS } from '../src/config/
 import { MERGE_INPUTS } from '../src/merge/config.ts';
 import { MERGE_RUN_OUTPUTS } from '../src/merge/report.ts';
 import { RUN_OUTPUTS } from '../src/reporters/outputs.ts';
-import type { RunOutput } from '../src/reporters/report-types.ts';
 import { type Conclusion, ENDINGS } from '../src/text/endings.ts';
 
 /** A file that is made from a table. */
@@ -46,8 +45,8 @@ export const MERGE_OUTPUTS: Readonly<Record<string, string>> = {
   ...describeOutputs(MERGE_RUN_OUTPUTS),
 };
 
-function describeOutputs(outputs: readonly RunOutput[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(outputs.map(({ name, description }) => [name, description]));
+function describeOutputs(outputs: typeof RUN_OUTPUTS): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(outputs).map(([name, { description }]) => [name, description]));
 }
 
 function makeAction(): string {

@@ -12,7 +12,7 @@ async function statusOf(report: Report) {
   const statuses: (StatusText & { judged?: string | null })[] = [];
   const set = async (status: StatusText, judged?: string | null) =>
     statuses.push({ ...status, ...(judged === undefined ? {} : { judged }) }) > 0;
-  await createCommitStatus({ ...VIEW, set }).report?.(report, signal);
+  await createCommitStatus(set, VIEW).report?.(report, signal);
   expect(statuses).toHaveLength(1);
   return statuses[0];
 }
@@ -52,15 +52,11 @@ describe('the commit status', () => {
 
   it('is reset to pending when the agent starts, before the verdict is set', async () => {
     const states: string[] = [];
-    const reporter = createCommitStatus({
-      ...VIEW,
-      async set({ state }) {
-        // The first request is the slower one.
-        for (let turns = 0; state === 'pending' && turns < 20; turns++) await Promise.resolve();
-        states.push(state);
-        return true;
-      },
-    });
+    const reporter = createCommitStatus(async ({ state }) => {
+      // The first request is the slower one.
+      for (let turns = 0; state === 'pending' && turns < 20; turns++) await Promise.resolve();
+      return states.push(state) > 0;
+    }, VIEW);
     for (const event of sampleEvents) reporter.event?.(event);
     await reporter.report?.(sampleReport(), signal);
     expect(states).toEqual(['pending', 'success']);
@@ -71,17 +67,17 @@ describe('the commit status', () => {
     ['while it is at work', sampleEvents, 'pending'],
   ] as const)('is set once, and not to success, after a signal %s', async (_, events, expected) => {
     const states: string[] = [];
-    const reporter = createCommitStatus({ ...VIEW, set: async ({ state }) => states.push(state) > 0 });
+    const reporter = createCommitStatus(async ({ state }) => states.push(state) > 0, VIEW);
     for (const event of events) reporter.event?.(event);
     await reporter.report?.(sampleReport(unpublished('Cancelled.')), AbortSignal.abort());
     expect(states).toEqual([expected]);
   });
 
   it('fails once, at the end, if GitHub refuses it or there is no commit', async () => {
-    const refused = createCommitStatus({ ...VIEW, set: () => Promise.reject(new Error('403')) });
+    const refused = createCommitStatus(() => Promise.reject(new Error('403')), VIEW);
     for (const event of sampleEvents) refused.event?.(event);
     await expect(refused.report?.(sampleReport(), signal)).rejects.toThrow('403');
-    const nowhere = createCommitStatus({ ...VIEW, set: async () => false });
+    const nowhere = createCommitStatus(async () => false, VIEW);
     await expect(nowhere.report?.(sampleReport(), signal)).rejects.toThrow('about no commit');
   });
 });

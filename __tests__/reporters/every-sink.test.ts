@@ -4,26 +4,22 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { PassThrough } from 'node:stream';
-import { text as readAll } from 'node:stream/consumers';
+import { Writable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createReportPage } from '../../src/commands/report/report-page.ts';
 import { describeMerge } from '../../src/merge/report.ts';
 import { createAnnotations } from '../../src/reporters/annotations.ts';
-import { createComment } from '../../src/reporters/comment.ts';
 import { createCommitStatus } from '../../src/reporters/commit-status.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
-import type { SourcePlace } from '../../src/reporters/findings.ts';
-import { createLiveLog } from '../../src/reporters/live-log.ts';
+import { createLiveLog, createProgress } from '../../src/reporters/live-log.ts';
 import type { Log } from '../../src/reporters/log.ts';
 import { createTranscript } from '../../src/reporters/messages.ts';
 import { formatOutputs, stepOutputs } from '../../src/reporters/outputs.ts';
-import { createProgress } from '../../src/reporters/progress.ts';
-import type { Report, Reporter } from '../../src/reporters/report-types.ts';
+import { createComment, createSummary } from '../../src/reporters/page.ts';
+import type { Report, Reporter, SourcePlace, StatusText } from '../../src/reporters/report-types.ts';
 import { createSarif } from '../../src/reporters/sarif.ts';
 import { createStdout, type OutputFormat } from '../../src/reporters/stdout.ts';
-import { createSummary } from '../../src/reporters/summary.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { sampleMerged } from '../merge/sample-merged.ts';
 import { legVote } from '../merge/votes.ts';
@@ -114,82 +110,70 @@ const eventsOf = ([text = '', ...others]: readonly string[]) => [
   ),
 ];
 
-/** The events of a run, and its report. */
-async function hear(reporter: Reporter, texts: readonly string[], report: Report): Promise<void> {
-  for (const event of eventsOf(texts)) reporter.event?.(event);
-  await reporter.report?.(report, new AbortController().signal);
+/** Where a reporter writes, besides its file. */
+interface Place {
+  readonly log: Log;
+  readonly write: (text: string) => void;
+  /** The name of the check. */
+  readonly name: string;
 }
 
-function inFile(make: (text: string) => Reporter, reportOf = said): Sink {
+/** What a reporter writes of the events of a run, and of its report. */
+function reported(make: (place: Place) => Reporter, reportOf = said): Sink {
   return async (...texts) => {
+    const { log, text } = captureLog(secrets);
+    let written = '';
+    const write = (part: string) => {
+      written += part;
+    };
     writeFileSync(options.file, '');
-    await hear(make(texts[0] ?? ''), texts, reportOf(texts));
-    return readFileSync(options.file, 'utf8');
+    const reporter = make({ log, write, name: texts[0] ?? '' });
+    for (const event of eventsOf(texts)) reporter.event?.(event);
+    await reporter.report?.(reportOf(texts), new AbortController().signal);
+    return readFileSync(options.file, 'utf8') + text() + written;
   };
 }
 
-function inLog(write: (log: Log, text: string) => void): Sink {
+function logged(put: (log: Log, text: string) => void): Sink {
   return async (...texts) => {
     const { log, text } = captureLog(secrets);
-    for (const each of texts) write(log, each);
+    for (const each of texts) put(log, each);
     return text();
   };
 }
 
-function reportedInLog(make: (log: Log) => Reporter): Sink {
-  return async (...texts) => {
-    const { log, text } = captureLog(secrets);
-    await hear(make(log), texts, said(texts));
-    return text();
-  };
-}
+/** A line for each text. */
+const lines =
+  (line: (text: string) => Promise<string>): Sink =>
+  async (...texts) =>
+    (await Promise.all(texts.map(line))).join('\n');
 
 function onStdout(format: OutputFormat): Sink {
-  return async (...texts) => {
-    const stream = new PassThrough();
-    const stdout = createStdout({ ...options, stream, format });
-    for (const event of eventsOf(texts)) stdout.reporter.event?.(event);
-    await stdout.writeOutputs(published(texts));
-    return readAll(stream.end());
-  };
+  return reported(({ write }) => {
+    const stream = new Writable({ write: (chunk, _, done) => done(void write(String(chunk))) });
+    const { reporter, writeOutputs } = createStdout(stream, format, options);
+    return { ...reporter, report: writeOutputs };
+  }, published);
 }
 
-const comment: Sink = async (...texts) => {
-  let body = '';
-  const write = async (written: { readonly body: string }) => {
-    body = written.body;
-    return 'created' as const;
-  };
-  const name = texts[0] ?? '';
-  const given = { key: 'k', mode: 'always', write, notice: () => undefined } as const;
-  await hear(createComment({ ...facts, ...given, name, locate }), texts, said(texts));
-  return body;
-};
+const comment = reported(({ write, name }) =>
+  createComment({
+    ...{ ...facts, name, locate, key: 'k', mode: 'always', notice: () => undefined },
+    async write({ body }) {
+      write(body);
+      return 'created';
+    },
+  }),
+);
 
-async function status(...texts: string[]): Promise<string> {
-  const lines: string[] = [];
-  for (const text of texts) {
-    const set = async ({ description }: { readonly description: string }) => lines.push(description) > 0;
-    await createCommitStatus({ ...facts, set }).report?.(ofProse([text]), new AbortController().signal);
-  }
-  return lines.join('\n');
-}
+const status = reported(({ write }) => {
+  const set = async ({ description }: StatusText) => write(description) === undefined;
+  return createCommitStatus(set, facts);
+}, ofProse);
 
-async function progress(...texts: string[]): Promise<string> {
-  let written = '';
-  const write = (part: string) => {
-    written += part;
-  };
-  for (const level of ['summary', 'full'] as const) {
-    const { reporter, warn, conclude } = createProgress({ write, quiet: false, level, secrets });
-    await hear(reporter, texts, said(texts));
-    for (const text of texts) warn(text);
-    await conclude(said(texts));
-  }
-  return written;
-}
-
-const live = (level: 'summary' | 'full') => reportedInLog((log) => createLiveLog({ ...facts, log, level }));
+const live = (level: 'summary' | 'full') => reported(({ log }) => createLiveLog(log, level, facts));
+const progress = (level: 'turns' | 'full') =>
+  reported(({ write }) => createProgress(write, level, secrets).reporter);
 
 const outputs: Sink = async (...texts) => {
   const payload: JsonObject = { passed: false, summary: texts.join('\n'), list: texts };
@@ -253,35 +237,36 @@ const outputFile: Kind = {
 
 const annotated = ['warning', 'error'];
 const sinks: readonly (readonly [string, Sink, Kind])[] = [
-  ['the job summary', inFile((name) => createSummary({ ...facts, ...options, name, locate })), markdown],
+  [
+    'the job summary',
+    reported(({ name }) => createSummary(options.file, { ...facts, name, locate })),
+    markdown,
+  ],
   [
     'the summary of a merge',
-    inFile((name) => createSummary({ ...facts, ...options, name }), merged),
+    reported(({ name }) => createSummary(options.file, { ...facts, name }), merged),
     markdown,
   ],
   ['the comment', comment, markdown],
-  ['the commit status', status, { batch: 40, wrong: (text) => text.match(ACTIVE) ?? [] }],
-  ['lines of the log', inLog((log, text) => log.info(text)), logText()],
-  ['annotations', inLog((log, text) => log.error(text, { title: text, file: text })), logText('error')],
-  ['blocks of the log', inLog((log, text) => log.group(text, text)), logText('group', 'endgroup')],
+  ['the commit status', lines(status), { batch: 40, wrong: (text) => text.match(ACTIVE) ?? [] }],
+  ['lines of the log', logged((log, text) => log.info(text)), logText()],
+  ['annotations', logged((log, text) => log.error(text, { title: text, file: text })), logText('error')],
+  ['blocks of the log', logged((log, text) => log.group(text, text)), logText('group', 'endgroup')],
   ['the live log', live('summary'), logText(...annotated)],
   ['the whole live log', live('full'), logText(...annotated, 'group', 'endgroup')],
   [
     'the annotations of findings',
-    reportedInLog((log) => createAnnotations({ log, locate, elsewhere: 'x' })),
+    reported(({ log }) => createAnnotations(log, locate, 'x')),
     logText(...annotated),
   ],
-  ['progress on stderr', progress, plainText],
-  ['the report page', inFile(() => createReportPage(options), published), html],
+  ['progress on stderr', progress('turns'), plainText],
+  ['the whole progress on stderr', progress('full'), plainText],
+  ['the report page', reported(() => createReportPage(options), published), html],
   ['the outputs', outputs, outputFile],
-  ['the SARIF file', inFile(() => createSarif({ ...options, locate, informationUri: null })), jsonLines],
-  ['the transcript', inFile(() => createTranscript(options)), jsonLines],
+  ['the SARIF file', reported(() => createSarif({ ...options, locate })), jsonLines],
+  ['the transcript', reported(() => createTranscript(options.file, options)), jsonLines],
   ['the envelope of a verdict', async (...texts) => json(published(texts)), jsonLines],
-  [
-    'the envelope of prose',
-    async (...texts) => texts.map((text) => json(ofProse([text]))).join('\n'),
-    jsonLines,
-  ],
+  ['the envelope of prose', lines(async (text) => json(ofProse([text]))), jsonLines],
   ['the envelope of a merge', async (...texts) => json({ ...merged(texts), payload: null }), jsonLines],
   ['text on stdout', onStdout('text'), stdoutLines],
   ['an object on stdout', onStdout('object'), stdoutLines],

@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import {
   type Finding,
+  gravityOf,
   locationOfRow,
   placeFindings,
   readFindings,
-  severityOf,
-  weighFindings,
 } from '../../src/reporters/findings.ts';
+import { findingsToShow } from '../../src/reporters/places.ts';
 import type { Evidence, FindingEvidence } from '../../src/reporters/report-types.ts';
 import { viewOf } from '../../src/reporters/view.ts';
 import type { JsonObject } from '../../src/types.ts';
+import { sampleReport } from './sample-report.ts';
 
 const at = (path: string, line: number | null = null, endLine: number | null = null) => ({
   path,
@@ -35,8 +36,8 @@ const unproven: FindingEvidence = { path: 'src/a.ts', line: 3, grounding: 'unpro
 
 describe('readFindings', () => {
   const code = { path: 'a.js', line: 4, end_line: 6, title: 't', message: 'm' };
-  const bare = { securityScore: null, place: null, title: null, isKind: true };
-  const high = { severity: 'error', securityScore: 8, place: at('a.js', 4, 6), isKind: true } as const;
+  const bare = { score: 0, place: null, title: null, isKind: true };
+  const high = { severity: 'error', score: 8, place: at('a.js', 4, 6), isKind: true } as const;
   it.each<[string, JsonObject, Omit<Finding, 'row' | 'isDoubted'>]>([
     [
       'findings',
@@ -110,15 +111,15 @@ it.each<[JsonObject, ReturnType<typeof at> | null]>([
 });
 
 it.each([
-  ['error', { error: null, blocker: null, Critical: 9.5, HIGH: 8 }],
-  ['warning', { warning: null, major: null, ' medium': 5.5, moderate: 5.5 }],
-  ['note', { note: null, info: null, minor: null, low: 2 }],
-  [undefined, { purple: null, constructor: null }],
+  ['error', { error: 0, blocker: 0, Critical: 9.5, HIGH: 8 }],
+  ['warning', { warning: 0, major: 0, ' medium': 5.5, moderate: 5.5 }],
+  ['note', { note: 0, info: 0, minor: 0, low: 2 }],
+  [undefined, { purple: 0, constructor: 0 }],
 ])('a severity %s comes from the words and scores %o', (severity, words) => {
-  for (const [word, securityScore] of Object.entries(words)) {
+  for (const [word, score] of Object.entries(words)) {
     const [finding] = readFindings({ findings: [{ severity: word, message: 'm' }] });
-    expect(finding).toMatchObject({ severity: severity ?? 'warning', securityScore });
-    expect(severityOf(word)).toBe(severity);
+    expect(finding).toMatchObject({ severity: severity ?? 'warning', score });
+    expect(gravityOf({ severity: word })?.severity).toBe(severity);
   }
 });
 
@@ -156,14 +157,14 @@ describe('a payload', () => {
 
 it('findings that a merge has outvoted are notes and come last; a payload cannot say so itself', () => {
   const payload = payloadOf(row({ severity: 'critical', outvoted: true }), row({ severity: 'low' }));
-  const minor = { isMinor: (each: JsonObject) => each['outvoted'] === true, remark: 'Outvoted.' };
-  const words = (more: { readonly minor?: typeof minor }) =>
-    weighFindings({ payload, view: { show: viewOf, outputs: [], ...more } }).map(
-      ({ severity, securityScore, message }) => [severity, securityScore, message],
-    );
-  expect(words({ minor })).toEqual([
+  const words = (more: { readonly outvoted?: string }) =>
+    findingsToShow(
+      sampleReport({ payload, view: { show: viewOf, outputs: {}, ...more } }),
+      (place) => place,
+    ).map(({ severity, score, message }) => [severity, score, message]);
+  expect(words({ outvoted: 'Outvoted.' })).toEqual([
     ['note', 2, 'No.'],
-    ['note', null, 'Outvoted.\nNo.'],
+    ['note', 0, 'Outvoted.\nNo.'],
   ]);
   expect(words({})).toEqual([
     ['error', 9.5, 'No.'],

@@ -1,8 +1,7 @@
 /** The log of the action and the progress of the command line, which show the same events. */
 import { describe, expect, it } from 'vitest';
-import { createLiveLog } from '../../src/reporters/live-log.ts';
-import { createProgress, type ProgressOptions } from '../../src/reporters/progress.ts';
-import type { RunEvent } from '../../src/reporters/report-types.ts';
+import { createLiveLog, createProgress } from '../../src/reporters/live-log.ts';
+import type { Report, RunEvent } from '../../src/reporters/report-types.ts';
 import { captureLog, knowSecrets } from '../support/surroundings.ts';
 import { sampleEvents } from './sample-events.ts';
 import { sampleReport, unpublished, VIEW } from './sample-report.ts';
@@ -11,7 +10,7 @@ const secrets = knowSecrets('sk-canary-1');
 
 function logged(level: 'summary' | 'full', events: readonly RunEvent[]): string {
   const { log, text } = captureLog(secrets);
-  const live = createLiveLog({ ...VIEW, log, level });
+  const live = createLiveLog(log, level, VIEW);
   for (const event of events) live.event?.(event);
   return text();
 }
@@ -40,48 +39,45 @@ describe('the log of a run', () => {
       `  ${line}\n`,
     );
   });
-
-  it('shows a one-line error once, also at level full', () => {
-    const result = { ...failed.result, content: 'There is no such file.\n' };
-    expect(logged('full', [{ ...failed, result }])).toMatch(/^ {2}✗ read_file .* There is no such file\.\n$/);
-  });
 });
 
 describe('progress', () => {
-  function open(changes: Partial<Pick<ProgressOptions, 'quiet' | 'level'>> = {}) {
+  function open(level: 'turns' | 'full' | null) {
     let text = '';
     const write = (part: string) => {
       text += part;
     };
-    const progress = createProgress({ write, secrets, quiet: false, level: 'summary', ...changes });
-    for (const event of sampleEvents) progress.reporter.event?.(event);
-    return { progress, text: () => text };
+    const { reporter, warn } = createProgress(write, level, secrets);
+    for (const event of sampleEvents) reporter.event?.(event);
+    const conclude = (changes: Partial<Report>) =>
+      reporter.report?.(sampleReport(changes), new AbortController().signal);
+    return { warn, conclude, text: () => text };
   }
 
   it('is a line for each turn, and the verdict', async () => {
-    const { progress, text } = open();
-    await progress.conclude(sampleReport({ gate: { status: 'none', issues: [] } }));
+    const { conclude, text } = open('turns');
+    await conclude({ gate: { status: 'none', issues: [] } });
     await expect(text()).toMatchFileSnapshot('../golden/log/progress.txt');
   });
 
   it('has text and tool output line by line at level full, masked', () => {
-    expect(open({ level: 'full' }).text()).toContain(
+    expect(open('full').text()).toContain(
       'output of shell\n  | OUTPUT-CANARY ***\n  | : :endgroup: :\n  | [exit code 1]\n',
     );
   });
 
   it('in quiet mode is the sentence of a failure only, in one line', async () => {
-    const { progress, text } = open({ quiet: true });
-    progress.warn('a warning');
-    await progress.conclude(sampleReport());
+    const { warn, conclude, text } = open(null);
+    warn('a warning');
+    await conclude({});
     expect(text()).toBe('');
-    await progress.conclude(sampleReport(unpublished('The model\ngave up.')));
+    await conclude(unpublished('The model\ngave up.'));
     expect(text()).toBe('structured-agent: The model gave up.\n');
   });
 
   it('keeps the line breaks of a stack trace', () => {
-    const { progress, text } = open();
-    progress.warn('TypeError: x\n    at y\n');
+    const { warn, text } = open('turns');
+    warn('TypeError: x\n    at y\n');
     expect(text()).toContain('warning: TypeError: x\nwarning:     at y\n');
   });
 });

@@ -1,8 +1,7 @@
 import * as core from '@actions/core';
 import { describe, expect, it } from 'vitest';
-import { createLog, maskCommands } from '../../src/reporters/log.ts';
-import { createSecrets } from '../../src/text/secrets.ts';
-import { redirect, writeCommands } from '../support/fakes/runner/commands.ts';
+import { maskCommands } from '../../src/reporters/log.ts';
+import { redirect } from '../support/fakes/runner/commands.ts';
 import { parseLog } from '../support/fakes/runner/runner.ts';
 import { captureLog, knowSecrets } from '../support/surroundings.ts';
 
@@ -19,23 +18,6 @@ describe('a block', () => {
     expect(text()).toBe(
       '::group::title\n::stop-commands::token-0\n  | a\tb\n  | std: :string ## [x] ## [y]\n  |\n  | end\n::token-0::\n::endgroup::\n',
     );
-  });
-
-  it('gets another stop-commands token when it contains the first, in any case', () => {
-    const { log, text } = openLog();
-    log.group('title', 'TOKEN-0 x');
-    expect(text()).toContain('::stop-commands::token-0token-1\n  | TOKEN-0 x\n::token-0token-1::\n');
-  });
-
-  it('closes stop-commands and the group when writing fails', () => {
-    const written: string[] = [];
-    const core = writeCommands((text) => {
-      written.push(text);
-      if (text.includes('boom')) throw new RangeError('disk full');
-    });
-    const log = createLog({ core, secrets: createSecrets(), token: () => 'tok' });
-    expect(() => log.group('title', 'boom')).toThrow(RangeError);
-    expect(written.slice(2)).toEqual(['::tok::\n', '::endgroup::\n']);
   });
 
   it('has its secrets masked, also when cleaning joins them or they span lines', () => {
@@ -60,15 +42,6 @@ describe('an annotation', () => {
     expect(parseLog(text())).toEqual([
       { name: 'notice', properties: { file }, data: `${'x'.repeat(3_999)}…` },
     ]);
-  });
-
-  it('is counted by its level', () => {
-    const { log } = openLog();
-    log.error('e');
-    log.warning('w');
-    log.warning('w');
-    log.info('::warning::no');
-    expect([log.annotated('error'), log.annotated('warning'), log.annotated('notice')]).toEqual([1, 2, 0]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cell, code, fence, inline, prose } from '../../src/reporters/markdown.ts';
+import { cell, code, inline, jsonBlock, prose } from '../../src/reporters/markdown.ts';
 import { proseOf, render, sparks, tagsOf } from '../support/texts/gfm.ts';
 
 /** The visible text without the invisible characters that prevent links. */
@@ -73,14 +73,10 @@ describe('cell', () => {
   });
 });
 
-describe('fence', () => {
-  it('escapes bot commands for readers of the raw text', () => {
-    expect(fence('/deploy\n  /merge a/b', '')).toBe('```\n\u200b/deploy\n  \u200b/merge a/b\n```');
-  });
-
-  it('is longer than any fence in it', () => {
-    expect(tagsOf(render(`${fence('a\n````\n`````b', 'json')}\n\nend`))).toEqual(['pre', 'code', 'p']);
-  });
+it('a block of JSON is longer than any fence in it, and has no marker of a comment', () => {
+  const block = jsonBlock('"a\n````\n`````b <!-- x"');
+  expect(block).toContain('\\u003c!-- x');
+  expect(tagsOf(render(`${block}end`))).toEqual(['pre', 'code', 'p']);
 });
 
 it('code is one element, and nothing for nothing', () => {

@@ -45,7 +45,7 @@ describe('the messages of a run', () => {
 describe('the transcript', () => {
   it('P3 has one line for each message, without the payload, for the owner only', async () => {
     const file = path.join(folder, 'new', 'transcript.jsonl');
-    const transcript = createTranscript({ file, ...options });
+    const transcript = createTranscript(file, options);
     for (const event of sampleEvents) transcript.event?.(event);
     await transcript.report?.(sampleReport({ payload: { a: 'PAYLOAD-CANARY' } }), signal);
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
@@ -54,7 +54,7 @@ describe('the transcript', () => {
   });
 
   it('reports a file that cannot be written once, at the end', async () => {
-    const transcript = createTranscript({ file: folder, ...options });
+    const transcript = createTranscript(folder, options);
     for (const event of sampleEvents) transcript.event?.(event);
     await expect(transcript.report?.(sampleReport(), signal)).rejects.toThrow();
   });

@@ -2,12 +2,15 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { commitPage, lineLink, runPage, urlPath } from '../../src/reporters/links.ts';
 import {
+  commitPage,
   createLocator,
   findCheckout,
+  lineLink,
   locateByEvidence,
   resolveFindings,
+  runPage,
+  urlPath,
 } from '../../src/reporters/places.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
 import { sampleReport } from './sample-report.ts';
@@ -20,7 +23,7 @@ const place = (path: string, line: number | null = null, endLine: number | null 
   endLine,
 });
 const locator = ({ root }: Workspace, workingDirectory = '.', changed: readonly string[] = []) =>
-  createLocator({ workspace: root, workingDirectory, changed: new Set(changed) });
+  createLocator(root, workingDirectory, new Set(changed));
 const pathIn = (workspace: Workspace, from: string, written: string, changed: readonly string[] = []) =>
   locator(workspace, from, changed)(place(written))?.path ?? null;
 

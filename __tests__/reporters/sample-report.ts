@@ -1,11 +1,10 @@
 /** The report of a finished run; each test changes the fields that it is about. */
-import type { Report } from '../../src/reporters/report-types.ts';
-import type { ViewOptions } from '../../src/reporters/view.ts';
+import type { Report, ViewFacts } from '../../src/reporters/report-types.ts';
 import type { Verdict } from '../../src/types.ts';
 import { knowSecrets } from '../support/surroundings.ts';
 
 /** How the reports of these tests are shown. */
-export const VIEW: ViewOptions = {
+export const VIEW: ViewFacts = {
   secrets: knowSecrets('sk-canary_0123'),
   name: 'CI / review',
   serverUrl: 'https://github.com',

@@ -1,7 +1,6 @@
 /** Sample reports: verdicts, endings without a verdict, merges. Golden files contain their rendering. */
 import { InputError, MissingKeyError } from '../../src/errors.ts';
-import { commentBody } from '../../src/reporters/comment.ts';
-import { renderPage } from '../../src/reporters/page.ts';
+import { commentBody, renderPage } from '../../src/reporters/page.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { viewOf } from '../../src/reporters/view.ts';
 import { type Ending, verdictOf } from '../../src/run/endings.ts';
@@ -66,8 +65,6 @@ const message =
 
 /** The reports by name. */
 export const sampleReports: Readonly<Record<string, Report>> = {
-  accepted: sampleReport({ gate: { status: 'met', issues: [] }, turnCount: 6, durationMs: 52_340 }),
-  'no-findings': sampleReport({ payload: { passed: true, summary: 'All 12 tests pass.', findings: [] } }),
   'gate-not-met': gateFails(
     {
       passed: false,
@@ -102,47 +99,30 @@ export const sampleReports: Readonly<Record<string, Report>> = {
       scratch: 'overlay',
     },
   ),
-  'custom-schema': sampleReport({
-    gate: { status: 'none', issues: [] },
-    payload: {
+  'custom-schema': gateFails(
+    {
       risk: 'medium',
-      score: 0.72,
+      score: 3,
       reviewers: ['alice', 'bob'],
       labels: [],
       owner: null,
       licence: { spdx: 'MIT', copyleft: false },
       notes: 'One line.\nAnother line with a_snake_case name and src/__init__.py.',
     },
-    repaired: { kind: 'unwrapped', key: 'output' },
-    weaknesses: [
-      "sandbox: off. The agent's commands run as the step itself and can read its keys; trusted repositories only.",
-      'shell-network: on. What the agent reads it can send anywhere.',
-    ],
-    isolation: 'none',
-    costUsd: null,
-  }),
-  'judge-changed': gateFails(
-    { score: 3, summary: 'The tests pass, because the failing one was taken out.' },
     {
+      repaired: { kind: 'unwrapped', key: 'output' },
+      weaknesses: ['shell-network: on. What the agent reads it can send anywhere.'],
       policyChanges: [
         { what: 'schema', path: '.github/verdict.schema.json', applied: true },
         { what: 'workflow', path: '.github/workflows/review.yml', applied: true },
       ],
+      isolation: 'none',
+      costUsd: null,
     },
     {
       status: 'not_met',
       issues: [{ path: '/score', keyword: 'minimum', message: '`/score` must be 8 or more, is 3' }],
     },
-  ),
-  hostile: gateFails(
-    {
-      passed: false,
-      summary: EVIL,
-      [EVIL]: EVIL,
-      findings: [{ severity: 'error', path: EVIL, line: 1, message: EVIL }],
-      list: [EVIL, 1, null],
-    },
-    { model: EVIL, weaknesses: [EVIL] },
   ),
   'plain-text': ended({
     kind: 'plain_text',
@@ -157,7 +137,6 @@ export const sampleReports: Readonly<Record<string, Report>> = {
     },
     { ...unstarted, model: '', provider: '', results: null },
   ),
-  replayed: sampleReport({ replayed: true }),
   skipped: ended(
     {
       kind: 'failed',
@@ -217,7 +196,8 @@ export const sampleReports: Readonly<Record<string, Report>> = {
 
 /** A report as Markdown: as a job summary, and as the comment of a pull request. */
 export function renderSample(report: Report, kind: 'summary' | 'comment'): string {
-  return kind === 'summary'
-    ? renderPage(viewOf(report, sampleView), { bytes: 1024 * 1024, open: 50 })
-    : commentBody(report, sampleView);
+  const { subject } = report;
+  return kind === 'summary' || subject === null
+    ? renderPage(viewOf(report, sampleView), 1024 ** 2)
+    : commentBody(report, subject, sampleView);
 }

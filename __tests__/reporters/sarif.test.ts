@@ -4,15 +4,13 @@ import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createLocator } from '../../src/reporters/places.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { createSarif } from '../../src/reporters/sarif.ts';
 import type { JsonObject } from '../../src/types.ts';
-import { knowSecrets } from '../support/surroundings.ts';
+import { knowSecrets, makeFolder } from '../support/surroundings.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
-import { workspaces } from './workspace-world.ts';
 
-const make = workspaces();
+const folder = makeFolder();
 const FINDING = { severity: 'error', path: 'src/a.js', line: 2, message: 'm' };
 
 const published = new URL('../fixtures/sarif-schema-2.1.0.json', import.meta.url);
@@ -22,18 +20,17 @@ const ajv = new Ajv({ strict: false, allErrors: true, unicodeRegExp: false });
 formats.default(ajv);
 const validate = ajv.compile(schema);
 
-/** A reporter of a workspace whose `sub` is the checkout. */
+let count = 0;
+
+/** A reporter with a file of its own. */
 function open() {
-  const workspace = make();
-  workspace.checkout('sub');
-  workspace.write('sub/src/a.js', 'x\n'.repeat(6));
-  const file = path.join(workspace.root, 'out.sarif');
+  count += 1;
+  const file = path.join(folder, `${count}.sarif`);
   const reporter = createSarif({
     file,
     secrets: knowSecrets('sk-canary-123'),
-    locate: createLocator({ workspace: workspace.root, workingDirectory: 'sub' }),
+    locate: (place) => (place.path === 'nope.js' ? null : place),
     version: '0.1.0',
-    informationUri: 'https://github.com/org/structured-agent',
   });
   const report = async (changes: Partial<Report>) =>
     reporter.report?.(sampleReport(changes), new AbortController().signal);
@@ -49,14 +46,12 @@ function open() {
     expect(new Set(ids).size).toBe(ids.length);
     return { log, results, rules: tool.driver.rules };
   };
-  return { workspace, file, report, write };
+  return { file, report, write };
 }
 
 it('the log has rules, results and regions', async () => {
-  const { workspace, write } = open();
-  workspace.write('sub/src/a b#.js', 'one\ntwo\nthree\n');
   const row = { category: 'injection', path: 'src/a b#.js', line: 2, end_line: 3 };
-  const { log } = await write({
+  const { log } = await open().write({
     findings: [
       { ...row, severity: 'critical', cwe: 'CWE-89', title: 'SQL injection', message: 'Not escaped.' },
       { ...row, severity: 'low', message: 'Nor logged.' },
@@ -79,21 +74,19 @@ it.each<[JsonObject, string, string | undefined]>([
 });
 
 it('a rule has the highest score of its findings', async () => {
-  const findings = ['low', 'high', 'medium'].map((severity) => ({ ...FINDING, severity, rule: 'leak' }));
+  const findings = ['error', 'medium'].map((severity) => ({ ...FINDING, severity, rule: 'leak' }));
   const { rules } = await open().write({ findings });
-  expect(rules).toMatchObject([{ properties: { 'security-severity': '8.0' } }]);
+  expect(rules).toMatchObject([{ properties: { 'security-severity': '5.5' } }]);
 });
 
 it('there are no links, and no paths that hold a secret', async () => {
-  const { workspace, write } = open();
-  workspace.write('sub/sk-canary-123');
   const message = 'see [here](https://evil.example) or [1](1)';
   const rows = [
     { ...FINDING, message },
     { ...FINDING, path: 'sk-canary-123' },
     { ...FINDING, message: '\u200b' },
   ];
-  const { results } = await write({ findings: rows });
+  const { results } = await open().write({ findings: rows });
   expect(results).toMatchObject([
     { message: { text: 'see [here] (https://evil.example) or [1] (1)' } },
     { message: { text: 'No text.' } },
@@ -154,5 +147,5 @@ it('the file is private, and is not written without a published payload or over 
   expect(statSync(file).mode & 0o777).toBe(0o600);
   const other = open();
   mkdirSync(other.file);
-  await expect(other.report({})).rejects.toThrow('out.sarif');
+  await expect(other.report({})).rejects.toThrow('.sarif');
 });

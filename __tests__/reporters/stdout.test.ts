@@ -10,11 +10,12 @@ import { sampleEvents } from './sample-events.ts';
 import { notMet, sampleReport, unpublished } from './sample-report.ts';
 
 const secrets = knowSecrets('sk-canary-1');
+const OPTIONS = { version: '0.1.0', cwd: '/w', mask: secrets.mask };
 
 /** Returns what was written when the events were over, and what was written in the end. */
 async function print(format: OutputFormat, report: Report, events = sampleEvents) {
   const stream = new PassThrough();
-  const stdout = createStdout({ stream, format, secrets, version: '0.1.0', cwd: '/w' });
+  const stdout = createStdout(stream, format, OPTIONS);
   for (const event of events) stdout.reporter.event?.(event);
   const early = stream.readableLength;
   await stdout.writeOutputs(report);
@@ -54,7 +55,7 @@ it('P2 json of a run that never started is an array with the envelope', async ()
 
 it('says nothing about a loss that has ended the run', async () => {
   const stream = new PassThrough();
-  const stdout = createStdout({ stream, format: 'json', secrets, version: '0.1.0', cwd: '/w' });
+  const stdout = createStdout(stream, 'json', OPTIONS);
   stream.emit('error', new Error('EPIPE'));
   await stdout.writeOutputs(sampleReport(unpublished('stdout did not take everything')));
   expect(stream.readableLength).toBe(0);
@@ -77,7 +78,7 @@ it.each([
   ['the line break, as when a disk fills up', 2],
 ])('fails if the system does not take %s', async (_, nth) => {
   const stream = failing(nth);
-  const stdout = createStdout({ stream, format: 'text', secrets, version: '0.1.0', cwd: '/w' });
+  const stdout = createStdout(stream, 'text', OPTIONS);
   await expect(stdout.writeOutputs(sampleReport())).rejects.toThrow(
     'stdout did not take everything: ENOSPC. Read it to the end, or send it to a file.',
   );
@@ -85,7 +86,7 @@ it.each([
 
 it('waits until the system has taken everything', async () => {
   const stream = failing(0);
-  const stdout = createStdout({ stream, format: 'object', secrets, version: '0.1.0', cwd: '/w' });
+  const stdout = createStdout(stream, 'object', OPTIONS);
   await stdout.writeOutputs(sampleReport());
   expect(stream.writableLength).toBe(0);
 });

@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { duration } from '../../src/reporters/format.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
-import { coverageSentence, groundingSentence, policyChangeSentence } from '../../src/reporters/sentences.ts';
+import {
+  coverageSentence,
+  duration,
+  groundingSentence,
+  policyChangeSentence,
+} from '../../src/reporters/sentences.ts';
 import { viewOf } from '../../src/reporters/view.ts';
 import type { Conclusion, ContextStatus, Coverage } from '../../src/types.ts';
 import { sampleFailedMerge, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
@@ -27,6 +31,7 @@ it('answers the question for each reason, for a replay and for a merge', async (
   });
   const others = [
     sampleReport(),
+    sampleReport({ payload: { findings: [] } }),
     sampleReport({ gate: { status: 'none', issues: [] } }),
     sampleReport({ replayed: true }),
     sampleMergedReport(sampleMerged()),
@@ -50,6 +55,12 @@ it('gives as reason the sentence of the verdict, unless the payload says itself 
   const { reason, help } = view(unpublished('Out of `turns`.', { reason: 'max_turns' }));
   expect([reason, help]).toEqual(['Out of `turns`.', `${VIEW.help}#max_turns`]);
   expect(view()).toMatchObject({ reason: null, help: null });
+});
+
+it('says in a table only what the headline and the summary do not', () => {
+  expect(view({ payload: { passed: true, summary: 'Fine.', findings: [], score: 3 } }).tables).toEqual({
+    score: 3,
+  });
 });
 
 it('formats durations with their unit', () => {

@@ -11,7 +11,7 @@ import { commitChange } from '../support/worlds/pull-request.ts';
 import { base, command, converse } from '../support/worlds/run.ts';
 
 const workspace = () => path.join(base, 'workspace');
-const locator = () => createLocator({ workspace: workspace(), workingDirectory: '.' });
+const locator = () => createLocator(workspace(), '.');
 const about = { severity: 'warning', message: 'Look.', line: 1 };
 
 describe('after a bad quote', () => {

@@ -29,7 +29,7 @@ export function captureLog(secrets = createSecrets(), token: () => string = () =
   const core = writeCommands((part) => {
     text += part;
   });
-  return { log: createLog({ core, secrets, token }), text: () => text };
+  return { log: createLog(core, secrets, token), text: () => text };
 }
 
 /** Returns the InputError of a rejected input and rethrows any other error. */

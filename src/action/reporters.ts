@@ -5,16 +5,14 @@ import { createCommentWriter } from '../github/comment.ts';
 import type { Hub } from '../github/pull-request.ts';
 import { createStatusSetter } from '../github/status.ts';
 import { createAnnotations } from '../reporters/annotations.ts';
-import { createComment } from '../reporters/comment.ts';
 import { createCommitStatus } from '../reporters/commit-status.ts';
 import { writeResultFile } from '../reporters/envelope.ts';
-import { runPage } from '../reporters/links.ts';
 import { createLiveLog } from '../reporters/live-log.ts';
 import type { Log } from '../reporters/log.ts';
 import { stepOutputs, writeOutputs } from '../reporters/outputs.ts';
-import type { Report, Reporter } from '../reporters/report-types.ts';
-import { createSummary } from '../reporters/summary.ts';
-import type { ViewOptions } from '../reporters/view.ts';
+import { createComment, createSummary } from '../reporters/page.ts';
+import { runPage } from '../reporters/places.ts';
+import type { Report, Reporter, ViewFacts } from '../reporters/report-types.ts';
 import { createResultFiles } from '../run/result-files.ts';
 import type { EndWorld } from '../run/world.ts';
 import type { Step } from './start.ts';
@@ -54,27 +52,28 @@ function createReporters(options: ReportingOptions, log: Log): readonly Reporter
   const { environment, secrets, workspace, results } = step;
   const serverUrl = environment['GITHUB_SERVER_URL'] || null;
   const repository = environment['GITHUB_ACTION_REPOSITORY'] || null;
-  const home = serverUrl === null || repository === null ? null : `${serverUrl}/${repository}`;
+  const isKnown = serverUrl !== null && repository !== null;
   // In the version of the action that runs.
-  const folder = home === null ? '' : `${home}/blob/${environment['GITHUB_ACTION_REF'] || 'main'}/`;
-  const facts: ViewOptions = {
+  const ref = environment['GITHUB_ACTION_REF'] || 'main';
+  const folder = isKnown ? `${serverUrl}/${repository}/blob/${ref}/` : '';
+  const facts: ViewFacts = {
     secrets,
     serverUrl,
     name: checkName(verdictKey(environment, config)),
     help: `${folder}docs/troubleshooting.md`,
     ...(hasPlaces ? { locate } : {}),
   };
-  const files = { results, workspace, secrets, version, informationUri: home, isMerge };
+  const files = { results, workspace, secrets, version, isMerge };
   const summary = config.summary ? step.files.summary : null;
   const elsewhere = summary === null ? 'the result file' : 'the job summary';
   const level = environment['RUNNER_DEBUG'] === '1' ? 'full' : 'summary';
   return [
     ...createResultFiles({ ...files, locate: hasPlaces ? locate : null }),
-    ...(summary === null ? [] : [createSummary({ ...facts, file: summary })]),
+    ...(summary === null ? [] : [createSummary(summary, facts)]),
     // The verdict's own error comes before the findings: the runner shows ten annotations of each level.
-    createLiveLog({ ...facts, log, level }),
+    createLiveLog(log, level, facts),
     // The merge of the legs annotates what they found, once.
-    ...(config.leg ? [] : [createAnnotations({ log, locate, elsewhere })]),
+    ...(config.leg ? [] : [createAnnotations(log, locate, elsewhere)]),
     ...createGitHubReporters(options, facts, log),
   ];
 }
@@ -89,7 +88,7 @@ function checkName(key: string): string | null {
 }
 
 /** The comment and the status; a warning when there is no token for them. */
-function createGitHubReporters({ step, config, hub, world }: ReportingOptions, facts: ViewOptions, log: Log) {
+function createGitHubReporters({ step, config, hub, world }: ReportingOptions, facts: ViewFacts, log: Log) {
   const { comment, commitStatus } = config;
   const reporters: Reporter[] = [];
   if (config.githubToken === null) {
@@ -99,7 +98,7 @@ function createGitHubReporters({ step, config, hub, world }: ReportingOptions, f
   }
   if (commitStatus !== null) {
     const set = createStatusSetter(hub, commitStatus, runPage(world.subject, facts.serverUrl));
-    reporters.push(createCommitStatus({ ...facts, set }));
+    reporters.push(createCommitStatus(set, facts));
   }
   if (comment !== 'off') {
     const key = verdictKey(step.environment, config);

@@ -34,9 +34,7 @@ export async function startStep(name: string, work: (step: Step) => Promise<numb
     secrets.add(value);
     process.stdout.write(maskCommands(value));
   }
-  const openLog = once(async () =>
-    createLog({ core: await import('@actions/core'), secrets, token: randomUUID }),
-  );
+  const openLog = once(async () => createLog(await import('@actions/core'), secrets, randomUUID));
   const warn = (text: string) =>
     void openLog().then((log) => log.warning(text, { title: 'structured-agent' }));
   try {

@@ -58,7 +58,7 @@ export function createActionWorld(step: Step, config: StepConfig, isMerge: boole
     elsewhere: github,
     workflowRef: environment['GITHUB_WORKFLOW_REF'] ?? '',
   };
-  const locate = createLocator({ workspace, workingDirectory, changed });
+  const locate = createLocator(workspace, workingDirectory, changed);
   // The legs of a merge have found the places: its job may run without a checkout.
   const hasPlaces = !isMerge || checkout !== null;
   const openReporting = once(async () => {

@@ -4,7 +4,7 @@ import { parseConfig } from '../config/parse-config.ts';
 import { makeResultsFolder, resolveRecording } from '../config/paths.ts';
 import { InputError } from '../errors.ts';
 import { writeResultFile } from '../reporters/envelope.ts';
-import { createProgress } from '../reporters/progress.ts';
+import { createProgress } from '../reporters/live-log.ts';
 import { createStdout } from '../reporters/stdout.ts';
 import { createResultFiles } from '../run/result-files.ts';
 import { run } from '../run/run.ts';
@@ -12,9 +12,6 @@ import type { World } from '../run/world.ts';
 import type { RunCommand } from './args.ts';
 import { addStdin, readStdin } from './stdin.ts';
 import { createMachine, currentFolder, localFiles, localSecrets, VERSION } from './world.ts';
-
-/** The folder is named at the end of the run: a line for each file says nothing more. */
-const FILES = { isMerge: false, informationUri: null };
 
 /** Runs to the end and returns the exit code. Invalid input is reported like any other ending. */
 export async function runOnCommandLine(
@@ -24,20 +21,16 @@ export async function runOnCommandLine(
   const workspace = currentFolder();
   // Values of headers are masked as they are for the action's input.
   const secrets = localSecrets({ ...environment, INPUT_HEADERS: command.inputs.get('headers') });
-  const progress = createProgress({
-    write: (text) => process.stderr.write(text),
-    // For an invalid command line, one sentence is enough.
-    quiet: command.options.quiet || command.problems.length > 0,
-    level: environment['RUNNER_DEBUG'] === '1' ? 'full' : 'summary',
-    secrets,
-  });
+  // For an invalid command line, one sentence is enough.
+  const isQuiet = command.options.quiet || command.problems.length > 0;
+  const level = environment['RUNNER_DEBUG'] === '1' ? 'full' : 'turns';
+  const write = (text: string) => process.stderr.write(text);
+  const progress = createProgress(write, isQuiet ? null : level, secrets);
   const { config, problems, results, record } = await prepare(command, workspace, environment, progress.warn);
-  const stdout = createStdout({
-    stream: process.stdout,
-    format: command.options.outputFormat,
-    secrets,
+  const stdout = createStdout(process.stdout, command.options.outputFormat, {
     version: VERSION,
     cwd: workspace,
+    mask: secrets.mask,
   });
   const { machine, problems: missing } = await createMachine(environment, workspace, config.workingDirectory);
   const world: World = {
@@ -48,7 +41,7 @@ export async function runOnCommandLine(
     results,
     recording: record,
     openReporters: async () => [
-      ...(results === null ? [] : createResultFiles({ ...machine, results, secrets, ...FILES })),
+      ...(results === null ? [] : createResultFiles({ ...machine, results, secrets, isMerge: false })),
       stdout.reporter,
       progress.reporter,
     ],
@@ -57,7 +50,6 @@ export async function runOnCommandLine(
     warn: progress.warn,
   };
   const report = await run({ config, problems: [...missing, ...problems] }, world);
-  await progress.conclude(report);
   return report.verdict.exitCode;
 }
 

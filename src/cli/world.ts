@@ -79,7 +79,7 @@ export async function createMachine(
     version: VERSION,
     subject: readLocalSubject(workspace),
     workspace,
-    locate: createLocator({ workspace, workingDirectory }),
+    locate: createLocator(workspace, workingDirectory),
     runFolder,
     restoreRunnerFiles: () => undefined,
     guarded: [path.dirname(fileURLToPath(import.meta.url))],

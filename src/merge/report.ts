@@ -1,8 +1,8 @@
 /** How a merge is reported: its view, for reporters that know nothing about merges. */
-import { duration, spent } from '../reporters/format.ts';
-import { lineLink } from '../reporters/links.ts';
 import { RUN_OUTPUTS } from '../reporters/outputs.ts';
-import type { Report, ReportView, RunOutput, View, ViewFacts } from '../reporters/report-types.ts';
+import { lineLink } from '../reporters/places.ts';
+import type { Report, ReportView, View, ViewFacts } from '../reporters/report-types.ts';
+import { duration, spent } from '../reporters/sentences.ts';
 import { commonView, maskWith } from '../reporters/view.ts';
 import { headlineOf } from '../text/endings.ts';
 import { addUsage, NO_USAGE } from '../text/figures.ts';
@@ -38,7 +38,7 @@ export function describeMerge(report: Report, merged: Merged | null): Report {
       // The commit that the legs judged, whatever this job has checked out.
       statusCommit: ({ subject }) =>
         subject?.checked_out === undefined ? subject?.sha : subject.checked_out,
-      minor: { isMinor: (row) => row['outvoted'] === true, remark: OUTVOTED },
+      outvoted: OUTVOTED,
     },
   };
 }
@@ -53,8 +53,8 @@ function totalCost(votes: readonly MergedVote[]): number | null {
 const OF_AN_AGENT = ['run-turns', 'run-sandbox', 'run-coverage', 'run-sarif-file', 'run-patch-file'];
 
 /** The outputs about a merge. */
-export const MERGE_RUN_OUTPUTS: readonly RunOutput[] = RUN_OUTPUTS.filter(
-  ({ name }) => !OF_AN_AGENT.includes(name),
+export const MERGE_RUN_OUTPUTS: ReportView['outputs'] = Object.fromEntries(
+  Object.entries(RUN_OUTPUTS).filter(([name]) => !OF_AN_AGENT.includes(name)),
 );
 
 /** Explains a finding that decided nothing, for a reader who sees it beside a passing leg. */

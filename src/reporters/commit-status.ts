@@ -2,18 +2,16 @@
 import { DISPLAY } from '../text/limits.ts';
 import { truncate } from '../text/messages.ts';
 import { singleLine } from '../text/sanitize.ts';
-import { capitalize } from './page.ts';
-import type { Report, Reporter, StatusText } from './report-types.ts';
-import { type ViewOptions, viewOf } from './view.ts';
+import type { Report, Reporter, StatusText, ViewFacts } from './report-types.ts';
+import { capitalize } from './sentences.ts';
+import { viewOf } from './view.ts';
 
-export interface CommitStatusOptions extends ViewOptions {
-  /**
-   * Sets the status on the judged commit: `judged` if given (null if it is unknown), otherwise the commit that is
-   * checked out. Resolves to false if there is no commit. Rejects with a GitHubError, or with an Error that
-   * explains why no success was set.
-   */
-  readonly set: (status: StatusText, judged?: string | null) => Promise<boolean>;
-}
+/**
+ * Sets the status on the judged commit: `judged` if given (null if it is unknown), otherwise the commit that is checked
+ * out. Resolves to false if there is no commit. Rejects with a GitHubError, or with an Error that explains why no success
+ * was set.
+ */
+type SetStatus = (status: StatusText, judged?: string | null) => Promise<boolean>;
 
 /** Characters that GitHub accepts. */
 const MAX_DESCRIPTION = 140;
@@ -23,7 +21,7 @@ const MAX_DESCRIPTION = 140;
  * reported for the same commit, so that no success remains if this run is killed. A required status that was never set
  * blocks as well. A skipped run judged nothing: it only replaces a status that an earlier run set.
  */
-export function createCommitStatus({ set, ...options }: CommitStatusOptions): Reporter {
+export function createCommitStatus(set: SetStatus, options: ViewFacts): Reporter {
   let pending: Promise<unknown> | null = null;
   return {
     name: 'commit status',
@@ -43,7 +41,7 @@ export function createCommitStatus({ set, ...options }: CommitStatusOptions): Re
 }
 
 /** A replayed run never sets `success`: a required status must not pass on it. */
-function statusOf(report: Report, options: ViewOptions): StatusText {
+function statusOf(report: Report, options: ViewFacts): StatusText {
   const { conclusion } = report.verdict;
   const isSuccess = conclusion === 'success' && report.replayed !== true;
   const { outcome, reason } = viewOf(report, options);

@@ -2,10 +2,11 @@
 import path from 'node:path';
 import { InputError, messageOf } from '../errors.ts';
 import { writePrivateFile } from '../files/private-file.ts';
+import { isArray, isObject } from '../text/json.ts';
 import { DISPLAY } from '../text/limits.ts';
 import { truncate } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
-import type { Coverage, GateResult, Json, JsonObject, Repair, Usage } from '../types.ts';
+import type { Issue, Json, JsonObject, Repair, Usage } from '../types.ts';
 import { mapFields } from './messages.ts';
 import { RESULT_FILES } from './outputs.ts';
 import type { Evidence, Report } from './report-types.ts';
@@ -39,12 +40,15 @@ export function envelope(report: Report, mask: Mask): JsonObject {
 function factsOf(report: Report, error: JsonObject, mask: Mask): JsonObject {
   const { gate, evidence = null, usage, view } = report;
   return {
-    gate: gate === null ? null : gateJson(gate, mask),
+    gate:
+      gate === null
+        ? null
+        : { status: gate.status, issues: gate.issues.map((issue) => issueJson(issue, mask)) },
     num_turns: report.turnCount,
-    // Duplicates of fields under the names of a source design's result frame, whose consumers read them at this level.
+    // The same fields by their names in a source design's result frame, whose consumers read them at this level.
     turns: report.turnCount,
     rejections: report.rejections,
-    repaired: repairJson(report.repaired, mask),
+    repaired: report.repaired && repairJson(report.repaired, mask),
     usage: usageJson(usage),
     total_input_tokens: usage.inputTokens,
     total_output_tokens: usage.outputTokens,
@@ -71,96 +75,69 @@ function factsOf(report: Report, error: JsonObject, mask: Mask): JsonObject {
   };
 }
 
-/** Renames the fields of a flat object to the snake_case of the envelope. */
+/** Renames fields to the snake_case of the envelope. */
 function snakeKeys(fields: object): JsonObject {
   const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [snake(name), value]));
+  const inner = (value: Json): Json => {
+    if (isArray(value)) return value.map(inner);
+    return isObject(value) ? snakeKeys(value) : value;
+  };
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [snake(name), inner(value)]));
 }
 
 export function usageJson(usage: Usage): JsonObject {
   return snakeKeys(usage);
 }
 
-function gateJson({ status, issues }: GateResult, mask: Mask): JsonObject {
-  return {
-    status,
-    issues: issues.map(({ path, keyword, message }) => ({
-      path: mask(path),
-      keyword: mask(keyword),
-      message: mask(message),
-    })),
-  };
+function issueJson({ path, keyword, message }: Issue, mask: Mask): JsonObject {
+  return { path: mask(path), keyword: mask(keyword), message: mask(message) };
 }
 
-/**
- * The wrapper's name comes from the model and is not part of the payload that is searched for secrets, so it is masked.
- */
-function repairJson(repair: Repair | null, mask: Mask): Json {
-  if (repair === null) return null;
-  return repair.kind === 'unwrapped'
-    ? { kind: repair.kind, key: mask(repair.key) }
-    : { kind: repair.kind, paths: repair.paths.map(mask) };
+/** The wrapper's name comes from the model and is not part of the payload that is searched for secrets. */
+function repairJson(repair: Repair, mask: Mask): JsonObject {
+  const { kind } = repair;
+  return kind === 'unwrapped' ? { kind, key: mask(repair.key) } : { kind, paths: repair.paths.map(mask) };
 }
 
-/** UTF-16 code units of a command, as in the schema. */
+/** UTF-16 code units of a command and of a reason, as in the schema. */
 const MAX_COMMAND = 2_000;
-
-/**
- * Paths are masked: symbolic links were resolved, so a path may contain text that the payload does not. Of findings that
- * were not checked only the path is written.
- */
-function evidenceJson(evidence: Evidence, mask: Mask): JsonObject {
-  const { context, toolCalls, coverage, commands, grounding, findings } = evidence;
-  return {
-    context,
-    tool_calls: toolCalls,
-    ...(coverage === undefined ? {} : { coverage: coverage && coverageJson(coverage, mask) }),
-    ...(commands === undefined
-      ? {}
-      : {
-          commands: commands.map((each) =>
-            snakeKeys({ ...each, command: truncate(mask(each.command), MAX_COMMAND) }),
-          ),
-        }),
-    ...(grounding === undefined ? {} : { grounding: grounding && { ...grounding } }),
-    findings: findings.map(({ path, line = null, lineWas = null, grounding: status = null }) => {
-      const place = { path: path === null ? null : mask(path) };
-      return (grounding ?? null) === null ? place : { ...place, line, line_was: lineWas, grounding: status };
-    }),
-  };
-}
-
-/** Files in each list: an envelope holds some hundred kilobytes of paths at most. */
-const MAX_FILES = 200;
 const MAX_WHY = 500;
+/** Files in each list: an envelope has some hundred kilobytes of paths at most. */
+const MAX_FILES = 200;
 
-/** Returns a coverage as `evidence.coverage` of the envelope; paths are masked, and cut to the schema's length. */
-function coverageJson({ status, why, files }: Coverage, mask: (text: string) => string): Json {
-  const { changed, required, shown, unseen, notRequired } = files;
-  const cut = (text: string) => truncate(mask(text), DISPLAY.wholePath);
-  return {
-    status,
-    why: why === null ? null : truncate(mask(why), MAX_WHY),
-    files: {
-      changed,
-      required,
-      shown,
-      unseen: unseen.slice(0, MAX_FILES).map(cut),
-      not_required: notRequired.slice(0, MAX_FILES).map(({ path, why }) => ({ path: cut(path), why })),
+/** Paths are masked: symbolic links were resolved, so a path may contain text that the payload does not. */
+function evidenceJson(evidence: Evidence, mask: Mask): JsonObject {
+  const { coverage, commands = [], findings } = evidence;
+  const cut = (text: string, max: number = DISPLAY.wholePath) => truncate(mask(text), max);
+  return snakeKeys({
+    ...evidence,
+    coverage: coverage && {
+      ...coverage,
+      why: coverage.why === null ? null : cut(coverage.why, MAX_WHY),
+      files: {
+        ...coverage.files,
+        unseen: coverage.files.unseen.slice(0, MAX_FILES).map((file) => cut(file)),
+        notRequired: coverage.files.notRequired
+          .slice(0, MAX_FILES)
+          .map(({ path: file, why }) => ({ path: cut(file), why })),
+      },
     },
-  };
+    commands: commands.map((each) => ({ ...each, command: cut(each.command, MAX_COMMAND) })),
+    findings: findings.map((each) => ({ ...each, path: each.path === null ? null : mask(each.path) })),
+  });
 }
-
-/** Signs an envelope in its masked form, exactly as written except for the signature. */
-type Sign = (envelope: JsonObject) => string;
 
 /**
  * Writes the envelope to the results folder as one line of JSON and a newline, atomically, readable only by the owner.
  * Does nothing if the run has no such folder.
- * @param sign returns the last field, `signature`; without it the field is absent.
+ * @param sign returns the last field, `signature`, of the masked envelope; without it the field is absent.
  * @throws InputError if the file cannot be written: a missing output is exit code 52.
  */
-export function writeResultFile(report: Report, secrets: Secrets, sign: Sign | null = null): void {
+export function writeResultFile(
+  report: Report,
+  secrets: Secrets,
+  sign: ((unsigned: JsonObject) => string) | null = null,
+): void {
   if (report.results === null) return;
   const file = path.join(report.results, RESULT_FILES.result);
   try {
@@ -168,9 +145,7 @@ export function writeResultFile(report: Report, secrets: Secrets, sign: Sign | n
     const whole = sign === null ? unsigned : { ...unsigned, signature: sign(unsigned) };
     writePrivateFile(file, `${JSON.stringify(whole)}\n`);
   } catch (cause) {
-    const why = messageOf(cause);
-    throw new InputError(null, `The result file ${JSON.stringify(file)} cannot be written: ${why}.`, {
-      cause,
-    });
+    const why = `The result file ${JSON.stringify(file)} cannot be written: ${messageOf(cause)}.`;
+    throw new InputError(null, why, { cause });
   }
 }

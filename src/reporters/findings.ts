@@ -2,22 +2,9 @@
 import { isArray, isObject, readText } from '../text/json.ts';
 import { DISPLAY } from '../text/limits.ts';
 import type { Json, JsonObject } from '../types.ts';
-import type { Evidence, FindingEvidence, Report } from './report-types.ts';
+import type { Evidence, FindingEvidence, SourcePlace } from './report-types.ts';
 
-/** A file and lines in it: as written by the model, or as found in the repository. */
-export interface SourcePlace {
-  /** At most 4,096 characters, none of them a control character. */
-  readonly path: string;
-  /** 1-based, like `endLine`; null for the whole file. */
-  readonly line: number | null;
-  /** Greater than `line`; null for a single line. */
-  readonly endLine: number | null;
-}
-
-export interface Finding {
-  readonly severity: Severity;
-  /** From 0.1 to 10; null unless the severity is a word of a vulnerability scale. */
-  readonly securityScore: number | null;
+export interface Finding extends Gravity {
   /** As written, or where the finding was proven. */
   readonly place: SourcePlace | null;
   readonly title: string | null;
@@ -33,58 +20,36 @@ export interface Finding {
   readonly row: JsonObject;
 }
 
-/** A list of failed tests, whose rows need neither a severity nor a file. */
-const FAILURES = 'failures';
 const MAX_LINE = 1_000_000_000;
 /** The line, and perhaps the column, that compilers write behind a path. */
 const LINE_BEHIND = /:(\d{1,9})(?::\d{1,9})?$/;
 
 /**
  * Returns the findings of a payload, most severe first: rows of its top-level lists that have a message or a title, and
- * a severity or a file. A row with a missing or unknown severity is a warning; a failed test is an error.
+ * a severity or a file. A row with a missing or unknown severity is a warning. A row of `failures` is a failed test, which
+ * needs neither and is an error.
  */
 export function readFindings(payload: JsonObject, evidence: Evidence | null = null): readonly Finding[] {
   const placed = placeFindings(payload, evidence);
   return Object.entries(placed.payload)
     .flatMap(([name, list]) => {
       const rows = isArray(list) ? list.filter(isObject) : [];
-      return rows.map((row) => readRow(row, name === FAILURES, placed.byRow.get(row)));
+      return rows.map((row) => readRow(row, name === 'failures', placed.byRow.get(row)));
     })
     .filter((finding) => finding !== null)
     .toSorted(byGravity);
-}
-
-/**
- * Returns the findings of a published payload, most severe first. Those that did not decide the verdict come last, as
- * notes with a remark: an error beside a green verdict would contradict it.
- */
-export function weighFindings({
-  payload,
-  evidence,
-  view,
-}: Pick<Report, 'payload' | 'evidence' | 'view'>): readonly Finding[] {
-  const findings = readFindings(payload ?? {}, evidence);
-  const minor = view?.minor;
-  if (minor === undefined) return findings;
-  const others = findings.filter(({ row }) => minor.isMinor(row));
-  const notes = others.map((finding): Finding => {
-    const message = `${minor.remark}\n${finding.message}`;
-    return { ...finding, severity: 'note', securityScore: null, message };
-  });
-  return [...findings.filter(({ row }) => !minor.isMinor(row)), ...notes];
 }
 
 function readRow(row: JsonObject, failed: boolean, evidence: FindingEvidence | undefined): Finding | null {
   const title = firstText(row, failed ? ['title', 'test'] : ['title']);
   const message = firstText(row, ['message', 'description']) ?? title;
   const place = locationOfRow(row)?.place ?? null;
-  const word = row['severity'];
-  if (message === null || (typeof word !== 'string' && place === null && !failed)) return null;
+  const hasSeverity = typeof row['severity'] === 'string';
+  if (message === null || (!hasSeverity && place === null && !failed)) return null;
   const rule = firstText(row, ['rule']);
   const isDoubted = evidence?.grounding === 'unproven';
   return {
-    severity: severityOf(word) ?? (failed ? 'error' : 'warning'),
-    securityScore: SCORES.get(wordOf(word)) ?? null,
+    ...(gravityOf(row) ?? { severity: failed ? 'error' : 'warning', score: 0 }),
     // Nobody should look at a line that proves nothing.
     place: place !== null && isDoubted ? { path: place.path, line: null, endLine: null } : place,
     title,
@@ -173,44 +138,34 @@ export type Severity = 'error' | 'warning' | 'note';
 /** The three severities, most severe first. */
 export const SEVERITIES: readonly Severity[] = ['error', 'warning', 'note'];
 
-const WORDS: Readonly<Record<Severity, readonly string[]>> = {
-  error: ['error', 'critical', 'high', 'blocker'],
-  warning: ['warning', 'medium', 'moderate', 'major'],
-  note: ['note', 'low', 'minor', 'info'],
+/**
+ * The words of severities with their scores. Only those of vulnerability scales have one, for which GitHub shows the same
+ * word: above 9.0 is critical, from 7.0 high, from 4.0 medium, from 0.1 low.
+ */
+const WORDS: Readonly<Record<Severity, Readonly<Record<string, number>>>> = {
+  error: { critical: 9.5, high: 8, blocker: 0, error: 0 },
+  warning: { medium: 5.5, moderate: 5.5, major: 0, warning: 0 },
+  note: { low: 2, minor: 0, note: 0, info: 0 },
 };
 
-/**
- * A score for the words of vulnerability scales. GitHub displays the same word for it: above 9.0 is critical, from 7.0
- * high, from 4.0 medium, from 0.1 low.
- */
-const SCORES: ReadonlyMap<string, number> = new Map([
-  ['critical', 9.5],
-  ['high', 8],
-  ['medium', 5.5],
-  ['moderate', 5.5],
-  ['low', 2],
-]);
-
-function wordOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value.trim().toLowerCase() : '';
+interface Gravity {
+  readonly severity: Severity;
+  /** From 0.1 to 10; 0 unless the severity is a word of a vulnerability scale. */
+  readonly score: number;
 }
 
-export function severityOf(value: Json | undefined): Severity | undefined {
-  return SEVERITIES.find((severity) => WORDS[severity].includes(wordOf(value)));
+/** Returns what the severity of a row means; undefined if it has none, or an unknown one. */
+export function gravityOf(row: JsonObject): Gravity | undefined {
+  const word = readText(row, 'severity')?.trim().toLowerCase() ?? '';
+  const severity = SEVERITIES.find((each) => Object.hasOwn(WORDS[each], word));
+  return severity && { severity, score: WORDS[severity][word] ?? 0 };
 }
 
-/** Sorts rows by `severity`, most severe first, those with an unknown one last; the sort is stable. */
-export function bySeverity(rows: readonly JsonObject[]): readonly JsonObject[] {
-  return rows.toSorted(
-    (one, other) => rankOf(severityOf(one['severity'])) - rankOf(severityOf(other['severity'])),
-  );
+/** Compares by severity, most severe first and unknown ones last, and then by score. */
+export function byGravity(one: Gravity | undefined, other: Gravity | undefined): number {
+  return rankOf(one) - rankOf(other) || (other?.score ?? 0) - (one?.score ?? 0);
 }
 
-function byGravity(one: Finding, other: Finding): number {
-  const difference = rankOf(one.severity) - rankOf(other.severity);
-  return difference || (other.securityScore ?? 0) - (one.securityScore ?? 0);
-}
-
-function rankOf(severity: Severity | undefined): number {
-  return severity === undefined ? SEVERITIES.length : SEVERITIES.indexOf(severity);
+function rankOf(gravity: Gravity | undefined): number {
+  return gravity === undefined ? SEVERITIES.length : SEVERITIES.indexOf(gravity.severity);
 }

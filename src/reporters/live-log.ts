@@ -1,44 +1,59 @@
-/** The live log: what happens in each turn, and the verdict as the last lines. */
+/**
+ * What happens in each turn, and the verdict as the last lines: the log of the action, and the progress of the command
+ * line. The payload never appears: it belongs in the outputs, the summary and the envelope.
+ */
 import { DISPLAY } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
-import type { StopReason } from '../types.ts';
-import { commandEnding, duration, spent } from './format.ts';
-import type { Log } from './log.ts';
-import type { CallDecision, CallEvent, CallRef, Report, Reporter, RunEvent, View } from './report-types.ts';
-import { type ViewOptions, viewOf } from './view.ts';
+import type { Secrets } from '../text/secrets.ts';
+import { createLog, type Log } from './log.ts';
+import type { CallEvent, CallRef, Report, Reporter, RunEvent, View, ViewFacts } from './report-types.ts';
+import { commandEnding, duration, spent } from './sentences.ts';
+import { viewOf } from './view.ts';
 
-const MARKS: Readonly<Record<CallDecision, string>> = {
-  ok: '✓',
-  error: '✗',
-  skipped: '–',
-  accepted: '✓',
-  rejected: '✗',
-};
-const RULE = '─'.repeat(60);
+/** `turns` is a line for each turn; `summary` has one for each call; `full` adds prompts, prose and tool output, folded. */
+type Level = 'turns' | 'summary' | 'full';
 
-export interface LiveLogOptions extends ViewOptions {
-  readonly log: Log;
-  /** `turns` is a line for each turn; `summary` has one for each call; `full` adds prompts, prose and tool output, folded. */
-  readonly level: 'turns' | 'summary' | 'full';
+/** Writes a run to the log as it progresses. */
+export function createLiveLog(log: Log, level: Level, options: ViewFacts): Reporter {
+  const show = level === 'turns' ? createTurnLines(log) : createCallLines(log, level === 'full');
+  return {
+    name: 'log',
+    event(event) {
+      if (event.type !== 'notice') show(event);
+      else if (event.level === 'warning') log.warning(event.text, { title: 'structured-agent' });
+      else log.info(event.text);
+    },
+    report: async (report) => writeVerdict(report, viewOf(report, options), log),
+  };
 }
 
 /**
- * Writes a run to the log as it progresses. The model's prose and tool output appear only at level `full`. The payload
- * never appears: it belongs in the outputs, the summary and the envelope.
+ * Creates the progress of one run on stderr, and the function that prints a warning of no event.
+ * @param level null to print only the sentence of a failure
  */
-export function createLiveLog({ log, level, ...options }: LiveLogOptions): Reporter {
+export function createProgress(write: (text: string) => void, level: Level | null, secrets: Secrets) {
+  const print = (text: string) => write(`${text}\n`);
+  const info = level === null ? () => undefined : print;
+  const core = {
+    info,
+    notice: info,
+    // Keeps the line breaks of a stack trace.
+    warning: (text: string) => info(text.replace(/^/gm, 'warning: ')),
+    error: (text: string) => print(`structured-agent: ${text.replace(/\s+/g, ' ')}`),
+    startGroup: info,
+    endGroup: () => undefined,
+  };
+  const log = createLog(core, secrets, null);
+  const view = { secrets, name: null, serverUrl: null, help: 'docs/troubleshooting.md' };
+  return { reporter: createLiveLog(log, level ?? 'turns', view), warn: (text: string) => log.warning(text) };
+}
+
+/** Returns a listener that writes lines for each turn and call. */
+function createCallLines(log: Log, isFull: boolean): (event: RunEvent) => void {
   const group = (title: string, text: string) => {
-    if (level === 'full' && text.trim() !== '') log.group(title, text);
+    if (isFull && text.trim() !== '') log.group(title, text);
   };
-  const listTurn = level === 'turns' ? createTurnLine(log) : () => undefined;
-  const listen = (event: RunEvent): void => {
-    if (event.type === 'notice') {
-      if (event.level === 'warning') log.warning(event.text, { title: 'structured-agent' });
-      else log.info(event.text);
-    } else if (level === 'turns') listTurn(event);
-    else showEvent(event);
-  };
-  const showEvent = (event: RunEvent): void => {
+  return (event) => {
     switch (event.type) {
       case 'run_started':
         log.info(`structured-agent · ${event.provider} · ${event.model}`);
@@ -50,60 +65,46 @@ export function createLiveLog({ log, level, ...options }: LiveLogOptions): Repor
       case 'turn_completed': {
         const calls = event.message.toolCalls.length;
         const what = calls === 0 ? 'no tool call' : counted(calls, 'call');
-        const took = `model answered in ${duration(event.durationMs)}`;
-        log.info(`${took} · ${what}${CUTS[event.stopReason]} · ${spent(event.totals)}`, 1);
+        const cut = event.stopReason === 'length' ? ' · cut off by the output-token limit' : '';
+        log.info(
+          `model answered in ${duration(event.durationMs)} · ${what}${cut} · ${spent(event.totals)}`,
+          1,
+        );
         group('what the model said', event.message.text);
         return;
       }
       case 'tool_started':
         log.info(`▸ ${named(event.call, DISPLAY.excerpt, log)}`, 1);
         return;
-      case 'tool_finished': {
+      case 'tool_finished':
         log.info(finishedLine(event, log), 1);
-        const { call, decision, result } = event;
-        // A one-line error is already part of the line above.
-        const isShown = decision === 'error' && !result.content.trim().includes('\n');
-        if (hasRun(decision) && !isShown)
-          group(`output of ${log.excerpt(call.name, DISPLAY.label)}`, result.content);
+        if (hasRun(event))
+          group(`output of ${log.excerpt(event.call.name, DISPLAY.label)}`, event.result.content);
         return;
-      }
       case 'user_message':
         group('what was sent to the model', event.text);
     }
   };
-  return {
-    name: 'log',
-    event: listen,
-    report: async (report) => writeVerdict(report, viewOf(report, options), log),
-  };
 }
 
-/** What is unusual about the end of an answer. */
-const CUTS: Readonly<Record<StopReason, string>> = {
-  length: ' · cut off by the output-token limit',
-  pause: ' · paused by the provider',
-  refusal: ' · refused',
-  end: '',
-  tool_calls: '',
-};
-
-function hasRun(decision: CallDecision): boolean {
+/** Whether a call ran, and was not judged or skipped. */
+function hasRun({ decision }: CallEvent): boolean {
   return decision === 'ok' || decision === 'error';
 }
 
 function finishedLine(event: CallEvent, log: Log): string {
   const { call, decision, result } = event;
+  const isFailed = decision === 'error' || decision === 'rejected';
   const ended = commandEnding(event);
   // A failing command is not a failed tool call, but it should not get a check mark either.
-  const mark = ended === null || ended === 'exit code 0' ? MARKS[decision] : '•';
+  const isOdd = decision === 'skipped' || (ended !== null && ended !== 'exit code 0');
   // A tool result is shown only if it explains a failure: our own text, short, on one line.
-  const isFailed = decision === 'error' || decision === 'rejected';
   const first = result.content.trimStart().split('\n', 1)[0] ?? '';
   return [
     // Shorter than at the start of the call, which was logged in full.
-    `${mark} ${named(call, DISPLAY.label, log)}`,
+    `${isFailed ? '✗' : isOdd ? '•' : '✓'} ${named(call, DISPLAY.label, log)}`,
     ...(ended === null ? [] : [ended]),
-    hasRun(decision) ? duration(event.durationMs) : decision,
+    hasRun(event) ? duration(event.durationMs) : decision,
     ...(isFailed ? [log.excerpt(first.replace(/^Rejected: /, ''), DISPLAY.phrase)] : []),
   ].join(' · ');
 }
@@ -113,7 +114,7 @@ function named(call: CallRef, max: number, log: Log): string {
 }
 
 /** Returns a listener that writes a line when a turn is over: `turn 3 · shell npm test · 12 s · 6,420 tokens · $0.0123`. */
-function createTurnLine(log: Log): (event: RunEvent) => void {
+function createTurnLines(log: Log): (event: RunEvent) => void {
   let calls: string[] = [];
   let pending = 0;
   let took = 0;
@@ -136,7 +137,7 @@ function createTurnLine(log: Log): (event: RunEvent) => void {
 
 function writeVerdict({ verdict, results, patchFile }: Report, view: View, log: Log): void {
   const name = view.name === null ? '' : `${view.name}: `;
-  log.info(RULE);
+  log.info('─'.repeat(60));
   log.info(`${view.mark} ${name}${view.outcome}`);
   // An annotation is printed to the log as well.
   const annotate = verdict.conclusion === 'skipped' ? log.warning : log.error;

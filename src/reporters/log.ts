@@ -18,25 +18,18 @@ export interface Commands extends Annotate {
   endGroup(): void;
 }
 
-export type AnnotationLevel = 'error' | 'warning' | 'notice';
+type AnnotationLevel = 'error' | 'warning' | 'notice';
 type Annotate = Readonly<
   Record<AnnotationLevel, (message: string, properties?: AnnotationProperties) => void>
 >;
 
 /** What an annotation is about; lines are 1-based. */
-export interface AnnotationProperties {
+interface AnnotationProperties {
   readonly title?: string;
   /** A path relative to the repository root; the runner converts an absolute path below GITHUB_WORKSPACE. */
   readonly file?: string;
   readonly startLine?: number;
   readonly endLine?: number;
-}
-
-export interface LogOptions {
-  readonly core: Commands;
-  readonly secrets: Secrets;
-  /** Returns a new random string, such as a UUID; null for a terminal, which has no commands to stop. */
-  readonly token: (() => string) | null;
 }
 
 /** The log. Any text passed to it may be hostile. */
@@ -45,8 +38,6 @@ export interface Log extends Annotate {
   excerpt(text: string, max: number): string;
   /** Writes one line, indented by two spaces per level of `indent`; an empty text writes an empty line. */
   info(text: string, indent?: number): void;
-  /** Returns how many annotations of a level this log has written: the runner shows the first ten of each. */
-  annotated(level: AnnotationLevel): number;
   /** Writes a folded block of untrusted text under a title. */
   group(title: string, body: string): void;
 }
@@ -54,53 +45,35 @@ export interface Log extends Annotate {
 /** Prefix of each line of untrusted text, so that nothing in it is at the start of a line. */
 const PREFIX = '  | ';
 
-export function createLog({ core, secrets, token }: LogOptions): Log {
+/**
+ * @param token returns a new random string, such as a UUID; null for a terminal, which has no commands to stop.
+ */
+export function createLog(core: Commands, secrets: Secrets, token: (() => string) | null): Log {
   const toText = (text: string, maxRead?: number) => breakCommands(sanitize(text, secrets, maxRead));
   const toLine = (text: string, max: number) => singleLine(toText(text), max);
-  const annotated = { error: 0, warning: 0, notice: 0 };
   const annotate =
     (command: AnnotationLevel) =>
     (message: string, { title, file, ...lines }: AnnotationProperties = {}) => {
-      annotated[command] += 1;
       core[command](truncate(toText(message).trim(), DISPLAY.message), {
         ...(title === undefined ? {} : { title: toLine(title, DISPLAY.phrase) }),
         ...(file === undefined ? {} : { file: toLine(file, DISPLAY.wholePath) }),
         ...lines,
       });
     };
-  const writeBlock = (text: string) => {
-    const body = toText(text, DISPLAY.block);
-    const block = body
-      .split('\n')
-      .map((each) => `${PREFIX}${each}`.trimEnd())
-      .join('\n');
-    if (token === null) {
-      core.info(block);
-      return;
-    }
-    const stop = unusedToken(body, token);
-    try {
-      core.info(`::stop-commands::${stop}\n${block}`);
-    } finally {
-      // Also after a failed write: a region left open would suppress our own annotations.
-      core.info(`::${stop}::`);
-    }
-  };
-
   return {
     excerpt: toLine,
     info: (text, indent = 0) => core.info(`${'  '.repeat(indent)}${toLine(text, DISPLAY.line)}`.trimEnd()),
     error: annotate('error'),
     warning: annotate('warning'),
     notice: annotate('notice'),
-    annotated: (level) => annotated[level],
     group(title, body) {
+      const lines = toText(body, DISPLAY.block).split('\n');
+      const block = lines.map((line) => `${PREFIX}${line}`.trimEnd()).join('\n');
+      const stop = token?.();
       core.startGroup(toLine(title, DISPLAY.phrase));
-      try {
-        writeBlock(body);
-      } finally {
-        core.endGroup();
-      }
+      // Written at once: a region left open would suppress our own annotations.
+      core.info(stop === undefined ? block : `::stop-commands::${stop}\n${block}\n::${stop}::`);
+      core.endGroup();
     },
   };
 }
@@ -115,12 +88,4 @@ export function maskCommands(value: string): string {
   const parts = new Set([value.trim(), ...value.split(/[\r\n]+/).map((each) => each.trim())]);
   const long = [...parts].filter((part) => part.length >= MIN_MASKED);
   return long.map((part) => `::add-mask::${escaped(part)}\n`).join('');
-}
-
-/** Returns a token that does not occur in the text; the runner compares tokens case-insensitively. */
-function unusedToken(text: string, token: () => string): string {
-  const lower = text.toLowerCase();
-  let word = token();
-  while (lower.includes(word.toLowerCase())) word += token();
-  return word;
 }

@@ -1,7 +1,7 @@
 /** Escapes untrusted text so that GitHub Markdown renders it literally. Secrets have been masked before. */
 import { DISPLAY, LISTED } from '../text/limits.ts';
 import { truncate } from '../text/messages.ts';
-import { cleanText } from '../text/sanitize.ts';
+import { cleanText, singleLine } from '../text/sanitize.ts';
 
 /**
  * Characters with a meaning in Markdown, HTML, tables or math. As character references they have none: CommonMark
@@ -22,19 +22,13 @@ const CODE_SPAN = /(?<!`)`(?!\s*`)([^`]+)`(?!`)/;
  * command.
  */
 export function inline(text: string, max: number = DISPLAY.cell): string {
-  const line = truncate(cleanText(text).replace(/\s+/g, ' ').trim(), max);
-  return startless(unlinked(line).replace(SPECIAL, reference));
+  return escapeLine(singleLine(text, max));
 }
 
 /** Like `inline`, but text between single backticks is shown as code, as the author intended. */
 export function prose(text: string, max: number = DISPLAY.cell): string {
-  const line = truncate(cleanText(text).replace(/\s+/g, ' ').trim(), max);
-  return line
-    .split(CODE_SPAN)
-    .map((part, at) =>
-      at % 2 === 0 ? startless(unlinked(part).replace(SPECIAL, reference)) : code(part, max),
-    )
-    .join('');
+  const parts = singleLine(text, max).split(CODE_SPAN);
+  return parts.map((part, at) => (at % 2 === 0 ? escapeLine(part) : code(part, max))).join('');
 }
 
 /**
@@ -58,14 +52,14 @@ export function cell(text: string, max: number = DISPLAY.cell): string {
 }
 
 /**
- * Formats untrusted text as a code block, with a fence longer than any run of backticks inside. `lang` is trusted. A
- * bot that reads the raw text for slash commands finds none at the start of a line.
+ * Formats indented JSON as a code block, with a fence longer than any run of backticks inside. GitHub ignores an HTML
+ * comment in it, but bots that search raw text for their marker would find it.
  */
-export function fence(text: string, lang: string): string {
-  const body = cleanText(text).replace(/^([ \t]*)(?=\/)/gm, `$1${GAP}`);
+export function jsonBlock(json: string): string {
+  const body = cleanText(json).replaceAll('<!--', '\\u003c!--');
   const longest = (body.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2);
   const ticks = '`'.repeat(longest + 1);
-  return `${ticks}${lang}\n${body}\n${ticks}`;
+  return `${ticks}json\n${body}\n${ticks}\n\n`;
 }
 
 /** Returns a folded block; the title and the body are trusted Markdown. */
@@ -73,17 +67,16 @@ export function details(title: string, body: string): string {
   return `<details><summary>${title}</summary>\n\n${body}</details>\n\n`;
 }
 
-/** Breaks up text that GitHub would turn into a link, a mention or a reference. */
-function unlinked(line: string): string {
+/**
+ * Breaks up what GitHub would turn into a mention, a reference or a link, and escapes what has a meaning: everywhere, as a
+ * list marker at the start of a line, or as a slash command, which some bots accept anywhere.
+ */
+function escapeLine(line: string): string {
   return line
     .replace(/[@#]/g, `$&${GAP}`)
     .replace(/:(?=\/\/)/g, `:${GAP}`)
-    .replace(/www(?=\.)/gi, `$&${GAP}`);
-}
-
-/** Escapes list markers at the start of a line, and slash commands, which some bots accept anywhere. */
-function startless(line: string): string {
-  return line
+    .replace(/www(?=\.)/gi, `$&${GAP}`)
+    .replace(SPECIAL, reference)
     .replace(/^[-+]/, reference)
     .replace(/^(\d+)([.)])/, (_, digits: string, mark: string) => digits + reference(mark))
     .replace(/(?<=^| )\//g, '&#47;');

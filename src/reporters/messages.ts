@@ -56,13 +56,11 @@ export function createMessages({ version, cwd, mask }: MessagesOptions): (event:
   return (event) => messages(event).map((message) => mapFields(message, mask));
 }
 
-export interface TranscriptOptions extends MessagesOptions {
-  /** Absolute path; the file is created, or truncated, at the first event. */
-  readonly file: string;
-}
-
-/** Writes each message as a line when it occurs. After a failed write it writes nothing more, and `report` rejects. */
-export function createTranscript({ file, ...options }: TranscriptOptions): Reporter {
+/**
+ * Writes each message as a line when it occurs. After a failed write it writes nothing more, and `report` rejects.
+ * @param file an absolute path; the file is created, or truncated, at the first event
+ */
+export function createTranscript(file: string, options: MessagesOptions): Reporter {
   const messages = createMessages(options);
   let append: ((line: string) => void) | null = null;
   let failure: unknown = null;
@@ -129,10 +127,7 @@ function usageOf(usage: Usage): JsonObject {
   };
 }
 
-/**
- * Changes every string and property name in a value, for example to mask it. The depth of arguments is bounded by the
- * strict JSON parser.
- */
+/** Changes every string and property name in a value, for example to mask it. The strict parser has bounded its depth. */
 export function mapTexts(value: Json, change: (text: string) => string): Json {
   if (typeof value === 'string') return change(value);
   if (isArray(value)) return value.map((child) => mapTexts(child, change));

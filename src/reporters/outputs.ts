@@ -23,86 +23,71 @@ export const RESULT_FILES = {
 } as const;
 
 /** The outputs about a run, in the order in which they are declared and written. */
-export const RUN_OUTPUTS: readonly RunOutput[] = [
-  {
-    name: 'run-conclusion',
+export const RUN_OUTPUTS: Readonly<Record<string, RunOutput>> = {
+  'run-conclusion': {
     description: 'How the run ended: success, failure, inconclusive or skipped.',
     value: ({ verdict }) => verdict.conclusion,
   },
-  {
-    name: 'run-reason',
+  'run-reason': {
     description: 'Why it ended so, for example accepted, gate_not_met, plain_text, max_turns or config.',
     value: ({ verdict }) => verdict.reason,
   },
-  {
-    name: 'run-exit-code',
+  'run-exit-code': {
     description: 'The exit code of the step.',
     value: ({ verdict }) => String(verdict.exitCode),
   },
-  {
-    name: 'run-turns',
+  'run-turns': {
     description: 'The number of model calls that gave an answer.',
     value: ({ turnCount }) => String(turnCount),
   },
-  {
-    name: 'run-input-tokens',
+  'run-input-tokens': {
     description: 'The tokens that the model read, cached ones included.',
     value: ({ usage }) => String(usage.inputTokens),
   },
-  {
-    name: 'run-output-tokens',
+  'run-output-tokens': {
     description: 'The tokens that the model wrote.',
     value: ({ usage }) => String(usage.outputTokens),
   },
-  {
-    name: 'run-cost-usd',
+  'run-cost-usd': {
     description: "The cost in US dollars; empty if the model's price is not known.",
     value: ({ costUsd }) => (costUsd === null ? '' : decimal(costUsd, 6)),
   },
-  {
-    name: 'run-sandbox',
+  'run-sandbox': {
     description: 'The sandbox around the shell: bwrap, unshare or none.',
     value: ({ isolation }) => isolation,
   },
-  {
-    name: 'run-coverage',
+  'run-coverage': {
     description:
       'The share of the required changed files that the model was shown, from 0 to 1; empty if unknown.',
     value: ({ evidence }) => coverageOf(evidence),
   },
-  {
-    name: 'run-results',
+  'run-results': {
     description: 'The folder with all files that the run wrote.',
     value: ({ results }) => results ?? '',
   },
-  {
-    name: 'run-result-file',
+  'run-result-file': {
     description: 'The path of the result envelope, a JSON file.',
     value: (report) => resultFile(report, 'result'),
   },
-  {
-    name: 'run-sarif-file',
+  'run-sarif-file': {
     description: 'The path of the findings as SARIF; empty unless a payload is published.',
     value: (report) => (report.payload === null ? '' : resultFile(report, 'sarif')),
   },
-  {
-    name: 'run-patch-file',
+  'run-patch-file': {
     description: "The path of a patch with the agent's changes; empty if there are none.",
     value: ({ patchFile }) => patchFile ?? '',
   },
-];
+};
 
 /** Returns the path of a file in the results folder; empty if the run has none. */
 function resultFile({ results }: Report, file: keyof typeof RESULT_FILES): string {
   return results === null ? '' : path.join(results, RESULT_FILES[file]);
 }
 
-/** Rounds the share down, in whole numbers, so that it is 1 only if all was shown. */
+/** Rounds the share down, so that it is 1 only if all was shown. */
 function coverageOf(evidence: Report['evidence']): string {
-  const coverage = evidence?.coverage ?? null;
-  if (coverage === null || coverageShare(coverage) === null) return '';
-  const { required, shown } = coverage.files;
-  return required === 0 ? '1' : decimal(Math.floor((shown * 10_000) / required) / 10_000, 4);
+  const share = evidence?.coverage ? coverageShare(evidence.coverage) : null;
+  return share === null ? '' : decimal(Math.floor(share * 10_000 + 1e-6) / 10_000, 4);
 }
 
 /** Formats a plain decimal number, never with an exponent or trailing zeros. */
@@ -139,7 +124,8 @@ export function stepOutputs(report: Report) {
         add(name, typeof value === 'string' ? value : shellSafeJson(value), MAX_PROPERTY);
     }
   }
-  for (const { name, value } of report.view?.outputs ?? RUN_OUTPUTS) outputs.set(name, value(report));
+  for (const [name, { value }] of Object.entries(report.view?.outputs ?? RUN_OUTPUTS))
+    outputs.set(name, value(report));
   return { outputs, warnings };
 }
 

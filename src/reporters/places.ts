@@ -1,18 +1,16 @@
-/** Finds the checkout that is judged, and the files in it that a model names. */
+/** Finds the checkout that is judged and the files in it that a model names, and links to them on GitHub. */
 import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { readBoundedText } from '../files/read-bounded.ts';
 import { READ } from '../text/limits.ts';
-import type { JsonObject } from '../types.ts';
-import { findingRows, locationOfRow, type SourcePlace } from './findings.ts';
-import type { FindingEvidence, Report } from './report-types.ts';
+import type { JsonObject, Subject } from '../types.ts';
+import { type Finding, findingRows, locationOfRow, readFindings } from './findings.ts';
+import type { FindingEvidence, Locate, Report, SourcePlace } from './report-types.ts';
 
 /** Bytes of a file with findings; those in a larger one are kept, but without lines. */
 const MAX_SOURCE_FILE = 10 * 1024 ** 2;
 /** Characters of all files with findings. */
 const MAX_SOURCE_FILES = 64 * 1024 ** 2;
-/** Different paths of findings; more than a human-readable payload would name. */
-const MAX_SOURCE_PATHS = 5_000;
 /** The file systems of macOS and Windows ignore the case of a name. */
 const OF_GIT = /(?:^|[/\\])\.git(?:[/\\]|$)/i;
 
@@ -73,42 +71,32 @@ function isCheckout(folder: string): boolean {
 }
 
 /**
- * Finds a place that a model has written in the judged repository. Returns the file's path relative to the root of the
- * repository, with `/` and links resolved, and those of the lines that the file has; null if there is no such file. Never
- * throws.
- * @param isResolved whether the path is relative to the root for certain
- */
-export type Locate = (written: SourcePlace, isResolved?: boolean) => SourcePlace | null;
-
-interface LocatorOptions {
-  /** Absolute and real. */
-  readonly workspace: string;
-  /** The agent's working directory: absolute, or relative to the workspace. */
-  readonly workingDirectory: string;
-  /**
-   * Files that the change under review touches, relative to the root of the repository. Read on each lookup, since the
-   * list may arrive during the run; empty or absent if unknown.
-   */
-  readonly changed?: ReadonlySet<string>;
-}
-
-/**
  * Creates a locator that looks at the workspace itself, not at what the agent wrote. A path is looked for at the root of
  * the repository, then in the working directory; if both files exist, the one that the change touches is taken. Files
  * outside the repository, also behind links, in `.git` or in a nested repository are not found.
+ * @param workspace absolute and real
+ * @param workingDirectory absolute, or relative to the workspace
+ * @param changed files of the change, relative to the root of the repository; they may be added during the run
  */
-export function createLocator({ workspace, workingDirectory, changed }: LocatorOptions): Locate {
+export function createLocator(
+  workspace: string,
+  workingDirectory: string,
+  changed: ReadonlySet<string> = new Set(),
+): Locate {
   const folder = path.resolve(workspace, workingDirectory);
   const root = findCheckout(folder, workspace) ?? workspace;
   const known = new Map<string, { readonly path: string; readonly lineCount: number } | null>();
   let room = MAX_SOURCE_FILES;
 
   const open = (file: string) => {
-    if (known.has(file) || known.size >= MAX_SOURCE_PATHS) return known.get(file) ?? null;
+    const before = known.get(file);
+    if (before !== undefined) return before;
     const name = nameInRepository(file, root);
-    const text = name && readBoundedText(path.join(root, name), Math.min(MAX_SOURCE_FILE, room));
-    room -= text?.length ?? 0;
-    const found = name === null ? null : { path: name, lineCount: countLines(text ?? '') };
+    const text = (name && readBoundedText(path.join(root, name), Math.min(MAX_SOURCE_FILE, room))) ?? '';
+    room -= text.length;
+    // As in git, a final line break does not start another line.
+    const lineCount = text === '' ? 0 : text.replace(/\n$/u, '').split('\n').length;
+    const found = name === null ? null : { path: name, lineCount };
     known.set(file, found);
     return found;
   };
@@ -116,7 +104,7 @@ export function createLocator({ workspace, workingDirectory, changed }: LocatorO
   return (written, isResolved = false) => {
     const bases = isResolved ? [root] : [root, folder];
     const files = bases.map((base) => open(path.resolve(base, written.path))).filter((file) => file !== null);
-    const file = files.find((each) => changed?.has(each.path)) ?? files[0];
+    const file = files.find((each) => changed.has(each.path)) ?? files[0];
     return file === undefined ? null : { path: file.path, ...linesOf(written, file.lineCount) };
   };
 }
@@ -129,12 +117,6 @@ function nameInRepository(file: string, root: string): string | null {
   const name = path.relative(root, real);
   const isForeign = (repositoryAround(path.dirname(real), root) ?? root) !== root;
   return isForeign || OF_GIT.test(name) || /\p{Cc}/u.test(name) ? null : name.split(path.sep).join('/');
-}
-
-/** As in git, a final line break does not start another line. */
-function countLines(text: string): number {
-  const breaks = text.split('\n').length - 1;
-  return text === '' || text.endsWith('\n') ? breaks : breaks + 1;
 }
 
 /** Leaves out a line that the file does not have, because guessing another one could point to the wrong code. */
@@ -156,4 +138,69 @@ export function resolveFindings(payload: JsonObject, locate: Locate): readonly F
 export function locateByEvidence({ evidence }: Pick<Report, 'evidence'>, locate: Locate): Locate {
   const resolved = new Set(evidence?.findings.map(({ path: name }) => name));
   return (written) => locate(written, resolved.has(written.path));
+}
+
+/**
+ * Returns the findings of a published payload, most severe first, at places in the repository or at none. Those that did
+ * not decide the verdict come last, as notes with a remark: an error beside a green verdict would contradict it.
+ */
+export function findingsToShow(report: Report, locate: Locate): readonly Finding[] {
+  const { payload, evidence, view } = report;
+  const find = locateByEvidence(report, locate);
+  const findings = readFindings(payload ?? {}, evidence).map(
+    (finding): Finding => ({ ...finding, place: finding.place && find(finding.place) }),
+  );
+  const remark = view?.outvoted;
+  if (remark === undefined) return findings;
+  const isOutvoted = ({ row }: Finding) => row['outvoted'] === true;
+  const notes = findings.filter(isOutvoted).map((finding): Finding => {
+    return { ...finding, severity: 'note', score: 0, message: `${remark}\n${finding.message}` };
+  });
+  return [...findings.filter((finding) => !isOutvoted(finding)), ...notes];
+}
+
+/** Returns the URL of the run attempt, which shows its job summaries; null if the subject is not on GitHub. */
+export function runPage(subject: Subject | null, serverUrl: string | null): string | null {
+  if (subject === null || serverUrl === null) return null;
+  return `${serverUrl}/${subject.repository}/actions/runs/${subject.run_id}/attempts/${subject.run_attempt}`;
+}
+
+/** Returns the URL of the judged commit, or of its files; null if the subject is not on GitHub. */
+export function commitPage(subject: Subject | null, serverUrl: string | null, kind = 'commit') {
+  // A merge takes the commit from the envelopes of other jobs.
+  if (subject === null || serverUrl === null || !/^[0-9a-f]{7,64}$/.test(subject.sha)) return null;
+  return `${serverUrl}/${subject.repository}/${kind}/${subject.sha}`;
+}
+
+/** Returns the URL of a row's file at the judged commit, at its line if it has one; null if the file is not found. */
+export function lineLink(
+  row: JsonObject,
+  subject: Subject | null,
+  serverUrl: string | null,
+  locate: Locate = asWritten,
+): string | null {
+  const written = locationOfRow(row)?.place;
+  const place = written === undefined ? null : locate(written);
+  const commit = commitPage(subject, serverUrl, 'blob');
+  if (place === null || commit === null) return null;
+  const { line, endLine } = place;
+  const page = `${commit}/${urlPath(place.path)}`;
+  if (line === null) return page;
+  return endLine === null ? `${page}#L${line}` : `${page}#L${line}-L${endLine}`;
+}
+
+/**
+ * Encodes a path with `/` separators for use in a URL, so that no character ends the path, starts a scheme, or is
+ * Markdown syntax.
+ */
+export function urlPath(file: string): string {
+  const escaped = encodeURIComponent(file.toWellFormed()).replaceAll('%2F', '/');
+  return escaped.replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`);
+}
+
+/** Returns a place as written, for use when no checkout is available; null if it does not look like one. */
+export function asWritten(written: SourcePlace): SourcePlace | null {
+  const path = written.path.replace(/^\.\//, '');
+  const isOdd = (part: string) => ['', '.', '..'].includes(part) || part.includes('\\');
+  return written.line === null || path.split('/').some(isOdd) ? null : { ...written, path };
 }

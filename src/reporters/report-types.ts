@@ -21,10 +21,7 @@ import type {
   Verdict,
 } from '../types.ts';
 
-/**
- * The outcome of a call: executed (`ok`, or `error` for an error result), skipped because of a terminal call beside it,
- * or, for `structured_output`, accepted or rejected.
- */
+/** `ok` and `error` are calls that ran, `skipped` ones stood beside `structured_output`, which is accepted or rejected. */
 export type CallDecision = 'ok' | 'error' | 'skipped' | 'accepted' | 'rejected';
 
 export interface FindingEvidence {
@@ -32,20 +29,37 @@ export interface FindingEvidence {
   readonly path: string | null;
   /** The line that was proven or, without a proof, the one that the finding names; null if there is none. */
   readonly line?: number | null;
-  /** The line that the finding names, if its quote is at another one; null otherwise. */
+  /** The line that the finding names, if its quote is at another one. */
   readonly lineWas?: number | null;
-  /** null or absent if findings were not checked (`grounding: off`), or this one is about no file. */
+  /** null or absent if findings were not checked, or this one is about no file. */
   readonly grounding?: GroundingStatus | null;
 }
+
+/** A file and lines in it: as written by the model, or as found in the repository. */
+export interface SourcePlace {
+  /** At most 4,096 characters, none of them a control character. */
+  readonly path: string;
+  /** 1-based, like `endLine`; null for the whole file. */
+  readonly line: number | null;
+  /** Greater than `line`; null for a single line. */
+  readonly endLine: number | null;
+}
+
+/**
+ * Finds a place that a model has written. Returns the file's path relative to the root of the repository, with `/` and
+ * links resolved, and those of the lines that the file has; null if there is no such file. Never throws.
+ * @param isResolved whether the path is relative to the root for certain
+ */
+export type Locate = (written: SourcePlace, isResolved?: boolean) => SourcePlace | null;
 
 /** What a verdict is based on. */
 export interface Evidence {
   readonly context: ContextStatus;
-  /** Number of tool calls that ran, without calls of `structured_output` and skipped calls. */
+  /** Tool calls that ran, without those of `structured_output`. */
   readonly toolCalls: number;
-  /** null or absent if the run ended before it was known, and in envelopes of versions without it. */
+  /** null or absent if the run ended before it was known. */
   readonly coverage?: Coverage | null;
-  /** The last commands that the agent ran; absent in envelopes of versions without them. */
+  /** The last commands that the agent ran. */
   readonly commands?: readonly CommandRecord[];
   /** null or absent if findings were not checked. */
   readonly grounding?: GroundingCounts | null;
@@ -53,21 +67,21 @@ export interface Evidence {
   readonly findings: readonly FindingEvidence[];
 }
 
-/** Everything a reporter may use about a finished run. */
+/** A finished run, or a merge. */
 export interface Report {
   readonly verdict: Verdict;
   /** The accepted payload; present exactly when `verdict.published`. */
   readonly payload: JsonObject | null;
   /** null if no payload was accepted. */
   readonly gate: GateResult | null;
-  /** Number of model calls that returned a completion. */
+  /** Model calls that returned a completion. */
   readonly turnCount: number;
   readonly rejections: number;
   readonly repaired: Repair | null;
   readonly usage: Usage;
-  /** US dollars; null if the model's price is unknown. */
+  /** US dollars; null if unknown. */
   readonly costUsd: number | null;
-  /** The name by which the price list knows the model; null or absent if that is the model's own. */
+  /** The name of the model in the price list; null or absent if it is the model's own. */
   readonly pricedAs?: string | null;
   /** When the run began, as ISO 8601 in UTC. */
   readonly startedAt: string;
@@ -77,58 +91,52 @@ export interface Report {
   /** Whether a recording answered instead of the model, so that no model judged anything. */
   readonly replayed?: boolean;
   readonly sessionId: string;
-  /** The matrix leg and the vote of this run; null if the workflow does not set them. */
   readonly leg?: string | null;
   readonly vote?: string | null;
   /** null if the run ended before this was known, or if no agent ran. */
   readonly evidence?: Evidence | null;
-  /** How to show a report that is not simply an agent run; null for an agent run. */
+  /** How to show a merge; null or absent for an agent run. */
   readonly view?: ReportView | null;
   /** The action that ran: its ref in the workflow, and the commit if that ref is one; null outside GitHub. */
   readonly action: { readonly ref: string; readonly commit: string | null } | null;
-  /** What an audit asks for, as in the envelope; null if an input was invalid, or if no agent ran. */
+  /** As in the envelope; null if an input was invalid, or if no agent ran. */
   readonly settings: JsonObject | null;
   readonly isolation: Isolation;
-  /** What the agent worked in instead of the checkout; null or absent if in the checkout itself, or if not known. */
+  /** What the agent worked in instead of the checkout; null or absent for the checkout itself, or if not known. */
   readonly scratch?: 'overlay' | 'copy' | null;
   /** At most 200 characters of the model's prose, for `plain_text` only; hostile text. */
   readonly lastAssistantText: string | null;
   readonly subject: Subject | null;
   readonly policy: PolicyDigest;
-  /** Policy files that the change under review modifies. */
   readonly policyChanges: readonly PolicyChange[];
   /** Names of the declared properties that become outputs of their own, in schema order. */
   readonly outputNames: readonly string[];
-  /** Number of files that the agent changed in the workspace; null if unknown. */
+  /** Files that the agent changed; null if unknown. */
   readonly changedFiles: number | null;
   readonly patchFile: string | null;
   /** The folder with the files that the run wrote, under the names in RESULT_FILES; null for none. */
   readonly results: string | null;
-  /** Weaknesses of the run's setup, such as no sandbox, network access or uid 0; shown first and prominently. */
+  /** Weaknesses of the setup, such as no sandbox or network access, one sentence each. */
   readonly weaknesses: readonly string[];
 }
 
 /** A step output that describes the run. */
 export interface RunOutput {
-  readonly name: string;
-  /** One sentence. */
   readonly description: string;
-  /** Returns the value; empty if it does not apply. */
+  /** Returns an empty text if it does not apply. */
   readonly value: (report: Report) => string;
 }
 
 /** What a finished run says, as plain data. Its texts may be hostile, and contain no secret. */
 export interface View {
   readonly conclusion: Conclusion;
-  /** An emoji that makes the outcome easy to recognize. */
+  /** An emoji. */
   readonly mark: string;
-  /** The name of the check; null if it has none, as on the command line. */
   readonly name: string | null;
   /** The answer in words, with the counts of the findings: `not passed · 1 error, 2 warnings`. */
   readonly outcome: string;
   /** What made the run weaker than it could be, one sentence each. */
   readonly warnings: readonly string[];
-  /** The payload's own summary. */
   readonly summary: string | null;
   /** Why there is no success, in sentences; null if the outcome and the summary say so. */
   readonly reason: string | null;
@@ -138,7 +146,6 @@ export interface View {
   readonly notes: readonly string[];
   /** The values and lists to show as tables. */
   readonly tables: JsonObject;
-  /** What is known about rows of these lists. */
   readonly rows: ReadonlyMap<JsonObject, RowFacts>;
   /** Conclusion, reason, gate, exit code and sandbox, for those who audit the run; trusted texts. */
   readonly facts: readonly string[];
@@ -146,12 +153,11 @@ export interface View {
   readonly costs: readonly string[];
   /** The payload as indented JSON; null if there is none, or if it is too long to read. */
   readonly json: string | null;
-  /** The page of the run and that of the judged commit. */
-  readonly pages: { readonly run: string | null; readonly commit: string | null };
   /** The envelope; null if the run wrote none. */
   readonly resultFile: string | null;
 }
 
+/** What is known about a row of a table. */
 export interface RowFacts {
   /** The page that shows the line of a finding; null if it names none that exists. */
   readonly link: string | null;
@@ -162,30 +168,29 @@ export interface RowFacts {
 /** What a view needs beside the report. */
 export interface ViewFacts {
   readonly secrets: Secrets;
-  /** The name of the check. */
+  /** The name of the check; null if it has none, as on the command line. */
   readonly name: string | null;
-  /** Base URL of the repository's server, such as `https://github.com`; null for a view without links. */
+  /** Such as `https://github.com`; null for a view without links. */
   readonly serverUrl: string | null;
   /** The page that explains the endings. */
   readonly help: string;
+  /** Finds the files of findings in the repository; without it, paths are used as written. */
+  readonly locate?: Locate;
 }
 
-/** How a report that is not of an agent run is shown. */
+/** How a merge is shown. */
 export interface ReportView {
   readonly show: (report: Report, facts: ViewFacts) => View;
-  readonly outputs: readonly RunOutput[];
+  readonly outputs: Readonly<Record<string, RunOutput>>;
   /** Additional fields of the envelope; `mask` is applied to text written by other jobs. */
   readonly envelope?: (mask: (text: string) => string) => JsonObject;
-  /** The commit that gets the status, null if unknown; if absent, the commit that is checked out. */
+  /** Returns the commit that was judged, null if it is unknown; if absent, the commit that is checked out. */
   readonly statusCommit?: (report: Report) => string | null | undefined;
-  /** Findings of the payload that did not decide the verdict; they are shown as notes with a remark. */
-  readonly minor?: { readonly isMinor: (row: JsonObject) => boolean; readonly remark: string };
+  /** A remark on findings that did not decide the verdict, whose `outvoted` is true; absent if no row says so. */
+  readonly outvoted?: string;
 }
 
-/**
- * Events that the loop emits while it runs. No event contains arguments of `structured_output` or of a tool that was
- * not offered.
- */
+/** What happens in a run. No event contains arguments of `structured_output` or of a tool that was not offered. */
 export type RunEvent =
   | {
       readonly type: 'run_started';
@@ -221,10 +226,8 @@ export type RunEvent =
   | { readonly type: 'user_message'; readonly text: string }
   | { readonly type: 'notice'; readonly level: 'info' | 'warning'; readonly text: string };
 
-/** The end of a call that ran, was judged or was skipped. */
 export type CallEvent = Extract<RunEvent, { type: 'tool_finished' }>;
 
-/** Identifies a tool call in events. */
 export interface CallRef {
   readonly id: string;
   readonly name: string;
@@ -252,13 +255,9 @@ export interface CommentText {
   readonly create: boolean;
 }
 
-/**
- * The result of writing a comment: `superseded` if a newer run has already written it, `none` if no comment existed and
- * none was to be created.
- */
+/** `superseded` if a newer run has written the comment, `none` if there was none and none was to be created. */
 export type WrittenComment = 'created' | 'updated' | 'superseded' | 'none' | 'no_pull_request';
 
-/** The content of a commit status. */
 export interface StatusText {
   readonly state: 'pending' | 'success' | 'failure' | 'error';
   /** At most 140 characters, none of them above U+FFFF. */
@@ -271,7 +270,7 @@ export interface StatusText {
 export interface Reporter {
   /** What it writes, in words for a warning that it failed. */
   readonly name: string;
-  /** Called synchronously for each event, in order. */
+  /** Called for each event, in order. */
   event?(event: RunEvent): void;
   /** Called once, after every child process has exited. A rejection becomes a warning and never changes the verdict. */
   report?(report: Report, signal: AbortSignal): Promise<void>;

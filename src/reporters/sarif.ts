@@ -5,10 +5,9 @@ import { truncate } from '../text/messages.ts';
 import { sanitize, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { JsonObject } from '../types.ts';
-import { type Finding, type SourcePlace, weighFindings } from './findings.ts';
-import { urlPath } from './links.ts';
-import { type Locate, locateByEvidence } from './places.ts';
-import type { Report, Reporter } from './report-types.ts';
+import type { Finding } from './findings.ts';
+import { findingsToShow, urlPath } from './places.ts';
+import type { Locate, Report, Reporter, SourcePlace } from './report-types.ts';
 
 /** GitHub rejects more than 25,000 results and processes the 5,000 most severe. */
 const MAX_RESULTS = 5_000;
@@ -19,8 +18,6 @@ export interface SarifOptions {
   readonly locate: Locate;
   readonly secrets: Secrets;
   readonly version: string;
-  /** URL of this action; null if unknown. */
-  readonly informationUri: string | null;
 }
 
 /**
@@ -28,36 +25,33 @@ export interface SarifOptions {
  * published payload nothing is written: code scanning closes every alert that an upload does not contain.
  */
 export function createSarif(options: SarifOptions): Reporter {
-  const { file, version, informationUri } = options;
   return {
     name: 'SARIF',
     async report(report) {
       if (report.payload === null) return;
       const { rules, results } = alertsOf(report, options);
-      const uri = informationUri === null ? {} : { informationUri };
-      const driver = { name: 'structured-agent', version, ...uri, rules };
+      const driver = { name: 'structured-agent', version: options.version, rules };
       const log = {
         $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
         version: '2.1.0',
         runs: [{ tool: { driver }, results }],
       };
-      writePrivateFile(file, `${JSON.stringify(log)}\n`);
+      writePrivateFile(options.file, `${JSON.stringify(log)}\n`);
     },
   };
 }
 
 /** Returns as many results as GitHub processes, most severe first, and their rules. */
 function alertsOf(report: Report, { locate, secrets }: SarifOptions) {
-  const find = locateByEvidence(report, locate);
   const scores = new Map<string, number>();
   const results: JsonObject[] = [];
-  for (const finding of weighFindings(report)) {
-    const place = finding.place === null ? null : find(finding.place);
+  for (const finding of findingsToShow(report, locate)) {
+    const { place } = finding;
     // A masked path would name another file, or none.
     if (place === null || secrets.mask(place.path) !== place.path) continue;
     if (results.length === MAX_RESULTS) break;
     const ruleId = singleLine(sanitize(finding.rule ?? '', secrets), DISPLAY.value) || 'finding';
-    scores.set(ruleId, Math.max(scores.get(ruleId) ?? 0, finding.securityScore ?? 0));
+    scores.set(ruleId, Math.max(scores.get(ruleId) ?? 0, finding.score));
     results.push({
       ruleId,
       level: finding.severity,

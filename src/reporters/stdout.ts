@@ -2,20 +2,11 @@
 import type { Writable } from 'node:stream';
 import { InputError, messageOf } from '../errors.ts';
 import { jsonLine } from '../text/sanitize.ts';
-import type { Secrets } from '../text/secrets.ts';
 import { envelope } from './envelope.ts';
-import { createMessages } from './messages.ts';
+import { createMessages, type MessagesOptions } from './messages.ts';
 import type { Report, Reporter } from './report-types.ts';
 
 export type OutputFormat = 'text' | 'json' | 'stream-json' | 'object';
-
-export interface StdoutOptions {
-  readonly stream: Writable;
-  readonly format: OutputFormat;
-  readonly secrets: Secrets;
-  readonly version: string;
-  readonly cwd: string;
-}
 
 /** Returns the error for output that did not arrive: such a result is not a success. */
 export function lossOf(cause: Error): InputError {
@@ -24,8 +15,8 @@ export function lossOf(cause: Error): InputError {
 }
 
 /** Creates the reporter that receives events during the run, and the function that writes its end. */
-export function createStdout({ stream, format, secrets, version, cwd }: StdoutOptions) {
-  const messages = createMessages({ version, cwd, mask: secrets.mask });
+export function createStdout(stream: Writable, format: OutputFormat, options: MessagesOptions) {
+  const messages = createMessages(options);
   const kept: string[] = [];
   let isLost = false;
   stream.on('error', () => {
@@ -43,7 +34,7 @@ export function createStdout({ stream, format, secrets, version, cwd }: StdoutOp
   };
   const render = (report: Report): string | null => {
     if (format === 'text') return report.payload === null ? null : jsonLine(report.payload);
-    const end = jsonLine(envelope(report, secrets.mask));
+    const end = jsonLine(envelope(report, options.mask));
     return format === 'json' ? `[${[...kept, end].join(',')}]` : end;
   };
   let isWritten = false;

@@ -3,77 +3,59 @@ import { isArray, isObject } from '../text/json.ts';
 import { DISPLAY } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
 import type { Json, JsonObject } from '../types.ts';
-import { bySeverity, locationOfRow, severityOf } from './findings.ts';
+import { byGravity, gravityOf, locationOfRow } from './findings.ts';
 import { cell, details, inline } from './markdown.ts';
 import type { View } from './report-types.ts';
 
 /** Columns of a table, so that it fits a page. */
 const MAX_COLUMNS = 8;
-/** Single values that are shown. */
-const MAX_VALUES = 100;
 /** Characters of a cell. */
 const MAX_CELL = 500;
-/** A list of at most this many short values is shown in one cell instead of a section. */
-const SHORT_LIST = 10;
-const SHORT_ITEM = 60;
 
 const MARKS = { error: '🔴&nbsp;', warning: '🟡&nbsp;', note: '🔵&nbsp;' } as const;
 
 /**
- * Renders one table for the single values, and one for each list, whose findings link to their line.
+ * Renders one table for the single values, and one for each list of objects, whose findings link to their line.
  * @param most how many rows of each list are shown; the others are counted
  * @param open how many of them are not folded
  */
-export function renderTables(
-  { tables, rows }: Pick<View, 'tables' | 'rows'>,
-  most: number,
-  open = most,
-): string {
-  const values: [string, Json][] = [];
-  const sections: string[] = [];
+export function renderTables({ tables, rows }: View, most: number, open: number): string {
+  const values: string[] = [];
+  const lists: string[] = [];
   for (const [name, value] of Object.entries(tables)) {
-    if (!isArray(value) || isShort(value)) values.push([name, value]);
-    else sections.push(renderList(name, value, rows, most, open));
+    const objects = isArray(value) ? value.filter(isObject) : [];
+    if (isArray(value) && value.length > 0 && objects.length === value.length)
+      lists.push(renderList(name, objects, rows, most, open));
+    else {
+      const text = isArray(value) ? value.map(plain).join('\n') || 'none' : plain(value);
+      values.push(`| **${inline(name, DISPLAY.value)}** | ${cell(text, DISPLAY.message)} |\n`);
+    }
   }
-  return renderValues(values) + sections.join('');
-}
-
-function isShort(list: readonly Json[]): boolean {
-  const isShortItem = (item: Json) => !isArray(item) && !isObject(item) && plain(item).length <= SHORT_ITEM;
-  return list.length <= SHORT_LIST && list.every(isShortItem);
-}
-
-function renderValues(values: readonly (readonly [string, Json])[]): string {
-  if (values.length === 0) return '';
-  const lines = values.slice(0, MAX_VALUES).map(([name, value]) => {
-    const text = isArray(value) ? value.map(plain).join('\n') || 'none' : plain(value);
-    return `| **${inline(name, DISPLAY.value)}** | ${cell(text, DISPLAY.message)} |\n`;
-  });
-  return `| Property | Value |\n| :--- | :--- |\n${lines.join('')}\n${andMore(values.length - MAX_VALUES, 'more value')}`;
+  const table = values.length === 0 ? '' : `| Property | Value |\n| :--- | :--- |\n${values.join('')}\n`;
+  return table + lists.join('');
 }
 
 /** Shows what was not proven folded, after the rest. */
 function renderList(
   name: string,
-  list: readonly Json[],
+  list: readonly JsonObject[],
   rows: View['rows'],
   most: number,
   open: number,
 ): string {
-  const heading = `### ${inline(name, DISPLAY.value)} (${list.length})\n\n`;
-  const more = andMore(list.length - most, 'more row');
-  const objects = list.filter(isObject);
-  if (objects.length < list.length) {
-    const lines = list.slice(0, most).map((item) => `- ${cell(plain(item), MAX_CELL)}\n`);
-    return `${heading}${lines.join('')}\n${more}`;
-  }
-  const shown = bySeverity(objects).slice(0, most);
+  const sorted = list.toSorted((one, other) => byGravity(gravityOf(one), gravityOf(other)));
   const isDoubted = (row: JsonObject) => rows.get(row)?.isDoubted === true;
+  const shown = sorted.slice(0, most);
   const sure = shown.filter((row) => !isDoubted(row));
   const fold = (some: readonly JsonObject[], noun: string, what = '') =>
     some.length === 0 ? '' : details(`${counted(some.length, noun)}${what}`, renderRows(some, rows));
-  const folded = fold(sure.slice(open), 'more row') + fold(shown.filter(isDoubted), 'finding', ' not proven');
-  return `${heading}${renderRows(sure.slice(0, open), rows)}${folded}${more}`;
+  return [
+    `### ${inline(name, DISPLAY.value)} (${list.length})\n\n`,
+    renderRows(sure.slice(0, open), rows),
+    fold(sure.slice(open), 'more row'),
+    fold(shown.filter(isDoubted), 'finding', ' not proven'),
+    andMore(list.length - most, 'more row'),
+  ].join('');
 }
 
 function renderRows(objects: readonly JsonObject[], rows: View['rows']): string {
@@ -97,7 +79,7 @@ function renderCell(row: JsonObject, column: string, link: string | null): strin
   // A link cannot contain another link, and inline code in its text could be ended by a bracket.
   if (link !== null && column === locationOfRow(row)?.key)
     return `[${inline(plain(value), MAX_CELL)}](${link})`;
-  const severity = column === 'severity' ? severityOf(value) : undefined;
+  const severity = column === 'severity' ? gravityOf(row)?.severity : undefined;
   return `${severity === undefined ? '' : MARKS[severity]}${cell(plain(value), MAX_CELL)}`;
 }
 

@@ -5,23 +5,16 @@ import { isArray, isObject } from '../text/json.ts';
 import { counted, grouped } from '../text/messages.ts';
 import { sanitize } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
-import type { Json, JsonObject, Repair, Verdict } from '../types.ts';
+import type { Json, JsonObject, Verdict } from '../types.ts';
 import { placeFindings, readFindings, SEVERITIES } from './findings.ts';
-import { costText, duration, tokensOf } from './format.ts';
-import { asWritten, commitPage, lineLink, runPage } from './links.ts';
 import { mapTexts } from './messages.ts';
 import { RESULT_FILES } from './outputs.ts';
-import { type Locate, locateByEvidence } from './places.ts';
+import { asWritten, lineLink, locateByEvidence } from './places.ts';
 import type { Report, RowFacts, View, ViewFacts } from './report-types.ts';
-import { coverageSentence, groundingSentence, policyChangeSentence, warningsAbout } from './sentences.ts';
+import { describeBasis, dollars, duration, policyChangeSentence, tokensOf } from './sentences.ts';
 
 /** Characters of the payload as JSON. No reader would get through a longer one. */
 const MAX_JSON = 256 * 1024;
-
-const REPAIRS: Readonly<Record<Repair['kind'], string>> = {
-  unwrapped: 'it was in a wrapper',
-  parsed: 'it was partly a JSON string',
-};
 
 const MARKS: Readonly<Record<Verdict['conclusion'], string>> = {
   success: '✅',
@@ -30,36 +23,25 @@ const MARKS: Readonly<Record<Verdict['conclusion'], string>> = {
   skipped: '⏭️',
 };
 
-export interface ViewOptions extends ViewFacts {
-  /** Finds the files of findings in the repository; without it, paths are used as written. */
-  readonly locate?: Locate;
-}
-
 /** Returns the view of a report: its own, or that of an agent run. */
-export function viewOf(report: Report, options: ViewOptions): View {
-  return report.view?.show(report, options) ?? viewOfRun(report, options);
-}
-
-function viewOfRun(report: Report, options: ViewOptions): View {
-  const { verdict, gate, evidence = null, payload, repaired, subject } = report;
+export function viewOf(report: Report, options: ViewFacts): View {
+  const { verdict, gate, view } = report;
+  if (view != null) return view.show(report, options);
   const mask = maskWith(options.secrets);
   const isReplay = report.replayed === true;
+  // Without a gate nothing checked whether the payload is good news.
   const isGated = gate?.status !== 'none';
-  const coverage = coverageSentence(evidence?.coverage);
-  const weak = evidence === null ? [] : warningsAbout(evidence, payload !== null, Boolean(subject?.event));
-  const notes = [
-    coverage !== null && weak.includes(coverage) ? null : coverage,
-    groundingSentence(evidence),
-    // Names no key: the payload's are text of the model, which the log must not contain.
-    repaired === null ? null : `The payload was repaired before it was accepted: ${REPAIRS[repaired.kind]}.`,
-  ];
+  const basis = describeBasis(report);
+  // Names no key: the payload's are text of the model, which the log must not contain.
+  const repair = report.repaired === null ? [] : ['The payload was repaired before it was accepted.'];
+  const changes = report.policyChanges.map(policyChangeSentence);
   return {
     ...commonView(report, options),
     mark: isReplay ? '🔁' : isGated || verdict.conclusion !== 'success' ? MARKS[verdict.conclusion] : '☑️',
     outcome: [headlineOf(verdict.reason, isGated, isReplay), ...countFindings(report)].join(' · '),
-    warnings: [...report.policyChanges.map(policyChangeSentence), ...report.weaknesses, ...weak].map(mask),
+    warnings: [...changes, ...report.weaknesses, ...basis.warnings].map(mask),
     reason: isExplained(report) || verdict.error === null ? null : mask(verdict.error),
-    notes: notes.filter((note) => note !== null).map(mask),
+    notes: [...basis.notes, ...repair].map(mask),
     ...payloadOf(report, options),
     facts: [
       `conclusion ${verdict.conclusion}`,
@@ -76,16 +58,12 @@ function viewOfRun(report: Report, options: ViewOptions): View {
 
 /** Returns the part of a view that a run and a merge have in common. */
 export function commonView(report: Report, options: ViewFacts) {
-  const { verdict, subject, results } = report;
+  const { verdict, results } = report;
   return {
     conclusion: verdict.conclusion,
     name: options.name === null ? null : maskWith(options.secrets)(options.name),
     mark: MARKS[verdict.conclusion],
     help: verdict.error === null ? null : `${options.help}#${verdict.reason}`,
-    pages: {
-      run: runPage(subject, options.serverUrl),
-      commit: commitPage(subject, options.serverUrl),
-    },
     resultFile: results === null ? null : path.join(results, RESULT_FILES.result),
   };
 }
@@ -119,13 +97,14 @@ function isEmptyList(value: Json | undefined): boolean {
 
 /** What the run used, one fact each; the duration only if no model was called. */
 function costsOf(report: Report): readonly string[] {
-  const { usage, turnCount, rejections, model, changedFiles } = report;
+  const { usage, turnCount, rejections, model, changedFiles, costUsd, pricedAs } = report;
+  const priced = pricedAs == null ? '' : ` (priced as ${pricedAs})`;
   const tokens = `${counted(tokensOf(usage), 'token')} (${grouped(usage.inputTokens)} in, ${grouped(usage.outputTokens)} out)`;
   const asked = [
     counted(turnCount, 'turn'),
     rejections === 0 ? '' : `${counted(rejections, 'call')} rejected`,
     tokensOf(usage) === 0 ? '' : tokens,
-    report.costUsd === null ? 'price unknown' : costText(report.costUsd, report.pricedAs),
+    costUsd === null ? 'price unknown' : `${dollars(costUsd)}${priced}`,
   ];
   return [
     model,
@@ -136,13 +115,22 @@ function costsOf(report: Report): readonly string[] {
 }
 
 /** The payload, with findings at their proven places. What the headline says is not repeated in the tables. */
-function payloadOf({ payload, evidence, subject }: Report, options: ViewOptions) {
-  if (payload === null) return { summary: null, tables: {}, rows: new Map(), json: null };
+function payloadOf(report: Report, options: ViewFacts): Pick<View, 'summary' | 'tables' | 'rows' | 'json'> {
+  const { payload, evidence, subject } = report;
+  const rows = new Map<JsonObject, RowFacts>();
+  if (payload === null) return { summary: null, tables: {}, rows, json: null };
   const { secrets, serverUrl, locate = asWritten } = options;
   const mask = maskWith(secrets);
+  const find = locateByEvidence(report, locate);
   const placed = placeFindings(payload, evidence);
-  const rows = new Map<JsonObject, RowFacts>();
-  const find = locateByEvidence({ evidence: evidence ?? null }, locate);
+  const showRow = (row: Json): Json => {
+    const shown = mapTexts(row, mask);
+    if (!isObject(row) || !isObject(shown)) return shown;
+    const { quote: _, ...own } = shown;
+    const isDoubted = placed.byRow.get(row)?.grounding === 'unproven';
+    rows.set(own, { link: isDoubted ? null : lineLink(own, subject, serverUrl, find), isDoubted });
+    return own;
+  };
   const tables: Record<string, Json> = {};
   for (const [name, value] of Object.entries(placed.payload)) {
     if (name === 'summary' && typeof value === 'string') continue;
@@ -154,23 +142,10 @@ function payloadOf({ payload, evidence, subject }: Report, options: ViewOptions)
     summary: typeof payload['summary'] === 'string' ? mask(payload['summary']) : null,
     tables,
     rows,
-    json: jsonOf(payload, secrets),
+    // Each value is masked before JSON escapes split a secret, and then the text as a whole.
+    json:
+      JSON.stringify(payload).length > MAX_JSON
+        ? null
+        : secrets.mask(JSON.stringify(mapTexts(payload, secrets.mask), null, 2)),
   };
-
-  function showRow(row: Json): Json {
-    const shown = mapTexts(row, mask);
-    if (!isObject(row) || !isObject(shown)) return shown;
-    const { quote: _, ...own } = shown;
-    const link = lineLink(row, subject, serverUrl, find);
-    const isSafe = link !== null && secrets.mask(decodeURIComponent(link)) === decodeURIComponent(link);
-    const isDoubted = placed.byRow.get(row)?.grounding === 'unproven';
-    rows.set(own, { link: isSafe && !isDoubted ? link : null, isDoubted });
-    return own;
-  }
-}
-
-/** Masks each value before JSON escapes split a secret, and then the text as a whole. */
-function jsonOf(payload: JsonObject, secrets: Secrets): string | null {
-  if (JSON.stringify(payload).length > MAX_JSON) return null;
-  return secrets.mask(JSON.stringify(mapTexts(payload, secrets.mask), null, 2));
 }

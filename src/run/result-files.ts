@@ -21,7 +21,7 @@ export function createResultFiles(options: ResultFilesOptions): readonly Reporte
   const file = (name: keyof typeof RESULT_FILES) => path.join(results, RESULT_FILES[name]);
   const messages = { version, cwd: workspace, mask: secrets.mask };
   const ofRun = [
-    createTranscript({ file: file('transcript'), ...messages }),
+    createTranscript(file('transcript'), messages),
     createReportPage({ file: file('page'), secrets, ...messages }),
   ];
   return [

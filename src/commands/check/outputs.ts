@@ -37,7 +37,7 @@ export const CONCLUSION: Output = {
   good: 'success',
 };
 
-export const RUN_NAMES: readonly string[] = RUN_OUTPUTS.map(({ name }) => name);
+export const RUN_NAMES: readonly string[] = Object.keys(RUN_OUTPUTS);
 
 /** The outputs of a merge, besides those about the run. */
 export const MERGED: readonly Output[] = [{ name: 'passed', type: 'boolean', ...BOOLEAN }, PAYLOAD];

@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Envelope } from '../../envelope/envelope.ts';
 import { type Finding, readFindings } from '../../reporters/findings.ts';
-import { duration, spent } from '../../reporters/format.ts';
-import { coverageSentence, groundingSentence } from '../../reporters/sentences.ts';
+import { coverageSentence, duration, groundingSentence, spent } from '../../reporters/sentences.ts';
 import { headlineOf } from '../../text/endings.ts';
 import * as read from '../../text/json.ts';
 import { isObject, parseOrUndefined } from '../../text/json.ts';
