@@ -19,7 +19,7 @@ async function runAction(step: Step): Promise<number> {
     ...createActionWorld(step, inputs.config, false),
     runFolder: mkdtempSync(path.join(temp, 'structured-agent-run-')),
     guarded: [path.dirname(fileURLToPath(import.meta.url)), ...files.all],
-    privileged: isPrivileged(environment),
+    privileged: isPrivileged(event),
   };
   const { verdict } = await run(inputs, world);
   return verdict.exitCode;

@@ -1,7 +1,6 @@
 /** The command line's entry: parses argv, runs the command and sets the exit code. */
-import { type CliCommand, parseCliArgs } from './cli/args.ts';
-import type { CommandName } from './cli/flags.ts';
-import { currentFolder, localSecrets, VERSION } from './cli/world.ts';
+import { type CliCommand, type CommandName, parseCliArgs } from './cli/args.ts';
+import { localSecrets, VERSION } from './cli/world.ts';
 import type { CommandIo } from './commands/flags.ts';
 import { InputError, messageFor } from './errors.ts';
 import { lossOf } from './reporters/stdout.ts';
@@ -25,18 +24,20 @@ const SUBCOMMANDS: Readonly<Record<CommandName, () => Promise<RunSubcommand>>> =
 /** Runs the command line and resolves to the exit code; never rejects. */
 async function main(argv: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
   const fail = (error: unknown) => explain(error, environment);
+  const trap = trapSignals();
+  let running: EndListener;
+  const listen: World['listen'] = (listener) => {
+    running = listener;
+    trap(listener);
+  };
   // Until a run listens there is nothing to clean up.
-  let running: EndListener = {
+  listen({
     signal(name) {
       fail(new Error(`Cancelled by ${name}.`));
       process.exit(130);
     },
     crash: (error) => process.exit(fail(error)),
-  };
-  trapSignals()({ signal: (name) => running.signal(name), crash: (error) => running.crash(error) });
-  const listen: World['listen'] = (listener) => {
-    running = listener;
-  };
+  });
   // A run that cannot deliver its result ends, so that it costs nothing more. It is not thrown: after a recursive
   // readdir, Node loses what is thrown in a tick.
   process.stdout.on('error', (error) => running.crash(lossOf(error)));
@@ -57,30 +58,28 @@ function explain(error: unknown, environment: NodeJS.ProcessEnv): number {
 }
 
 async function execute(command: CliCommand, world: Pick<World, 'environment' | 'listen'>): Promise<number> {
-  if (command.kind === 'run') return (await import('./cli/run.ts')).runOnCommandLine(command, world);
-  const code = await runWithoutModel(command);
-  await new Promise((resolve) => process.stdout.write('', resolve));
-  return code;
-}
-
-async function runWithoutModel(command: Exclude<CliCommand, { kind: 'run' }>): Promise<number> {
   const { stdout, stderr } = process;
+  let code = 0;
   switch (command.kind) {
+    case 'run':
+      return (await import('./cli/run.ts')).runOnCommandLine(command, world);
     case 'usage':
       stderr.write((await import('./cli/help.ts')).usageText());
       return 52;
     case 'help':
       stdout.write((await import('./cli/help.ts')).helpText());
-      return 0;
+      break;
     case 'version':
       stdout.write(`${VERSION}\n`);
-      return 0;
+      break;
     default: {
       releaseSignals();
       const runSubcommand = await SUBCOMMANDS[command.kind]();
-      return runSubcommand(command.rest, { cwd: currentFolder(), stdout, stderr });
+      code = await runSubcommand(command.rest, { cwd: process.cwd(), stdout, stderr });
     }
   }
+  await new Promise((resolve) => stdout.write('', resolve));
+  return code;
 }
 
 /** Exits once stderr has been flushed, or after a timeout. stdout has been flushed before. */

@@ -136,11 +136,4 @@ export class NetworkError extends Error {
 /** The GitHub API refused a request or failed, after all retries. The message names the fix and contains no token. */
 export class GitHubError extends Error {
   override readonly name = 'GitHubError';
-  /** HTTP status; null when there was no response, or none of GitHub. */
-  readonly status: number | null;
-
-  constructor(message: string, details: ErrorOptions & { status?: number | null } = {}) {
-    super(message, details);
-    this.status = details.status ?? null;
-  }
 }

@@ -7,7 +7,6 @@ import { createMachine, localSecrets } from './cli/world.ts';
 import type { InputOptions, JsonSchema } from './config/inputs.ts';
 import { inputsOf, schemaValidator } from './config/library-options.ts';
 import { parseConfig } from './config/parse-config.ts';
-import { InputError } from './errors.ts';
 import { envelope } from './reporters/envelope.ts';
 import type { Report, RunEvent } from './reporters/report-types.ts';
 import { run } from './run/run.ts';
@@ -97,19 +96,19 @@ export class StructuredAgentError extends Error {
 export async function runStructuredAgent<Payload = JsonObject>(
   runOptions: RunOptions<Payload>,
 ): Promise<RunResult<Payload>> {
-  // JavaScript callers may pass something other than an object: that is an invalid option, reported like any other.
-  const passed: unknown = runOptions;
-  const isObject = typeof passed === 'object' && passed !== null && !Array.isArray(passed);
-  const options: Partial<RunOptions<Payload>> = isObject ? runOptions : {};
-  const { environment = process.env, workspace = null, workingDirectory = '.', onEvent, onWarning } = options;
+  // A caller in JavaScript may pass nothing at all, and gets the problems with the options like any other.
+  const options: Partial<RunOptions<Payload>> = Object(runOptions);
+  const { environment = process.env, workspace = '.', workingDirectory = '.' } = options;
+  const { signal, onEvent, onWarning } = options;
   const { raw, problems: wrong } = inputsOf(options);
-  const parsed = parseConfig(raw, { environment, problems: wrong });
+  const { config, problems } = parseConfig(raw, { environment, problems: wrong });
   // Keys and headers passed as options are masked like those in environment variables.
   const given = { 'INPUT_API-KEY': raw.get('api-key'), INPUT_HEADERS: raw.get('headers') };
   const secrets = localSecrets({ ...environment, ...given });
   let patch: Uint8Array | null = null;
+  // Aborted when the run is over: a signal that outlives many runs must not retain them all.
   const over = new AbortController();
-  const { machine, problems } = await createMachine(environment, workspace, workingDirectory);
+  const { machine, problems: missing } = await createMachine(environment, workspace, workingDirectory);
   const listening = { name: 'onEvent', event: (event: RunEvent) => callListener(() => onEvent?.(event)) };
   const world: World = {
     ...machine,
@@ -120,20 +119,18 @@ export async function runStructuredAgent<Payload = JsonObject>(
     onPatch(bytes) {
       patch = bytes;
     },
-    listen: listener(options.signal, over.signal),
+    listen(end) {
+      const stop = () => end.signal('AbortSignal');
+      if (signal?.aborted) stop();
+      else signal?.addEventListener('abort', stop, { once: true, signal: over.signal });
+    },
     openReporters: async () => [listening],
     writeEnvelope: () => undefined,
     writeOutputs: () => undefined,
     warn: (text) => callListener(() => onWarning?.(secrets.mask(text))),
   };
   try {
-    const all = [
-      ...problems,
-      ...(isObject
-        ? parsed.problems
-        : [new InputError(null, 'Pass an object of options: { prompt, schema, model }.')]),
-    ];
-    const report = await run({ config: parsed.config, problems: all }, world);
+    const report = await run({ config, problems: [...missing, ...problems] }, world);
     const whole = envelope(report, secrets.mask);
     const { verdict, payload, gate } = report;
     if (verdict.conclusion !== 'success' || payload === null) throw new StructuredAgentError(report, whole);
@@ -162,14 +159,4 @@ async function callListener(call: () => unknown): Promise<void> {
   } catch {
     // Nothing here depends on it.
   }
-}
-
-/** @param over aborted when the run is over, so that a signal that outlives many runs does not retain them all. */
-function listener(signal: AbortSignal | undefined, over: AbortSignal): World['listen'] {
-  return (end) => {
-    if (signal === undefined) return;
-    const stop = () => end.signal('AbortSignal');
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true, signal: over });
-  };
 }

@@ -243,8 +243,6 @@ export interface PolicyChange {
   readonly path: string;
   /** Whether the changed file was used; false when the base branch's version was. */
   readonly applied: boolean;
-  /** Whether it is unknown if the file changed: GitHub lists at most 3,000 files of a pull request. */
-  readonly unlisted?: boolean;
 }
 
 /** A policy file, with its path as typed. */

@@ -3,12 +3,14 @@ import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   makeResultsFolder,
+  readTrustedFile,
   requireReadableFolders,
   resolveRecording,
-  resolveVerdicts,
   resolveWorkingDirectory,
 } from '../../src/config/paths.ts';
 import { InputError } from '../../src/errors.ts';
+import { READ } from '../../src/text/limits.ts';
+import { putFiles } from '../support/local.ts';
 import { makeFolder } from '../support/surroundings.ts';
 
 const folders = makeFolder();
@@ -17,19 +19,14 @@ let workspace = '';
 beforeEach(() => {
   base = mkdtempSync(path.join(folders, 'paths-'));
   workspace = path.join(base, 'workspace');
-  for (const folder of [
-    'workspace/sub',
-    'workspace/..odd',
-    'workspace/.git/hooks',
-    'temp',
-    'outside',
-    'workspace-2',
-  ])
-    mkdirSync(path.join(base, folder), { recursive: true });
+  const closed = ['.git/config', 'sub/.git/modules/x/config', '.netrc', 'gha-creds-1.json'];
+  const outside = ['../key', '../.netrc', '../workspace-2/s.json', '../outside/s.json'];
+  for (const name of [...closed, ...outside, '..s.json']) putFiles(workspace, { [name]: 'token' });
+  putFiles(workspace, { 's.json': '\uFEFF{"a":"ä"}', file: '' });
+  for (const folder of ['..odd', '.git/hooks']) mkdirSync(path.join(workspace, folder));
   const links = { 'way-out': path.join(base, 'outside'), 'way-in': 'sub', hooks: '.git/hooks', root: '/' };
   for (const [link, target] of Object.entries(links)) symlinkSync(target, path.join(workspace, link));
   symlinkSync('outside', path.join(base, 'own-link'));
-  writeFileSync(path.join(workspace, 'file'), '');
 });
 
 /** The resolved value, or the input and the message of the error. */
@@ -79,7 +76,7 @@ describe('what a run on the command line writes', () => {
       expect(await results(typed)).toMatch(/^results! .*is a symbolic link/u);
       expect(await recording(typed)).toMatch(/^record! .*is a symbolic link/u);
     }
-    const below = await recording('../hooks/f', path.join(workspace, 'sub'));
+    const below = await recording('../hooks/f', path.join(workspace, '..odd'));
     expect(below).toMatch(/^record! "hooks" is a symbolic link/u);
     expect(await recording('../own-link/f')).toBe(path.join(base, 'own-link/f'));
   });
@@ -94,10 +91,68 @@ it('folders of sandbox-read may be anywhere but in the root and in folders of th
     expect(await check(folder)).toMatch(/^sandbox-read! .*is made anew/u);
 });
 
-it('verdicts are in the workspace or the folder of the runner', async () => {
-  const resolve = (folder: string) => outcome(resolveVerdicts(folder, [workspace, path.join(base, 'temp')]));
-  expect(await resolve('way-in')).toBe(path.join(workspace, 'sub'));
-  expect(await resolve('../temp/new')).toBe(path.join(base, 'temp/new'));
-  for (const folder of ['way-out', '../outside'])
-    expect(await resolve(folder)).toMatch(/^verdicts! .*is outside/u);
+describe('a file that the user names', () => {
+  /** Its text as a workflow may name it, or why it is not read. */
+  const read = (name: string) => readAs(name, 'refused');
+  /** The same for the command line, where a file may be anywhere. */
+  const readAnywhere = (name: string) => readAs(name, 'allowed');
+
+  async function readAs(name: string, outside: 'refused' | 'allowed', root = workspace): Promise<string> {
+    const found = await readTrustedFile(name, { root, outside });
+    return found.ok ? `TEXT ${found.text}` : found.problem.replace(JSON.stringify(name), 'IT');
+  }
+
+  it('A3 A11 A12 is read without a BOM if it is in the workspace, also through a link in it', async () => {
+    symlinkSync('s.json', path.join(workspace, 'link'));
+    symlinkSync('workspace', path.join(base, 'alias'));
+    for (const name of ['s.json', path.join(workspace, 's.json'), 'link', 'sub/../s.json', '../alias/s.json'])
+      expect(await read(name)).toBe('TEXT {"a":"ä"}');
+    expect(await read('..s.json')).toBe('TEXT token');
+    expect(await readAs('s.json', 'refused', path.join(base, 'alias'))).toBe('TEXT {"a":"ä"}');
+    expect(await readAs('../key', 'refused', path.join(base, 'alias'))).toMatch(/leaves the workspace/u);
+  });
+
+  // What is not a regular file is in __tests__/files/read-bounded.test.ts.
+  it.each([
+    ['nope.json', /^could not read IT: there is no such file\. Check the path; in a/u],
+    ['loop', /^could not read IT \(ELOOP\)\.$/u],
+    ['sub', /^IT must be a regular file/u],
+    ['large.json', /^IT is larger than 4 MiB; only smaller files are read\.$/u],
+    ['latin.json', /^IT is not valid UTF-8 text\. Save it as UTF-8\.$/u],
+  ])('A7 A8 A9 is not read if it is %s', async (name, says) => {
+    symlinkSync('loop', path.join(workspace, 'loop'));
+    writeFileSync(path.join(workspace, 'large.json'), ' '.repeat(READ.policy + 1));
+    writeFileSync(path.join(workspace, 'latin.json'), Buffer.from([0x22, 0xff, 0x22]));
+    expect(await read(name)).toMatch(says);
+  });
+
+  const LEAVES = /^IT (?:leaves|is a symbolic link that leaves) the workspace/u;
+  const CLOSED = /^IT leads to a git folder or a credential file/u;
+  it.each([
+    ['../outside/s.json', LEAVES],
+    ['../workspace-2/s.json', LEAVES],
+    ['../key', LEAVES],
+    ['../.netrc', LEAVES],
+    ['/proc/self/root/etc/passwd', LEAVES],
+    ['.git/config', CLOSED],
+    ['sub/../.git/config', CLOSED],
+    ['sub/.git/modules/x/config', CLOSED],
+    ['.netrc', CLOSED],
+    ['gha-creds-1.json', CLOSED],
+  ])(
+    'A11 %s is read for the user of a command line only, and for nobody behind a committed link',
+    async (target, says) => {
+      symlinkSync(target, path.join(workspace, 'prompt.md'));
+      expect(await read('prompt.md')).toMatch(says);
+      expect(await readAnywhere('prompt.md')).toMatch(says);
+      if (target.startsWith('/')) return;
+      expect(await read(target)).toMatch(says);
+      expect(await readAnywhere(target)).toBe('TEXT token');
+      expect(await readAnywhere(path.join(workspace, target))).toBe('TEXT token');
+    },
+  );
+
+  it('A11 is not read through a linked folder', async () => {
+    expect(await read('way-out/s.json')).toBe('IT leaves the workspace; only files inside it are read.');
+  });
 });

@@ -2,17 +2,16 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readTrustedFile } from '../../src/config/workspace-file.ts';
+import { readTrustedFile } from '../../src/config/paths.ts';
 import type { GateRequest } from '../../src/contract/gate.ts';
 import { presets } from '../../src/contract/presets.ts';
 import { type Files, parseGateArgument, parseSchemaArgument, pathHere } from '../../src/contract/source.ts';
-import { READ } from '../../src/text/limits.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
 
 const outer = realpathSync(mkdtempSync(join(tmpdir(), 'source-')));
 const root = join(outer, 'workspace');
 const files: Files = {
-  readFile: (path) => readTrustedFile(path, { root, outside: 'refused', maxBytes: READ.policy }),
+  readFile: (path) => readTrustedFile(path, { root, outside: 'refused' }),
   readElsewhere: async ({ owner, repo, path, ref }) =>
     ref === 'v1'
       ? { ok: true, text: `{"type":"object","title":"${owner} ${repo} ${path}"}` }

@@ -1,5 +1,6 @@
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
+import { evidenceOf } from '../../src/envelope/envelope.ts';
 import { envelopeSchema, readingSchema } from '../../src/envelope/read.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
@@ -15,6 +16,7 @@ import type {
   NotRequired,
 } from '../../src/types.ts';
 import { sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
+import { sampleCoverage } from '../reporters/sample-coverage.ts';
 import { sampleReport, unpublished } from '../reporters/sample-report.ts';
 import { issuesOf } from '../support/schemas/envelope-issues.ts';
 
@@ -76,15 +78,12 @@ describe('the schema of the envelope', () => {
     expect(ajv.compile(envelopeSchema)(accepted)).toBe(true);
   });
 
+  // The others are those of __tests__/reporters/golden.test.ts.
   const cancelled = { reason: 'cancelled', subtype: 'error_cancelled', exitCode: 130 } as const;
   it.each<[string, JsonObject]>([
-    ['accepted', accepted],
-    ['lost', lost],
-    ['with a last text', made({ ...unpublished('It spoke.'), lastAssistantText: 'All is well.' })],
     ['cancelled', made(unpublished('Cancelled.', cancelled))],
     ['late', made({ verdict: { ...sampleReport().verdict, conclusion: 'inconclusive', ...cancelled } })],
-    ['replayed, of no commit', made({ subject: null, replayed: true })],
-    ['repaired', made({ repaired: { kind: 'unwrapped', key: 'x' }, gate: { status: 'none', issues: [] } })],
+    ['of no commit', made({ subject: null })],
     ['signed', { ...accepted, signature: `hmac-sha256:${'0'.repeat(64)}` }],
     ...['p', 'f', '-'].map((api): [string, JsonObject] => {
       return [`of a merge of ${api}`, envelope(sampleMergedReport(sampleMerged({ api })), same)];
@@ -124,6 +123,19 @@ it('the schema for reading envelopes ignores fields of a later version at any de
     const { [String(name)]: _, ...rest } = accepted;
     expect([name, validate(rest).ok]).toEqual([name, false]);
   }
+});
+
+it('coverage in an envelope has masked paths of bounded length, and bounded lists', () => {
+  const unseen = Array.from({ length: 201 }, (_, at) => `hunter2/${at}${'x'.repeat(5_000)}`);
+  const notRequired = unseen.map((path) => ({ path, why: 'binary' as const }));
+  const files = { changed: 999, required: 500, shown: 1, unseen, notRequired };
+  const coverage = sampleCoverage({ status: 'partial', why: `hunter2 ${'y'.repeat(600)}`, files });
+  const evidence = { context: 'none', toolCalls: 0, findings: [], coverage } as const;
+  const read = evidenceOf(envelope(sampleReport({ evidence }), (text) => text.replaceAll('hunter2', '***')));
+  expect(JSON.stringify(read)).not.toContain('hunter2');
+  const { why, files: listed } = read?.coverage ?? sampleCoverage();
+  expect([listed.unseen.length, listed.notRequired.length, why?.length]).toEqual([200, 200, 500]);
+  expect(Math.max(...listed.unseen.map((each) => each.length))).toBe(4_096);
 });
 
 function ending(conclusion: string, reason: string, subtype: string, code: number): JsonObject {

@@ -1,31 +1,15 @@
 import { expect, it } from 'vitest';
 import { signEnvelope, verifyEnvelope } from '../../src/envelope/signature.ts';
-import { envelope } from '../../src/reporters/envelope.ts';
-import { isArray, isObject } from '../../src/text/json.ts';
-import type { Json, JsonObject } from '../../src/types.ts';
-import { sampleReport } from '../reporters/sample-report.ts';
+import type { JsonObject } from '../../src/types.ts';
 
 const KEY = 'k'.repeat(32);
-const sample = envelope(sampleReport({ leg: 'api', vote: '1' }), (text) => text);
+const sample: JsonObject = {
+  type: 'result',
+  leg: 'api',
+  exit_code: 0,
+  gate: { status: 'met', issues: [{ path: '/a' }] },
+};
 const signed = { ...sample, signature: signEnvelope(sample, KEY) };
-
-/** The same value with one change, for each scalar and each container. */
-function* alterations(value: Json): Generator<Json> {
-  if (isArray(value)) {
-    yield [...value, null];
-    for (const [at, each] of value.entries())
-      for (const other of alterations(each)) yield value.with(at, other);
-  } else if (isObject(value)) {
-    yield { ...value, more: null };
-    for (const name of Object.keys(value)) {
-      const { [name]: member = null, ...rest } = value;
-      yield rest;
-      for (const other of alterations(member)) yield { ...value, [name]: other };
-    }
-  } else if (typeof value === 'boolean') yield !value;
-  else if (typeof value === 'number') yield value + 1;
-  else yield value === null ? '' : `${value} `;
-}
 
 it('a signature is HMAC-SHA256 over a context line and the canonical JSON, reproducible with openssl', () => {
   // printf 'structured-agent envelope v1\n{"a":[1e+21,0,"é\\n"],"b":true}' | openssl dgst -sha256 -hmac "$KEY"
@@ -40,15 +24,14 @@ it('a signature fits any order of fields and any whitespace', () => {
   expect(verifyEnvelope(JSON.parse(JSON.stringify(turned, null, 4)), KEY)).toBe(true);
 });
 
-it('a signature does not fit after any single change', () => {
-  const { signature, ...rest } = signed;
-  let count = 0;
-  for (const other of alterations(JSON.parse(JSON.stringify(rest)))) {
-    count += 1;
-    const changed: JsonObject = { ...Object(other), signature };
-    expect(verifyEnvelope(changed, KEY), JSON.stringify(other)).toBe(false);
-  }
-  expect(count).toBeGreaterThan(50);
+it.each<[string, JsonObject]>([
+  ['another value', { leg: 'web' }],
+  ['another number', { exit_code: 1 }],
+  ['one more field', { more: null }],
+  ['another value inside', { gate: { status: 'met', issues: [{ path: '/b' }] } }],
+  ['one item less', { gate: { status: 'met', issues: [] } }],
+])('a signature does not fit %s', (_, change) => {
+  expect(verifyEnvelope({ ...signed, ...change }, KEY)).toBe(false);
 });
 
 it('no other key and no malformed signature fits', () => {

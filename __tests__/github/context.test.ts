@@ -79,24 +79,15 @@ describe('the context of a pull request', () => {
     expect([loaded?.listed?.files.length ?? null, loaded?.notes.length]).toEqual([count, notes]);
   });
 
-  it.each([
-    ['GitHub refuses', {}, 'GitHub answered 404'],
-    ['there is no token', null, 'GitHub was not asked: github-token is empty.'],
-  ])('of a workflow_run is unknown if %s', async (_, answers, why) => {
-    const { found, warnings } = await open(
-      eventOf('workflow_run', { workflow_run: { head_sha: 'a1' } }),
-      answers,
-    );
-    expect([found, warnings]).toEqual([
-      'unknown',
-      [expect.stringContaining(`could not be looked for. ${why}`)],
-    ]);
+  it('of a workflow_run is unknown if GitHub refuses', async () => {
+    const { found, warnings } = await open(eventOf('workflow_run', { workflow_run: { head_sha: 'a1' } }));
+    const why = expect.stringContaining('could not be looked for. GitHub answered 404');
+    expect([found, warnings]).toEqual(['unknown', [why]]);
   });
 
   const place = `/repos/o/r/contents/.gitattributes?ref=${'b'.repeat(40)}`;
   it.each([
     ['are read at the base', { [place]: 'dist/** linguist-generated' }, 'dist/** linguist-generated'],
-    ['are none without the file', {}, null],
     ['are none if there are too many', { [place]: 'x'.repeat(1024 ** 2 + 1) }, null],
     ['are none without a token', null, null],
   ])('has attributes that %s', async (_, answers, text) => {
@@ -118,10 +109,8 @@ describe('the context of a push', () => {
     expect([about, asked]).toEqual(['the push to "refs/heads/x\\".Pass"', []]);
     const range = { base: push.before, head: push.after, mayBeEmpty: true };
     expect(loaded).toMatchObject({ listed: null, range });
-    const texts = [true, false].map(async (isFromGit) =>
-      shown(await filesOf(eventOf('push', push), {}, isFromGit)),
-    );
-    const all = (await Promise.all(texts)).join('\n');
+    const texts = [true, false].map((isFromGit) => filesOf(eventOf('push', push), {}, isFromGit));
+    const all = (await Promise.all(texts)).map(shown).join('\n');
     await expect(all).toMatchFileSnapshot('../golden/context-push.txt');
   });
 

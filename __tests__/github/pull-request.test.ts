@@ -37,7 +37,7 @@ it.each<[string, EventFacts['payload'], Partial<EventFacts>, Pull, Pull | null]>
 ])('the pull request of %s %j is requested once, if at all', async (name, payload, more, answers, pull) => {
   const { hub, asked } = openHub(eventOf(name, payload, more), answers);
   const found = await hub.findPullRequest();
-  if (pull === null) expect(found).toBeNull();
+  if (pull === null) expect([found, await hub.listChangedFiles()]).toEqual([null, null]);
   else expect(found).toMatchObject(pull);
   expect([await hub.findNumber(), await hub.findPullRequest()]).toEqual([pull?.['number'] ?? null, found]);
   expect(asked).toEqual(Object.keys(answers));
@@ -54,4 +54,59 @@ it.each([
 ])('it is an error if %s', async (_, answers, message) => {
   const { hub } = openHub(eventOf('issue_comment', ofComment), answers);
   await expect(hub.findPullRequest()).rejects.toThrow(message);
+});
+
+const row = (more: object = {}) => ({
+  ...{ filename: 'a.js', status: 'modified', additions: 1, deletions: 0, patch: '+a', sha: 'f1' },
+  ...more,
+});
+const at = (sha: string, changed_files = 1) =>
+  pullAs(7, { head: { ref: 'topic', sha, repo: null }, changed_files });
+const ofJudged = { pull_request: at('judged') };
+
+function list(rows: readonly object[], pull: object, event: EventFacts, checkedOut: string | null = null) {
+  const answers = { '/repos/o/r/pulls/7/files': rows, '/repos/o/r/pulls/7': pull };
+  return openHub(event, answers, checkedOut).hub.listChangedFiles();
+}
+
+it.each([
+  ['pull_request', ofJudged, 'judged', 'later', 'which was pushed later'],
+  ['pull_request', ofJudged, null, 'later', 'which was pushed later'],
+  ['pull_request_target', ofJudged, 'merge1', 'later', 'which was pushed later'],
+  ['issue_comment', ofComment, 'judged', 'later', 'which is not checked out'],
+  ['pull_request', ofJudged, 'judged', 'judged', null],
+  ['issue_comment', ofComment, 'judged', 'judged', null],
+  ['issue_comment', ofComment, 'merge1', 'later', null],
+  ['issue_comment', ofComment, null, 'later', null],
+  ['merge_group', { ...ofComment, ...group }, 'judged', 'later', null],
+])(
+  'the files of a push after the judged commit are not used: %s',
+  async (name, payload, checkout, head, why) => {
+    const listed = list([row()], at(head), eventOf(name, payload), checkout);
+    if (why === null) expect(await listed).toMatchObject({ files: [{ path: 'a.js' }] });
+    else await expect(listed).rejects.toThrow(`GitHub lists the files of later, ${why}`);
+  },
+);
+
+const many = (count: number) => Array.from({ length: count }, () => row());
+const large = row({ patch: `+${'x'.repeat(2_500_000)}` });
+const renamed = { filename: 'b.js', status: 'renamed', previous_filename: 'c.js', sha: null };
+const file = { path: 'a.js', previous: '', status: 'modified', additions: 1, patch: '+a', blob: 'f1' };
+const other = { path: 'b.js', previous: 'c.js', status: 'renamed', deletions: 0, patch: null, blob: '' };
+it.each<[string, readonly object[], number, string | null, readonly object[]]>([
+  ['fewer files than changed', many(1), 5, 'GitHub lists 1 of 5 changed files.', [file]],
+  ['no file of none', [], 0, null, []],
+  ['all files', [row(), row({ ...renamed, patch: undefined })], 2, null, [file, other]],
+  ['nearly as many as it can', many(2_999), 2_999, null, many(2_999).map(() => file)],
+  ['as many as it can', many(3_000), 3_000, 'GitHub lists 3000 of 3000', many(3_000).map(() => file)],
+  [
+    'a diff of 5 MB',
+    [large, large],
+    2,
+    'Of the diff, 4 MB are known.',
+    [{ patch: large.patch }, { patch: null }],
+  ],
+])('says what is missing if GitHub lists %s', async (_, rows, count, more, files) => {
+  const listed = await list(rows, at('judged', count), eventOf('pull_request', ofJudged));
+  expect(listed).toMatchObject({ more: more && expect.stringContaining(more), files });
 });

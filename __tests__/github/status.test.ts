@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { EventFacts } from '../../src/github/event.ts';
 import { createStatusSetter } from '../../src/github/status.ts';
 import type { GitHubServer } from '../support/fakes/github/server.ts';
 import { skipWaits } from '../support/waits.ts';
-import { BASE, connect, eventOf, GROUP, HEAD, MERGE, REFUSALS, serve, triggerOf } from './world.ts';
+import { BASE, connect, eventOf, HEAD, ofComment, pullAs, queue, serve } from './world.ts';
 
 let server: GitHubServer;
 beforeEach(async () => {
@@ -14,17 +15,33 @@ afterEach(() => {
   return server.close();
 });
 
+/** Commits: the test merge of the pull request, and a merge group. */
+const [MERGE, GROUP] = ['b'.repeat(40), 'd'.repeat(40)];
+const ofPull = { pull_request: pullAs(7, { head: { ref: 'topic', sha: HEAD } }) };
+const owner = { login: 'fork' };
+const ofBranch = { head_sha: HEAD, head_branch: 'topic', head_repository: { owner } };
+const payloads: Readonly<Record<string, EventFacts['payload']>> = {
+  ...{ pull_request: ofPull, pull_request_review: ofPull, pull_request_target: ofPull },
+  ...{ issue_comment: ofComment, workflow_run: { workflow_run: ofBranch } },
+  merge_group: { merge_group: { head_sha: GROUP, base_sha: BASE } },
+};
+const refs: Readonly<Record<string, string>> = {
+  pull_request_target: 'refs/heads/main',
+  merge_group: queue.ref,
+};
+
 const push = eventOf('push', {}, { sha: HEAD });
 const success = { state: 'success', description: 'Yes.' } as const;
-const setter = (event = push, checkedOut: string | null = HEAD) =>
-  createStatusSetter(connect(server, event, checkedOut), 'verdict', 'https://github.com/x');
+const setter = (event = push) =>
+  createStatusSetter(connect(server, event), 'verdict', 'https://github.com/x');
 const states = () => server.statuses().map(({ state }) => state);
 
 it('sets the status of the commit, with a link to the run, and nothing without a commit', async () => {
-  expect(await setter()({ state: 'failure', description: 'No.' })).toBe(true);
-  expect(await setter(eventOf('push', {}, { sha: '' }))({ state: 'error', description: 'No.' })).toBe(false);
-  const status = { state: 'failure', context: 'verdict', description: 'No.' };
-  expect(server.statuses()).toEqual([{ sha: HEAD, ...status, target_url: 'https://github.com/x' }]);
+  const failure = { state: 'failure', description: 'No.' } as const;
+  expect(await setter()(failure, HEAD)).toBe(true);
+  expect(await setter(eventOf('push', {}, { sha: '' }))(failure, HEAD)).toBe(false);
+  const link = { context: 'verdict', target_url: 'https://github.com/x' };
+  expect(server.statuses()).toEqual([{ sha: HEAD, ...failure, ...link }]);
 });
 
 it.each([
@@ -46,44 +63,40 @@ it.each([
   ['push', BASE, null],
   ['push', null, null],
   ['schedule', BASE, null],
-])('on %s with the checkout %s a success is set on %s', async (name, checkedOut, sha) => {
-  const event = triggerOf(name);
-  const set = async (setting: Promise<boolean>) => {
-    await setting.catch(() => undefined);
-    const status = server.statuses().at(-1);
-    return status?.state === 'success' ? status.sha : null;
-  };
-  expect(await set(setter(event, checkedOut)(success))).toBe(sha);
-  // A merge of verdicts says what its legs judged, whatever is checked out.
-  expect(await set(setter(event, 'e'.repeat(40))(success, checkedOut))).toBe(sha);
+])('on %s a success for the commit %s is set on %s', async (name, judged, sha) => {
+  const event = eventOf(name, payloads[name], { ref: refs[name] ?? 'refs/pull/7/merge', sha: MERGE });
+  await setter(event)(success, judged).catch(() => undefined);
+  const status = server.statuses().at(-1);
+  expect(status?.state === 'success' ? status.sha : null).toBe(sha);
 });
 
 it('sets an error instead of a success on a commit that was not judged, and any other state as given', async () => {
-  const set = setter(push, BASE);
+  const set = setter();
   const refusal =
     'The commit status is an error instead of a success. The commit that was judged is cccccccccccc,';
-  await expect(set(success)).rejects.toThrow(refusal);
-  for (const state of ['pending', 'failure', 'error'] as const) await set({ state, description: 'No.' });
+  await expect(set(success, BASE)).rejects.toThrow(refusal);
+  for (const state of ['pending', 'failure', 'error'] as const)
+    await set({ state, description: 'No.' }, BASE);
   expect(states()).toEqual(['error', 'pending', 'failure', 'error']);
   expect(server.statuses()[0]?.description).toContain('not known to be one on this commit');
 });
 
 it('is retried after a failure, because setting a status twice is harmless', async () => {
   server.fail('POST', { kind: 'lost' });
-  await setter()(success);
+  await setter()(success, HEAD);
   expect(states()).toEqual(['success', 'success']);
 });
 
-it.each(REFUSALS)('%j is an error that says what to do', async (fault, fix) => {
-  server.fail('POST', fault, 20);
-  await expect(setter()(success)).rejects.toThrow(fix.replace('NEEDS', 'statuses: write'));
+it('a refusal is an error that names the permission', async () => {
+  server.fail('POST', { status: 403 });
+  await expect(setter()(success, HEAD)).rejects.toThrow('Give the job `permissions: statuses: write`');
 });
 
 it('replaces a status that the commit has already, and adds none, if only that is asked for', async () => {
   const skipped = { state: 'error', description: 'No key.', ifPresent: true } as const;
-  expect(await setter()(skipped)).toBe(true);
+  expect(await setter()(skipped, null)).toBe(true);
   expect(states()).toEqual([]);
-  await setter()(success);
-  await setter()(skipped);
+  await setter()(success, HEAD);
+  await setter()(skipped, null);
   expect(states()).toEqual(['success', 'error']);
 });

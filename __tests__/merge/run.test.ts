@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { readTrustedFile } from '../../src/config/workspace-file.ts';
+import { readTrustedFile } from '../../src/config/paths.ts';
 import { signEnvelope } from '../../src/envelope/signature.ts';
 import { type MergeInputName, parseMergeConfig } from '../../src/merge/config.ts';
 import { type MergeWorld, runMerge } from '../../src/merge/run.ts';
@@ -48,10 +48,8 @@ async function merge(inputs: Inputs = {}, more: Partial<MergeWorld> = {}) {
     secrets,
     subject: SUBJECT,
     results: base,
-    files: localFiles((name) =>
-      readTrustedFile(name, { root: base, outside: 'refused', maxBytes: 1_000_000 }),
-    ),
-    resolveVerdicts: async (typed) => path.join(base, typed),
+    files: localFiles((name) => readTrustedFile(name, { root: base, outside: 'refused' })),
+    workspace: base,
     anyCommit: false,
     openReporters: async () => [{ name: 'probe', report: async () => void steps.push('reporter') }],
     writeEnvelope: () => void steps.push('envelope'),
@@ -130,9 +128,9 @@ describe('a merge', () => {
         listen: (given) => {
           listener = given;
         },
-        resolveVerdicts: async (typed) => {
+        findPolicyChanges: async () => {
           listener?.signal('SIGTERM');
-          return path.join(base, typed);
+          return [];
         },
       },
     );

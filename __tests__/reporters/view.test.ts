@@ -110,9 +110,7 @@ describe('the warnings', () => {
       ...view({ subject: null, evidence: of('missing', 1) }).warnings,
     ];
     const gate = { what: 'gate', path: 'g.json' } as const;
-    const policy = [true, false].flatMap((applied) =>
-      [true, false].map((unlisted) => policyChangeSentence({ ...gate, applied, unlisted })),
-    );
+    const policy = [true, false].map((applied) => policyChangeSentence({ ...gate, applied }));
     const workflow = policyChangeSentence({ what: 'workflow', path: 'ci.yml', applied: true });
     const text = [...warnings, ...policy, workflow].join('\n');
     await expect(`${text}\n`).toMatchFileSnapshot('../golden/warnings.txt');

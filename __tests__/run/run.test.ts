@@ -154,6 +154,15 @@ describe('the policy', () => {
     expect((await digest({ gate: 'off' })).gate_sha256).toBeNull();
   });
 
+  it('has what came in on stdin before the text of a prompt file', async () => {
+    const files = localFiles(async () => ({ ok: true, text: 'Judge.' }));
+    const parsed = config();
+    const prompt = { file: 'p', before: 'a diff\n\n' };
+    const { report } = await start({ ...parsed, config: { ...parsed.config, prompt } }, { files });
+    const { report: same } = await converse([good], { prompt: 'a diff\n\nJudge.' });
+    expect(report.policy).toEqual(same.policy);
+  });
+
   it('that the pull request changes is reported under the names that the user wrote', async () => {
     const task = path.join(base, 'workspace', 'task.md');
     await writeFile(task, 'Judge.');

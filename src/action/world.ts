@@ -2,8 +2,8 @@
 import path from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Config } from '../config/parse-config.ts';
+import { readTrustedFile } from '../config/paths.ts';
 import type { Reporting } from '../config/reporting.ts';
-import { readTrustedFile } from '../config/workspace-file.ts';
 import { readCheckedOut } from '../github/checked-out.ts';
 import { createGitHub } from '../github/client.ts';
 import { readSubject } from '../github/event.ts';
@@ -14,14 +14,11 @@ import { keepFiles } from '../github/runner.ts';
 import { createFetch } from '../network/network.ts';
 import { createLocator, findCheckout } from '../reporters/places.ts';
 import type { World } from '../run/world.ts';
-import { READ } from '../text/limits.ts';
 import { once } from '../text/wait.ts';
 import type { Step } from './start.ts';
 
 /** The settings that every step has; a merge has neither a working directory nor trusted files, and is not a leg. */
-type StepConfig = Reporting &
-  Pick<Config, 'signingKey'> &
-  Partial<Pick<Config, 'workingDirectory' | 'trustedFiles' | 'leg'>>;
+type StepConfig = Reporting & Partial<Pick<Config, 'workingDirectory' | 'trustedFiles' | 'leg'>>;
 
 /** Creates the common part of a world; each entry adds the rest. Sends no request to GitHub and writes nothing yet. */
 export function createActionWorld(step: Step, config: StepConfig, isMerge: boolean) {
@@ -53,8 +50,7 @@ export function createActionWorld(step: Step, config: StepConfig, isMerge: boole
     hub,
     trusted: trustedFiles,
     workspace,
-    readLocal: (file) =>
-      readTrustedFile(file, { root: workspace, outside: 'refused', maxBytes: READ.policy }),
+    readLocal: (file) => readTrustedFile(file, { root: workspace, outside: 'refused' }),
     elsewhere: github,
     workflowRef: environment['GITHUB_WORKFLOW_REF'] ?? '',
   };
@@ -78,7 +74,7 @@ export function createActionWorld(step: Step, config: StepConfig, isMerge: boole
     restoreRunnerFiles: keepFiles(step.files.all),
     files: createPolicyFiles(policy),
     findContext: () => findChangeContext(hub, warn),
-    findPolicyChanges: (files, read) => findPolicyChanges(files, policy, Promise.resolve(read)),
+    findPolicyChanges: (files, read) => findPolicyChanges(files, policy, read),
     fetch,
     listen,
     openReporters: async () => (await openReporting()).reporters,

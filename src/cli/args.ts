@@ -1,14 +1,64 @@
-/** Parses the command line's arguments: the command, its inputs, its own options, and all problems with them. */
-import { didYouMean, findMisused, parseFlags, spellings, type TypedFlag } from '../commands/flags.ts';
-import { INPUTS, type InputName, LOCAL_INPUTS, type RawInputs } from '../config/inputs.ts';
+/** The flags of the command line, and the parsing of its arguments, with all problems at once. */
+import {
+  didYouMean,
+  type FlagSpec,
+  findMisused,
+  parseFlags,
+  spellings,
+  type TypedFlag,
+} from '../commands/flags.ts';
+import {
+  INPUTS,
+  type Input,
+  type InputName,
+  LOCAL_INPUTS,
+  MAIN_INPUTS,
+  type RawInputs,
+} from '../config/inputs.ts';
 import { InputError } from '../errors.ts';
 import type { OutputFormat } from '../reporters/stdout.ts';
 import { DISPLAY } from '../text/limits.ts';
 import { joinWithOr, KEY_VARIABLE, quote } from '../text/messages.ts';
-import { COMMANDS, type CommandName, FLAGS, type Flag } from './flags.ts';
 
-/** The options of a run that exist only on the command line. */
-export interface CliOptions {
+/** The commands other than a run, with one sentence each. Each has its own arguments and `--help`. */
+export const COMMANDS = {
+  check: 'Checks workflow files; asks no model.',
+  init: 'Writes a workflow, and a schema if asked, to begin with.',
+  report: 'Makes a page of a results folder.',
+} as const;
+export type CommandName = keyof typeof COMMANDS;
+
+/** A flag with its sentence for `--help`. */
+export type Flag = FlagSpec & Pick<Input, 'description' | 'default'>;
+
+/** Flags that set no input. */
+const OWN_FLAGS: readonly Flag[] = [
+  own(
+    'output-format',
+    "What stdout gets: text (the payload), json (an array of messages, the result last), stream-json (one message a line) or object (the result alone). json_schema='SCHEMA' sets the schema.",
+    { default: 'text', also: ['o', 'f'] },
+  ),
+  own('quiet', 'No progress on stderr.', { kind: 'boolean', also: ['q'] }),
+  own('results', 'A new or empty folder for the envelope, transcript, SARIF, patch and page of the run.'),
+  own('record', "Where the model's side of the run is written for --replay. It holds the payload."),
+  own('bare', 'Accepted, and always so: nothing of this machine is discovered.', { kind: 'boolean' }),
+  own('help', 'This text.', { kind: 'boolean', also: ['h'] }),
+  own('version', 'The version.', { kind: 'boolean', also: ['v'] }),
+];
+
+const MAIN = new Set<Input>(MAIN_INPUTS);
+
+/** All flags under the headings of `--help`: the inputs that apply outside GitHub, and those that exist only here. */
+export const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
+  Flags: LOCAL_INPUTS.filter((input) => input.name !== 'api-key' && MAIN.has(input)),
+  Advanced: LOCAL_INPUTS.filter((input) => !MAIN.has(input)),
+  'Command line': OWN_FLAGS,
+};
+
+/** A run, and the options of it that exist only on the command line. */
+export interface RunCommand {
+  readonly kind: 'run';
+  readonly inputs: RawInputs;
   readonly outputFormat: OutputFormat;
   /** No progress on stderr; the sentence that explains a failure is still written. */
   readonly quiet: boolean;
@@ -16,12 +66,6 @@ export interface CliOptions {
   readonly record: string | null;
   /** The folder for the files that the run writes, as typed; null for none. */
   readonly results: string | null;
-}
-
-export interface RunCommand {
-  readonly kind: 'run';
-  readonly inputs: RawInputs;
-  readonly options: CliOptions;
   /** The problems with the command line itself; the values of inputs are not checked yet. */
   readonly problems: readonly InputError[];
   /** Whether every argument was understood. If not, what seems to be missing may be in the others. */
@@ -38,14 +82,12 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const OUTPUT_FORMATS: readonly OutputFormat[] = ['text', 'json', 'stream-json', 'object'];
 const ALL_FLAGS = Object.values(FLAGS).flat();
-/** Flags of the source designs that ask for more than one verdict. */
-const OTHER_MODES = ['-i', '--prompt-interactive', '--input-format', '--acp', '--experimental-acp'];
 
 /** Parses the arguments, without the program's own name. The order of flags does not matter. */
 export function parseCliArgs(argv: readonly string[], environment: Environment): CliCommand {
   const [first, ...rest] = argv;
   if (first === undefined) return { kind: 'usage' };
-  if (isCommand(first)) return { kind: first, rest };
+  if (Object.hasOwn(COMMANDS, first)) return { kind: first as CommandName, rest };
   const { flags, words, problems: unknown } = parseFlags(argv, ALL_FLAGS, describeUnknownFlag);
   const value = (name: string) => flags.find(({ flag }) => flag.name === name)?.value ?? null;
   if (value('help') !== null || (first === 'help' && rest.length === 0)) return { kind: 'help' };
@@ -62,19 +104,13 @@ export function parseCliArgs(argv: readonly string[], environment: Environment):
   return {
     kind: 'run',
     inputs: collectInputs(typed, environment),
+    outputFormat: outputFormat ?? 'text',
+    quiet: value('quiet') !== null,
+    record: value('record'),
+    results: value('results'),
     problems,
     isUnderstood: unknown.length === 0,
-    options: {
-      outputFormat: outputFormat ?? 'text',
-      quiet: value('quiet') !== null,
-      record: value('record'),
-      results: value('results'),
-    },
   };
-}
-
-function isCommand(word: string): word is CommandName {
-  return Object.hasOwn(COMMANDS, word);
 }
 
 /** Collects the value of each input, and the key from its variable. The entries of a list are joined with line breaks. */
@@ -113,11 +149,12 @@ function describeUnknownFlag(as: string): InputError {
     const instead = `Put the key into ${KEY_VARIABLE}, or the provider's own variable, such as ANTHROPIC_API_KEY.`;
     return new InputError(null, `${quote(as, DISPLAY.name)} is refused: ${why}. ${instead}`);
   }
-  if (OTHER_MODES.includes(as))
-    return new InputError(null, `${as} is refused: a run asks once and ends with one verdict. Leave it out.`);
   if (INPUTS.some((input) => input.where === 'github' && input.name === name))
     return new InputError(null, `${as} is an input of the GitHub Action only. Leave it out.`);
   const near = didYouMean(as, ALL_FLAGS.flatMap(spellings), 'See structured-agent --help.');
-  const blank = /\s/u.test(as) ? ' A flag and its value are two arguments: quote the value only.' : '';
-  return new InputError(null, `There is no flag ${quote(as, DISPLAY.name)}. ${near}${blank}`);
+  return new InputError(null, `There is no flag ${quote(as, DISPLAY.name)}. ${near}`);
+}
+
+function own(name: string, description: string, more: Partial<Flag> = {}): Flag {
+  return { name, description, default: '', ...more };
 }

@@ -3,7 +3,7 @@ import { placeholder, spellings } from '../commands/flags.ts';
 import { EXAMPLE_MODEL } from '../config/inputs.ts';
 import { PROVIDERS, registry } from '../providers/registry.ts';
 import { KEY_VARIABLE } from '../text/messages.ts';
-import { COMMANDS, FLAGS, type Flag } from './flags.ts';
+import { COMMANDS, FLAGS, type Flag } from './args.ts';
 
 const USAGE = `Usage: structured-agent [FLAGS] TASK
        structured-agent [FLAGS] -p TASK
@@ -15,7 +15,8 @@ whether its verdict passed. It works on the current folder; nothing is written u
 
 const VARIABLES = {
   [KEY_VARIABLE]: "The provider's key, whichever the provider is. Never on the command line.",
-  [keyVariables()]: "Without it: the chosen provider's.",
+  [PROVIDERS.flatMap((name) => registry[name].keyVariable ?? []).join(', ')]:
+    "Without it: the chosen provider's.",
 };
 
 const EXIT_CODES = {
@@ -28,10 +29,6 @@ const EXIT_CODES = {
   130: 'Stopped by a signal.',
 };
 
-function keyVariables(): string {
-  return PROVIDERS.flatMap((name) => registry[name].keyVariable ?? []).join(', ');
-}
-
 /** Returns the text for a command line without arguments, ending with a newline. */
 export function usageText(): string {
   const example = `structured-agent --model ${EXAMPLE_MODEL} "Run the tests. Did they pass?"`;
@@ -42,21 +39,19 @@ export function usageText(): string {
 /** Returns the complete help text, ending with a newline. */
 export function helpText(): string {
   const flags = Object.entries(FLAGS).map(([title, rows]) =>
-    section(title, Object.fromEntries(rows.map((flag) => [heading(flag), sentence(flag)]))),
+    section(title, Object.fromEntries(rows.map(describe))),
   );
   const lists = 'A value follows a space or an equals sign. A list may be given several times.';
   const last = [lists, section('Variables', VARIABLES), section('Exit codes', EXIT_CODES)];
   return `${[USAGE, section('Commands', COMMANDS), ...flags, ...last].join('\n\n')}\n`;
 }
 
-function heading(flag: Flag): string {
-  return `${spellings(flag).join(', ')} ${placeholder(flag)}`.trim();
-}
-
-function sentence({ kind, default: value, description }: Flag): string {
-  const notes = [kind === 'list' ? 'a list' : '', value === '' ? '' : `default: ${value}`];
+/** Returns the names of a flag, and its sentence with what else is known of it. */
+function describe(flag: Flag): readonly [string, string] {
+  const notes = [flag.kind === 'list' ? 'a list' : '', flag.default === '' ? '' : `default: ${flag.default}`];
   const given = notes.filter((note) => note !== '').join('; ');
-  return given === '' ? description : `${description} (${given})`;
+  const names = `${spellings(flag).join(', ')} ${placeholder(flag)}`.trim();
+  return [names, given === '' ? flag.description : `${flag.description} (${given})`];
 }
 
 function section(title: string, rows: Readonly<Record<string, string>>): string {

@@ -11,23 +11,23 @@ import { run } from '../run/run.ts';
 import type { World } from '../run/world.ts';
 import type { RunCommand } from './args.ts';
 import { addStdin, readStdin } from './stdin.ts';
-import { createMachine, currentFolder, localFiles, localSecrets, VERSION } from './world.ts';
+import { createMachine, localSecrets, VERSION } from './world.ts';
 
 /** Runs to the end and returns the exit code. Invalid input is reported like any other ending. */
 export async function runOnCommandLine(
   command: RunCommand,
   { environment, listen }: Pick<World, 'environment' | 'listen'>,
 ): Promise<number> {
-  const workspace = currentFolder();
+  const workspace = process.cwd();
   // Values of headers are masked as they are for the action's input.
   const secrets = localSecrets({ ...environment, INPUT_HEADERS: command.inputs.get('headers') });
   // For an invalid command line, one sentence is enough.
-  const isQuiet = command.options.quiet || command.problems.length > 0;
+  const isQuiet = command.quiet || command.problems.length > 0;
   const level = environment['RUNNER_DEBUG'] === '1' ? 'full' : 'turns';
   const write = (text: string) => process.stderr.write(text);
   const progress = createProgress(write, isQuiet ? null : level, secrets);
   const { config, problems, results, record } = await prepare(command, workspace, environment, progress.warn);
-  const stdout = createStdout(process.stdout, command.options.outputFormat, {
+  const stdout = createStdout(process.stdout, command.outputFormat, {
     version: VERSION,
     cwd: workspace,
     mask: secrets.mask,
@@ -55,7 +55,7 @@ export async function runOnCommandLine(
 
 /** Parses the inputs and, if they are valid, reads stdin and makes what the run writes to. */
 async function prepare(
-  { inputs, options, problems: wrong, isUnderstood }: RunCommand,
+  { inputs, problems: wrong, isUnderstood, ...command }: RunCommand,
   workspace: string,
   environment: World['environment'],
   warn: (text: string) => void,
@@ -71,10 +71,10 @@ async function prepare(
     if (isPiped) {
       const onWait = () => warn('waiting for stdin; redirect it if there is none: </dev/null');
       const piped = await readStdin(process.stdin, AbortSignal.timeout(config.timeoutMs), onWait);
-      prompt = await addStdin(hasTask ? prompt : null, piped, localFiles(workspace, environment).readFile);
+      prompt = addStdin(hasTask ? prompt : null, piped);
     }
-    const record = options.record === null ? null : await resolveRecording(options.record, workspace);
-    const results = options.results === null ? null : await makeResultsFolder(options.results, workspace);
+    const record = command.record === null ? null : await resolveRecording(command.record, workspace);
+    const results = command.results === null ? null : await makeResultsFolder(command.results, workspace);
     return { config: { ...config, prompt }, problems: [], results, record };
   } catch (error) {
     if (!(error instanceof InputError)) throw error;

@@ -4,7 +4,6 @@ import type { Config } from '../config/parse-config.ts';
 import { InputError, messageOf } from '../errors.ts';
 import { decodeUtf8 } from '../files/read-bounded.ts';
 import { READ } from '../text/limits.ts';
-import type { Reading } from '../types.ts';
 
 /** The wait for the first byte before a notice is printed. */
 const NOTICE_MS = 2_000;
@@ -41,21 +40,14 @@ export async function readStdin(stream: Readable, signal: AbortSignal, onWait: (
 /**
  * Puts stdin before the task, separated by an empty line. Blank stdin changes nothing.
  * @param task null if stdin is the whole task
- * @throws InputError when there is no task, or its file cannot be read
+ * @throws InputError when there is no task
  */
-export async function addStdin(
-  task: Config['prompt'] | null,
-  piped: string,
-  readFile: (file: string) => Promise<Reading>,
-): Promise<Config['prompt']> {
-  if (piped.trim() === '') {
-    if (task !== null) return task;
+export function addStdin(task: Config['prompt'] | null, piped: string): Config['prompt'] {
+  const isBlank = piped.trim() === '';
+  if (task === null && isBlank)
     throw new InputError('prompt', 'No task is given, and nothing came in on stdin. Write -p "the task".');
-  }
   if (task === null) return { text: piped.trim() };
-  if ('text' in task) return { text: `${piped}\n\n${task.text}` };
-  const reading = await readFile(task.file);
-  if (!reading.ok) throw new InputError('prompt-file', reading.problem);
-  if (reading.text.trim() === '') throw new InputError('prompt-file', 'It is empty. Write the task into it.');
-  return { text: `${piped}\n\n${reading.text}` };
+  if (isBlank) return task;
+  const before = `${piped}\n\n`;
+  return 'text' in task ? { text: before + task.text } : { ...task, before };
 }

@@ -1,19 +1,17 @@
 /** The world of a run outside GitHub: this machine and the current folder. Nothing is written unless requested. */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, realpath, stat } from 'node:fs/promises';
+import { mkdtemp, realpath } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
-import { checkoutAround, expandHome } from '../config/paths.ts';
-import { readTrustedFile } from '../config/workspace-file.ts';
+import { checkoutAround, readTrustedFile, realFolder } from '../config/paths.ts';
 import type { Files } from '../contract/source.ts';
 import { InputError, messageOf } from '../errors.ts';
 import { readCheckedOut } from '../github/checked-out.ts';
 import { createFetch, proxySecrets } from '../network/network.ts';
 import { createLocator } from '../reporters/places.ts';
 import type { World } from '../run/world.ts';
-import { READ } from '../text/limits.ts';
 import { quote } from '../text/messages.ts';
 import { createSecrets, findSecrets } from '../text/secrets.ts';
 import type { Subject } from '../types.ts';
@@ -30,21 +28,13 @@ export function localSecrets(environment: Environment) {
   return secrets;
 }
 
-/** @throws InputError when the current folder was removed */
-export function currentFolder(): string {
-  try {
-    return process.cwd();
-  } catch (cause) {
-    throw new InputError(null, 'The current folder is not there any more. Change to one that is.', { cause });
-  }
-}
-
 /** Reads the files that the user names, who may read any. */
-export function localFiles(workspace: string, environment: Environment): Files {
+function localFiles(workspace: string, environment: Environment): Files {
   const home = environment['HOME'] ?? os.homedir();
-  const limits = { root: workspace, outside: 'allowed', maxBytes: READ.policy } as const;
+  const limits = { root: workspace, outside: 'allowed' } as const;
   return {
-    readFile: (file) => readTrustedFile(expandHome(file, home), limits),
+    // A shell does not expand `@~/…`.
+    readFile: (file) => readTrustedFile(file.startsWith('~/') ? home + file.slice(1) : file, limits),
     readElsewhere: async ({ owner, repo, path: file }) => ({
       ok: false,
       problem: `files of other repositories are read on GitHub only. Fetch ${file} of ${owner}/${repo}, and give the path of your copy.`,
@@ -52,21 +42,13 @@ export function localFiles(workspace: string, environment: Environment): Files {
   };
 }
 
-/**
- * Returns what this machine gives to the world of a run, and its problems, which are reported like those of an input.
- * @param given the workspace; null for the current folder
- */
-export async function createMachine(
-  environment: Environment,
-  given: string | null,
-  workingDirectory: string,
-) {
+/** Returns what this machine gives to the world of a run, and its problems, which are reported like those of an input. */
+export async function createMachine(environment: Environment, given: string, workingDirectory: string) {
   const problems: InputError[] = [];
-  const workspace = await findWorkspace(given).catch((error: unknown) => {
-    if (!(error instanceof InputError)) throw error;
-    problems.push(error);
-    return '/';
-  });
+  const folder = await realFolder(given);
+  const workspace = folder ?? '/';
+  if (folder === null)
+    problems.push(new InputError('workspace', `${quote(given)} is not a folder. Check the path.`));
   const temp = await realpath(os.tmpdir()).catch(() => os.tmpdir());
   const prefix = path.join(temp, 'structured-agent-run-');
   const runFolder = await mkdtemp(prefix).catch((cause: unknown) => {
@@ -90,13 +72,6 @@ export async function createMachine(
     fetch: createFetch(),
   } satisfies Partial<World>;
   return { machine, problems };
-}
-
-async function findWorkspace(given: string | null): Promise<string> {
-  if (given === null) return realpath(currentFolder());
-  const real = await realpath(given).catch(() => null);
-  if (real !== null && (await stat(real)).isDirectory()) return real;
-  throw new InputError('workspace', `${quote(given)} is not a folder. Check the path.`);
 }
 
 /** Returns what git says of the checkout; null without a commit. No event has started the run. */

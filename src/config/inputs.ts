@@ -158,10 +158,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 /** The inputs as options of the library, except `schema`, whose type is that of the payload. */
 export interface InputOptions {
   readonly prompt: string;
-  /**
-   * A JSON Schema for the payload (an object, inline JSON, or the path of a `.json` file), the name of a boolean
-   * property, or `off` (the default).
-   */
+  /** A JSON Schema (an object, inline JSON or a path), the name of a boolean property, or `off` (the default). */
   readonly gate?: JsonSchema | string;
   /** A share of changed files from 0 to 1, `off`, or `auto` (the default). */
   readonly minCoverage?: number | string;
@@ -188,12 +185,9 @@ export interface InputOptions {
   readonly passEnv?: readonly string[];
   /** The folder that the agent starts in, inside the workspace. */
   readonly workingDirectory?: string;
-  /**
-   * A branch, tag or commit that the change is judged against. The agent gets the diff since the merge base with it,
-   * including what is uncommitted, but not untracked files.
-   */
+  /** A branch, tag or commit: the change is the diff since the merge base with it, without untracked files. */
   readonly base?: string;
-  /** A recording to replay instead of calling the model: no key, no tokens. */
+  /** A recording that plays the model's side. */
   readonly replay?: string;
 }
 

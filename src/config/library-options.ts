@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { StandardValidate } from '../contract/contract.ts';
 import { InputError, messageOf } from '../errors.ts';
 import { DISPLAY } from '../text/limits.ts';
-import { inputName, joinWithOr, quote, suggest } from '../text/messages.ts';
+import { inputName, joinWithOr, quote } from '../text/messages.ts';
 import { singleLine } from '../text/sanitize.ts';
 import { type InputName, LOCAL_INPUTS, meantInputs } from './inputs.ts';
 
@@ -30,9 +30,8 @@ export function inputsOf(options: object) {
 
 function unknownOption(key: string): InputError {
   const kebab = key.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`);
-  const names = LOCAL_INPUTS.map(({ name }) => name);
-  const inputs = meantInputs(kebab, names);
-  const near = inputs.length > 0 ? inputs.map((name) => inputName(name, 'library')) : suggest(key, OWN);
+  const known = [...LOCAL_INPUTS.map(({ name }) => name), ...OWN];
+  const near = meantInputs(kebab, known).map((name) => inputName(name, 'library'));
   const hint = near.length === 0 ? '' : ` Did you mean ${joinWithOr(near)}?`;
   return new InputError(null, `There is no option ${quote(key, DISPLAY.name)}.${hint}`);
 }
@@ -97,14 +96,12 @@ function withoutClosing(schema: unknown): unknown {
   return JSON.parse(JSON.stringify(schema, (key, value) => (isClosing(key, value) ? undefined : value)));
 }
 
-/** @throws InputError for a value that JSON cannot represent; if it were omitted, a preset would be used instead */
+/** @throws InputError for a value that JSON cannot represent */
 function jsonText(name: InputName, value: unknown): string {
-  let why = 'JSON.stringify gives nothing for it.';
   try {
-    const text: unknown = JSON.stringify(value);
-    if (typeof text === 'string') return text;
+    return String(JSON.stringify(value));
   } catch (cause) {
-    why = messageOf(cause);
+    const why = singleLine(messageOf(cause), DISPLAY.sentence);
+    throw new InputError(name, `It cannot be written as JSON: ${why}`, { cause });
   }
-  throw new InputError(name, `It cannot be written as JSON: ${singleLine(why, DISPLAY.sentence)}`);
 }

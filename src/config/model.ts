@@ -10,7 +10,7 @@ import {
   requireBaseUrl,
 } from '../providers/registry.ts';
 import { EXAMPLE_MODEL, type InputName } from './inputs.ts';
-import type { InputReader } from './values.ts';
+import { type InputReader, matching } from './values.ts';
 
 export interface ModelConfig {
   readonly provider: ProviderName;
@@ -18,7 +18,7 @@ export interface ModelConfig {
   readonly providerReason: string;
   readonly model: string;
   readonly apiKey: string | null;
-  /** Where the key came from, for messages. Never the key itself. */
+  /** Where the key came from, for messages; empty if there is none. Never the key itself. */
   readonly keySource: string;
   /** The message for a missing key that the provider needs; null otherwise. */
   readonly missingKey: string | null;
@@ -38,6 +38,8 @@ export interface ConfigWorld {
 
 type Reader = InputReader<InputName>;
 
+const WORD = /^[a-z]{1,32}$/u;
+
 /** Parses the settings of the model. If an invalid input leaves the provider open, it is `openai-compatible`. */
 export function parseModel(reader: Reader, world: ConfigWorld): ModelConfig {
   const model = reader.text('model') ?? '';
@@ -47,14 +49,13 @@ export function parseModel(reader: Reader, world: ConfigWorld): ModelConfig {
   const request = {
     model,
     maxOutputTokens: reader.integer('max-output-tokens', { min: 1 }, null),
-    reasoningEffort: reader.word('reasoning-effort'),
+    reasoningEffort: reader.read('reasoning-effort', null, matching(WORD), 'one word in lower case'),
   };
   // A replay sends no request: given values are still checked, but none is required.
   if (reader.text('replay') !== null) {
     const provider = named ?? providerByName(model) ?? 'openai-compatible';
-    const key = { apiKey: null, keySource: 'no key (the model is replayed)', missingKey: null };
     // On a pull request from a fork the secret in a header is empty.
-    return { ...request, provider, providerReason: 'replay', ...key, baseUrl: null, headers: {} };
+    return { ...request, provider, providerReason: 'replay', ...NO_KEY, baseUrl: null, headers: {} };
   }
   if (model === '')
     reader.add(new InputError('model', `No model is given. Name one, for example ${EXAMPLE_MODEL}.`));
@@ -84,6 +85,7 @@ function chooseProvider(
   return null;
 }
 
+const NO_KEY = { apiKey: null, keySource: '', missingKey: null } as const;
 const FORK_ADVICE =
   'This pull request comes from a fork, and GitHub gives its runs no secrets. Nothing is wrong with the workflow. Set on-missing-key to skip if the step may be green without a verdict.';
 
@@ -94,27 +96,25 @@ function findKey(
   world: ConfigWorld,
 ): Pick<ModelConfig, 'apiKey' | 'keySource' | 'missingKey'> {
   const given = reader.text('api-key');
-  if (given !== null) return { apiKey: given, keySource: 'api-key', missingKey: null };
+  if (given !== null) return { ...NO_KEY, apiKey: given, keySource: 'api-key' };
   // An invalid header may have held the key.
-  if (reader.hasProblem('headers')) return { apiKey: null, keySource: 'no key', missingKey: null };
+  if (reader.hasProblem('headers')) return NO_KEY;
   // The user sends a key in a custom header: the vendor's key must not be sent to a gateway along with it.
-  if (Object.keys(headers).some((name) => KEY_HEADERS.has(name)))
-    return { apiKey: null, keySource: 'headers', missingKey: null };
+  if (Object.keys(headers).some((name) => KEY_HEADERS.has(name))) return { ...NO_KEY, keySource: 'headers' };
   const variable = registry[provider].keyVariable;
-  if (variable === null) return { apiKey: null, keySource: 'no key (api-key is not set)', missingKey: null };
+  if (variable === null) return NO_KEY;
   const found = world.environment[variable]?.trim();
-  if (found !== undefined && found !== '')
-    return { apiKey: found, keySource: `the variable ${variable}`, missingKey: null };
+  if (found) return { ...NO_KEY, apiKey: found, keySource: `the variable ${variable}` };
   const secret = `in a workflow to \${{ secrets.${variable} }}`;
   const advice = world.isFork === true ? FORK_ADVICE : `Set it (${secret}), or the variable ${variable}.`;
-  return { apiKey: null, keySource: 'no key', missingKey: `No key for the provider ${provider}. ${advice}` };
+  return { ...NO_KEY, missingKey: `No key for the provider ${provider}. ${advice}` };
 }
 
 /**
  * Parses the headers, with names in lower case; empty when none are given.
  * @throws InputError that names the line by its number, and quotes no value
  */
-export function readHeaders(reader: InputReader<'headers' | 'api-key'>): Readonly<Record<string, string>> {
+function readHeaders(reader: Reader): Readonly<Record<string, string>> {
   const text = reader.text('headers') ?? '';
   const refuse = (what: string) => new InputError('headers', what);
   const headers = new Map<string, string>();

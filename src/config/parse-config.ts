@@ -6,18 +6,11 @@ import { TOOL_NAMES, type ToolName } from '../tools/toolbox.ts';
 import type { InputName, RawInputs } from './inputs.ts';
 import { type ConfigWorld, type ModelConfig, parseModel } from './model.ts';
 import { type Reporting, readReporting } from './reporting.ts';
-import {
-  createReader,
-  type InputReader,
-  MAX_LEG_NAME,
-  matching,
-  type Parsed,
-  readSigningKey,
-} from './values.ts';
+import { createReader, type InputReader, MAX_LEG_NAME, matching, type Parsed } from './values.ts';
 
 export interface Config extends Reporting {
-  /** The prompt text, or the file that contains it (relative to the workspace). */
-  readonly prompt: { readonly text: string } | { readonly file: string };
+  /** The prompt text, or the file that contains it (relative to the workspace) and what stands before its text. */
+  readonly prompt: { readonly text: string } | { readonly file: string; readonly before?: string };
   /** As typed: inline JSON, a path or a preset. */
   readonly schema: string;
   /** As typed: `auto`, `off`, a property, inline JSON or a path. */
@@ -45,7 +38,6 @@ export interface Config extends Reporting {
   /** The name of this leg and of this vote; null when the workflow sets none. */
   readonly leg: string | null;
   readonly vote: string | null;
-  readonly signingKey: string | null;
   readonly trustedFiles: 'workspace' | 'base';
   readonly onMissingKey: 'fail' | 'skip';
   /** The recording that replaces the model, as typed; null for a live run. */
@@ -61,6 +53,7 @@ const REF = /^[^-\p{Cc}][^\p{Cc}]{0,4095}$/u;
 /** The name of a variable, except those that would give the shell what the sandbox withholds from it. */
 const VARIABLE =
   /^(?!INPUT_|ACTIONS_|STRUCTURED_AGENT_|GITHUB_(?:TOKEN|OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)$|(?:RUNNER_TEMP|HOME|TMPDIR)$)[a-z_]\w*$/iu;
+const A_VARIABLE = 'the name of a variable that the shell may see';
 /** The accepted names of each tool in lower case: our own, and those that other agents use. */
 const TOOL_ALIASES = {
   read_file: ['read_file', 'read', 'readfile', 'readfiletool'],
@@ -92,17 +85,11 @@ export function parseConfig(raw: RawInputs, world: ConfigWorld): Parsed<Config> 
     sandbox: reader.choice('sandbox', ['required', 'auto', 'off'], 'required'),
     shellNetwork: reader.choice('shell-network', ['off', 'on'], 'off') === 'on',
     sandboxRead: reader.list('sandbox-read', /\r?\n/u, matching(/^\//u), 'absolute, like /opt/tools'),
-    passEnv: reader.list(
-      'pass-env',
-      WORDS,
-      matching(VARIABLE),
-      'the name of a variable that the shell may see',
-    ),
+    passEnv: reader.list('pass-env', WORDS, matching(VARIABLE), A_VARIABLE),
     workingDirectory: reader.text('working-directory') ?? '.',
     base: reader.read('base', null, matching(REF), 'a branch, tag or commit that git knows'),
     leg: reader.line('leg', MAX_LEG_NAME),
     vote: reader.line('vote', MAX_LEG_NAME),
-    signingKey: readSigningKey(reader),
     trustedFiles: reader.choice('trusted-files', ['workspace', 'base'], 'workspace'),
     onMissingKey: reader.choice('on-missing-key', ['fail', 'skip'], 'fail'),
     ...readReporting(reader),

@@ -1,26 +1,25 @@
-/** Resolves the paths that users give: folders to start in, files to write. */
-import { constants, existsSync } from 'node:fs';
+/** The paths that users give: folders to start in, files to write, and files to read before the model is called. */
+import { constants, existsSync, realpathSync } from 'node:fs';
 import { access, lstat, mkdir, readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError, messageOf } from '../errors.ts';
+import { decodeUtf8, type ReadFailure, readBounded } from '../files/read-bounded.ts';
+import { isClosedPath } from '../text/file-names.ts';
+import { READ } from '../text/limits.ts';
 import { quote } from '../text/messages.ts';
+import type { Reading } from '../types.ts';
 
 /** Every sandbox has its own, and their contents depend on the process that reads them. */
 const KERNEL_FOLDERS: readonly string[] = ['/proc', '/dev', '/sys'];
 
 /** Whether `inner` is `outer` or a path below it; both must be absolute and real. */
-export function isInside(inner: string, outer: string): boolean {
+function isInside(inner: string, outer: string): boolean {
   const relative = path.relative(outer, inner);
   return relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative);
 }
 
-/** Replaces a leading `~/` with the home folder, which a shell does not expand in `@~/…`. */
-export function expandHome(file: string, home: string): string {
-  return /^~[/\\]/u.test(file) ? path.join(home, file.slice(2)) : file;
-}
-
 /** Returns the real path of a folder; null if there is none. */
-async function realFolder(folder: string): Promise<string | null> {
+export async function realFolder(folder: string): Promise<string | null> {
   const real = await realpath(folder).catch(() => null);
   return real !== null && (await stat(real)).isDirectory() ? real : null;
 }
@@ -96,20 +95,6 @@ export function checkoutAround(folder: string): string {
 }
 
 /**
- * Returns the absolute folder for `verdicts`. Whether it exists is checked when it is read.
- * @throws InputError when it is outside `roots` after resolving symbolic links
- */
-export async function resolveVerdicts(folder: string, roots: readonly string[]): Promise<string> {
-  const wanted = path.resolve(roots[0] ?? '', folder);
-  const real = await realpath(wanted).catch(() => wanted);
-  if (roots.some((root) => isInside(real, root))) return real;
-  throw new InputError(
-    'verdicts',
-    `${quote(folder)} is outside the workspace and RUNNER_TEMP. Name the folder into which actions/download-artifact put the envelopes.`,
-  );
-}
-
-/**
  * Checks the folders of `sandbox-read`.
  * @throws InputError for a path that does not exist, is not a folder, or belongs to the kernel
  */
@@ -123,4 +108,55 @@ export async function requireReadableFolders(folders: readonly string[]): Promis
       : 'is not a folder on this machine. Correct or remove it.';
     throw new InputError('sandbox-read', `${quote(folder)} ${why}`);
   }
+}
+
+/** Where a file may be. */
+export interface TrustedFileLimits {
+  /** The checkout, to which paths are relative. A link in it must not lead out of it or into git's folders. */
+  readonly root: string;
+  /** Whether the user may name a file outside it, as on the command line, whose user can read any file anyway. */
+  readonly outside: 'refused' | 'allowed';
+}
+
+/**
+ * Reads a file as UTF-8, without a BOM; a problem is a sentence with the path and the reason. Only regular files are
+ * read; a FIFO or a device is refused without blocking.
+ */
+export async function readTrustedFile(typed: string, limits: TrustedFileLimits): Promise<Reading> {
+  const name = quote(typed);
+  const refuse = (problem: string) => ({ ok: false, problem }) as const;
+  const target = path.resolve(limits.root, typed);
+  const read = readBounded(target, { maxBytes: READ.policy, links: 'follow' });
+  if (!read.ok) {
+    const problems: Readonly<Record<ReadFailure, string>> = {
+      missing: `could not read ${name}: there is no such file. Check the path; in a workflow, also that the repository is checked out before this step.`,
+      not_regular: `${name} must be a regular file, but is a folder, a device, a pipe or the like.`,
+      too_large: `${name} is larger than ${READ.policy / 1024 ** 2} MiB; only smaller files are read.`,
+      unreadable: `could not read ${name} (${read.code}).`,
+    };
+    return refuse(problems[read.failure]);
+  }
+  const reason = refusePlace(read.realPath, target, limits);
+  if (reason !== null) return refuse(`${name} ${reason}`);
+  const text = decodeUtf8(read.bytes);
+  return text === null ? refuse(`${name} is not valid UTF-8 text. Save it as UTF-8.`) : { ok: true, text };
+}
+
+/**
+ * Returns why a file is not read, based on its real path. On the command line the user decides: paths outside the
+ * checkout, or paths that explicitly name a protected folder such as `.git/COMMIT_EDITMSG`, are allowed. The target of
+ * a link in the checkout was chosen by the author of the checkout.
+ */
+function refusePlace(real: string, typed: string, { root, outside }: TrustedFileLimits): string | null {
+  const realRoot = realpathSync.native(root);
+  const typedRoot = [realRoot, path.resolve(root)].find((each) => isInside(typed, each));
+  const isUser = outside === 'allowed';
+  if (isUser && typedRoot === undefined) return null;
+  if (!isInside(real, realRoot))
+    return isUser
+      ? 'is a symbolic link that leaves the workspace. Give the path of the file itself.'
+      : 'leaves the workspace; only files inside it are read.';
+  const isNamed = isUser && isClosedPath(path.relative(typedRoot ?? realRoot, typed));
+  if (isNamed || !isClosedPath(path.relative(realRoot, real))) return null;
+  return 'leads to a git folder or a credential file, which are never read. Name a file that holds only what the model may see.';
 }

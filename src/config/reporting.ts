@@ -1,7 +1,13 @@
-/** The inputs that control where a verdict appears, shared by runs and merges. */
+/** The inputs that runs and merges share: where a verdict appears, and the key that signs it. */
+import { InputError } from '../errors.ts';
 import type { InputReader } from './values.ts';
 
+/** Characters of a signing key: 32 hexadecimal digits are 128 bits. */
+const MIN_SIGNING_KEY = 32;
+
 export interface Reporting {
+  /** The secret that signs envelopes, never printed; null for none. */
+  readonly signingKey: string | null;
   readonly summary: boolean;
   readonly comment: 'off' | 'always' | 'on-failure';
   /** Distinguishes comments of several steps; null for the entry's default. */
@@ -11,16 +17,25 @@ export interface Reporting {
   readonly githubToken: string | null;
 }
 
-type ReportingName = 'summary' | 'comment' | 'comment-key' | 'commit-status' | 'github-token';
+type ReportingName = 'summary' | 'comment' | 'comment-key' | 'commit-status' | 'github-token' | 'signing-key';
 
 export function readReporting(reader: InputReader<ReportingName>): Reporting {
   return {
+    signingKey: readSigningKey(reader),
     summary: reader.boolean('summary', true),
     comment: reader.choice('comment', ['off', 'always', 'on-failure'], 'off'),
     commentKey: reader.line('comment-key', 10_000),
     commitStatus: reader.line('commit-status', 255),
     githubToken: reader.text('github-token'),
   };
+}
+
+function readSigningKey(reader: InputReader<'signing-key'>): string | null {
+  const key = reader.text('signing-key');
+  if (key === null || key.length >= MIN_SIGNING_KEY) return key;
+  const advice = 'so it could be guessed. Make one with: openssl rand -hex 32';
+  reader.add(new InputError('signing-key', `It has fewer than ${MIN_SIGNING_KEY} characters, ${advice}`));
+  return null;
 }
 
 /**

@@ -5,8 +5,6 @@ import { joinWithOr, quote } from '../text/messages.ts';
 
 /** Characters of the name of a leg or a vote. */
 export const MAX_LEG_NAME = 200;
-/** Characters of a signing key: 32 hexadecimal digits are 128 bits. */
-const MIN_SIGNING_KEY = 32;
 
 /** Typed values and the problems found. An invalid value is replaced by its default. */
 export interface Parsed<C> {
@@ -91,8 +89,6 @@ export function createReader<N extends string>(
       const parse = (text: string) => choices.find((each) => each === text.toLowerCase());
       return read(name, fallback, parse, `valid. Use ${joinWithOr(choices)}`);
     },
-    /** A lower-case word; null when the input is absent. */
-    word: (name: N) => read(name, null, matching(/^[a-z]{1,32}$/u), 'one word in lower case'),
     /** A line of at most `max` characters; null when the input is absent. */
     line(name: N, max: number): string | null {
       const parse = (text: string) => (text.length <= max ? text.replace(/\s+/gu, ' ') : undefined);
@@ -118,13 +114,4 @@ export function createReader<N extends string>(
       return attempt(() => entries.filter((entry) => entry !== '').map(readEntry), []);
     },
   };
-}
-
-/** Reads the secret that signs envelopes; null when the input is absent. Never printed. */
-export function readSigningKey(reader: InputReader<'signing-key'>): string | null {
-  const key = reader.text('signing-key');
-  if (key === null || key.length >= MIN_SIGNING_KEY) return key;
-  const advice = 'so it could be guessed. Make one with: openssl rand -hex 32';
-  reader.add(new InputError('signing-key', `It has fewer than ${MIN_SIGNING_KEY} characters, ${advice}`));
-  return null;
 }

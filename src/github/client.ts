@@ -64,7 +64,7 @@ function toGitHubError(error: Refusal, needs: string): GitHubError {
   const fix = FIXES[status] ?? (status < 500 ? '' : UNAVAILABLE);
   const said = singleLine(message, DISPLAY.sentence);
   const sentence = `GitHub answered ${status} (${said}) to ${operation}. ${fix.replace('NEEDS', needs)}`;
-  return new GitHubError(sentence.trim(), { status });
+  return new GitHubError(sentence.trim());
 }
 
 /** Returns the status that says what is wrong: GitHub uses 403 for several things, and 200 for all of GraphQL. */

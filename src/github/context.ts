@@ -39,14 +39,21 @@ export interface LoadedContext {
   readonly readBaseAttributes: () => Promise<string | null>;
 }
 
-/** How README.md describes the files that git wrote. */
-const GIT_FILES: readonly string[] = [
-  '- changed-files.txt: its changed files, as `git diff --name-status` lists them',
-  '- diff.patch: the diff, as git makes it from this checkout without its .gitattributes, and with control characters as escapes',
-];
-
 const NO_PATCH =
   'GitHub gives no diff of files that are binary, or taken for binary (.gitattributes), too large, or only renamed: read those in the checkout, or use `git diff --text`.';
+
+/**
+ * Returns the context of a change that only git knows.
+ * @param note why the diff is missing, if git cannot make it.
+ */
+export function createGitContext(
+  subject: ContextSubject,
+  range: NonNullable<LoadedContext['range']>,
+  note: string,
+): ChangeContext {
+  const nothing = { pull: null, listed: null, readBaseAttributes: async () => null };
+  return { subject, load: async () => ({ ...nothing, range, prefersGit: true, notes: [note] }) };
+}
 
 /**
  * Returns the context files by name. Their text is hostile, except in README.md, where hostile text is quoted.
@@ -57,22 +64,27 @@ export function contextFiles(
   { pull, listed, notes: missing }: LoadedContext,
   isFromGit: boolean,
 ): ReadonlyMap<string, string> {
-  const contents = isFromGit ? [...GIT_FILES] : [];
+  const contents: string[] = [];
   const notes = isFromGit ? [] : [...missing];
   const files = new Map<string, string>();
   if (pull !== null) {
-    contents.unshift('- pull-request.md: its title, author, branches and description');
+    contents.push('- pull-request.md: its title, author, branches and description');
     files.set('pull-request.md', description(pull));
   }
-  if (listed !== null && !isFromGit) {
+  if (isFromGit) {
+    contents.push(
+      '- changed-files.txt: its changed files, as `git diff --name-status` lists them',
+      '- diff.patch: the diff, as git makes it from this checkout without its .gitattributes, and with control characters as escapes',
+    );
+  } else if (listed !== null) {
     contents.push(
       `- changed-files.txt: one line for each of its ${listed.files.length} changed files: status, lines added, lines deleted, path`,
       '- diff.patch: the diff',
     );
     if (listed.more !== null) notes.push(listed.more);
     if (listed.files.some(({ patch }) => patch === null)) notes.push(NO_PATCH);
-    const { names, diff } = listedTexts(listed.files);
-    files.set('changed-files.txt', names).set('diff.patch', diff);
+    files.set('changed-files.txt', listed.files.map(rowOf).join(''));
+    files.set('diff.patch', listed.files.map(patchOf).join(''));
   }
   const readme = [
     `This folder describes ${about}.`,
@@ -96,14 +108,7 @@ function description({ title, body, number, user, head, base }: PullRequest): st
   ].join('\n');
 }
 
-/** Returns a line for each file, and the diff of those that have one. Hostile. */
-function listedTexts(files: readonly ChangedFile[]): {
-  readonly names: string;
-  readonly diff: string;
-} {
-  return { names: files.map(rowOf).join(''), diff: files.map(patchOf).join('') };
-}
-
+/** Returns the line of a file. Hostile, like its patch. */
 function rowOf({ status, additions, deletions, path, previous }: ChangedFile): string {
   const from = previous === '' ? '' : ` (was ${quotedPath(previous)})`;
   return `${status}\t+${additions}\t-${deletions}\t${quotedPath(path)}${from}\n`;
@@ -120,17 +125,4 @@ function patchOf({ path, previous, status, patch }: ChangedFile): string {
 /** Quotes a path, as git does, if it contains characters that could start a line of their own. */
 export function quotedPath(path: string): string {
   return /[\u0000-\u001f"\\\u007f\u2028\u2029]/u.test(path) ? JSON.stringify(path) : path;
-}
-
-/**
- * Returns the context of a change that only git knows.
- * @param note why the diff is missing, if git cannot make it.
- */
-export function createGitContext(
-  subject: ContextSubject,
-  range: NonNullable<LoadedContext['range']>,
-  note: string,
-): ChangeContext {
-  const nothing = { pull: null, listed: null, readBaseAttributes: async () => null };
-  return { subject, load: async () => ({ ...nothing, range, prefersGit: true, notes: [note] }) };
 }

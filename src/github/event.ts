@@ -70,8 +70,7 @@ function readPayload(file: string): EventPayload {
 }
 
 /** Whether the event runs with the repository's rights on untrusted input; `sandbox: off` is refused there. */
-export function isPrivileged(environment: Environment): boolean {
-  const name = environment['GITHUB_EVENT_NAME'] ?? '';
+export function isPrivileged({ name }: EventFacts): boolean {
   return name !== '' && isPrivilegedTrigger(name);
 }
 
@@ -86,7 +85,7 @@ export function readSubject(
   checkedOut: string | null,
 ): Subject | null {
   const { repository, name, ref } = event;
-  const sha = (isPrivileged(environment) ? checkedOut : null) ?? event.sha;
+  const sha = (isPrivileged(event) ? checkedOut : null) ?? event.sha;
   if (repository === '' || sha === '') return null;
   return {
     repository,

@@ -7,6 +7,9 @@ import { type EventFacts, headOfEvent, repositoryOf } from './event.ts';
 import { readAt } from './policy-files.ts';
 import type { Hub } from './pull-request.ts';
 
+/** Bytes of a `.gitattributes`: git tries each of its rules on each changed file. */
+const MAX_ATTRIBUTES = 1024 ** 2;
+
 /**
  * Finds the context of a run. For a push nothing is requested: its content is in the checkout.
  * @param warn called with the reason if it cannot be determined whether there is a pull request.
@@ -55,9 +58,6 @@ async function load(hub: Hub): Promise<LoadedContext> {
     },
   };
 }
-
-/** Bytes of a `.gitattributes`: git tries each of its rules on each changed file. */
-const MAX_ATTRIBUTES = 1024 ** 2;
 
 /** Returns the context of a push; null if it created a branch or tag, or deleted one, so that it has no base. */
 function createPushContext({ payload, ref }: EventFacts): ChangeContext | null {

@@ -6,7 +6,7 @@ import { decodeUtf8 } from '../files/read-bounded.ts';
 import { READ } from '../text/limits.ts';
 import { quote } from '../text/messages.ts';
 import type { Elsewhere, PolicyChange, PolicyFile, Reading } from '../types.ts';
-import { LaterPushError } from './changed-files.ts';
+
 import type { GitHub } from './client.ts';
 import { pullRequestNumber, repositoryOf } from './event.ts';
 import type { Hub } from './pull-request.ts';
@@ -100,51 +100,35 @@ export function readAt(place: Elsewhere, github: GitHub): Promise<Buffer> {
 /** The change as it was read for the run: from git, if GitHub does not list all of it. */
 export interface ReadChange {
   readonly files: readonly { readonly path: string; readonly previous: string | null }[];
-  /** null if it is complete. */
-  readonly incomplete: string | null;
 }
 
-/**
- * Returns the policy files among the changed files, which GitHub or else git knows; empty if neither does. If the lists
- * are not complete, or belong to a later push, a file missing from them may have changed as well, and is returned as
- * `unlisted`. Never rejects.
- */
+/** Returns the policy files among the changed files that GitHub or git knows; empty if neither does. Never rejects. */
 export async function findPolicyChanges(
   files: readonly PolicyFile[],
   { hub, trusted, workspace, workflowRef }: PolicyOptions,
-  read: Promise<ReadChange | null> = Promise.resolve(null),
+  read: ReadChange | null,
 ): Promise<readonly PolicyChange[]> {
-  const known = await findPaths(hub, read);
-  if (known === null) return [];
+  const changed = await findChangedPaths(hub, read);
   const { repository, name } = hub.event;
   // These run the workflow of the change, and other events that of the base.
   const isOwn = OF_PULL_REQUEST.has(name) && name !== 'pull_request_target';
   const workflow = workflowRef.startsWith(`${repository}/`) ? workflowRef.replace(/@[^@]*$/u, '') : '';
   const own: PolicyFile = { what: 'workflow', path: workflow.slice(repository.length + 1) };
   const used = isOwn && workflow !== '' ? [...files, own] : files;
-  return used.flatMap(({ what, path: typed }): readonly PolicyChange[] => {
+  return used.flatMap(({ what, path: typed }) => {
     const applied = what === 'workflow' || trusted === 'workspace';
-    const paths = pathsOf(typed, workspace);
-    const changed = paths.filter((each) => known.paths.has(each)).map((path) => ({ what, applied, path }));
-    const [path] = paths;
-    const isUnlisted = changed.length === 0 && !known.isWhole && path !== undefined;
-    return isUnlisted ? [{ what, applied, path, unlisted: true }] : changed;
+    const paths = pathsOf(typed, workspace).filter((each) => changed.has(each));
+    return paths.map((path) => ({ what, applied, path }));
   });
 }
 
-/** Returns the paths of the changed files, and whether these are all; null if there is no pull request, or none is known. */
-async function findPaths({ event, listChangedFiles }: Hub, read: Promise<ReadChange | null>) {
-  const listed = await listChangedFiles().catch((error: unknown) =>
-    error instanceof LaterPushError ? { files: [], more: error.message } : undefined,
-  );
-  if (listed === null) return null;
+async function findChangedPaths({ event, listChangedFiles }: Hub, read: ReadChange | null) {
+  const listed = await listChangedFiles().catch(() => undefined);
   const paths = new Set(listed?.files.flatMap(({ path, previous }) => [path, previous]));
-  if (listed?.more === null) return { paths, isWhole: true };
   // The change of a push is a part of what its pull request changes, if there is one.
-  const own = event.name === 'push' ? null : await read;
-  if (own === null) return listed === undefined ? null : { paths, isWhole: false };
-  for (const { path, previous } of own.files) paths.add(path).add(previous ?? path);
-  return { paths, isWhole: own.incomplete === null };
+  if (listed === null || listed?.more === null || event.name === 'push') return paths;
+  for (const { path, previous } of read?.files ?? []) paths.add(path).add(previous ?? path);
+  return paths;
 }
 
 /**

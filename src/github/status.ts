@@ -11,16 +11,16 @@ const REFUSED =
  * Creates a function that sets the status of the head commit; it resolves to false if there is no commit. Success is
  * set only if that very commit was judged, or the test merge for which GitHub started the run of a pull request;
  * otherwise the state is an error. The function rejects with a GitHubError, or with an Error if a success was
- * refused. Its `judged` is the judged commit, null if unknown; by default the checked-out commit.
+ * refused. Its `judged` is the judged commit; null if unknown.
  * @param name the context name that branch protection refers to.
  * @param targetUrl where the status links to; null for nowhere.
  */
 export function createStatusSetter(hub: Hub, name: string, targetUrl: string | null) {
-  const { event, github, checkedOut } = hub;
+  const { event, github } = hub;
   const place = repositoryOf(event);
   const link = targetUrl === null ? {} : { target_url: targetUrl };
   const isTestMerge = event.name.startsWith('pull_request') && /^refs\/pull\/\d+\/merge$/u.test(event.ref);
-  return async (status: StatusText, judged: string | null = checkedOut): Promise<boolean> => {
+  return async (status: StatusText, judged: string | null): Promise<boolean> => {
     const sha = await findHead(hub);
     if (sha === '') return false;
     const isJudged = judged === sha || (isTestMerge && judged === event.sha);

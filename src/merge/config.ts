@@ -1,7 +1,7 @@
 /** Configuration of the merge action: every input as a typed value, parsed once. */
 import { gitHubInput, INPUTS, type Input, type InputName } from '../config/inputs.ts';
 import { type Reporting, readReporting } from '../config/reporting.ts';
-import { createReader, MAX_LEG_NAME, type Parsed, readSigningKey } from '../config/values.ts';
+import { createReader, MAX_LEG_NAME, type Parsed } from '../config/values.ts';
 import { InputError } from '../errors.ts';
 import { parseOrUndefined } from '../text/json.ts';
 import { DISPLAY } from '../text/limits.ts';
@@ -73,7 +73,6 @@ export interface MergeConfig extends Reporting {
   readonly votes: Votes | null;
   /** As typed: `auto`, `off`, a property, inline JSON or a file. */
   readonly gate: string;
-  readonly signingKey: string | null;
 }
 
 interface ReadingOptions {
@@ -99,7 +98,6 @@ export function parseMergeConfig(
     expect: expected === null ? [] : attempt(() => parseExpectation(expected), []),
     votes: votes === null ? null : attempt(() => parseVotes(votes), null),
     gate: text('gate') ?? 'auto',
-    signingKey: readSigningKey(reader),
     ...readReporting(reader),
   };
   return { config, problems: reader.problems };

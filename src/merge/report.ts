@@ -35,9 +35,6 @@ export function describeMerge(report: Report, merged: Merged | null): Report {
     view: {
       ...described.view,
       envelope: (mask) => ({ merged: mergedJson(merged, mask) }),
-      // The commit that the legs judged, whatever this job has checked out.
-      statusCommit: ({ subject }) =>
-        subject?.checked_out === undefined ? subject?.sha : subject.checked_out,
       outvoted: OUTVOTED,
     },
   };

@@ -1,5 +1,6 @@
 /** Runs a merge: inputs → envelopes → votes → legs → verdict → finish. */
 import { createHash } from 'node:crypto';
+import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Parsed } from '../config/values.ts';
 import { createContract, createGate, type Gate } from '../contract/contract.ts';
@@ -22,8 +23,7 @@ import { describeGate, describeUndecided, listed } from './words.ts';
 
 export interface MergeWorld extends EndWorld {
   readonly files: Files;
-  /** Returns the absolute path of the folder. @throws InputError if it must not be read */
-  readonly resolveVerdicts: (folder: string) => Promise<string>;
+  readonly workspace: string;
   /** Whether the legs may have judged what they checked out instead of the event's commit. */
   readonly anyCommit: boolean;
 }
@@ -41,7 +41,7 @@ export function runMerge({ config, problems }: Parsed<MergeConfig>, world: Merge
 
 async function work(config: MergeConfig, state: RunState, world: MergeWorld): Promise<Ending> {
   const gate = await readGate(config.gate, state, world);
-  const folder = await world.resolveVerdicts(config.verdicts);
+  const folder = path.resolve(world.workspace, config.verdicts);
   const votes = await readVotes(folder, config.signingKey, state.stop.signal, { ...world, gate });
   const merged = merge(votes, { ...config, ...world });
   state.describe = (report) =>
@@ -71,8 +71,8 @@ function evaluateLegs(merged: Merged): GateResult {
 
 /** Reads the gate for the payloads of the legs; its hash is recorded as for a run. */
 async function readGate(given: string, state: RunState, world: MergeWorld): Promise<Gate | null> {
-  const path = pathHere(given);
-  state.policyChanges = world.findPolicyChanges(path === null ? [] : [{ what: 'gate', path }], null);
+  const file = pathHere(given);
+  state.policyChanges = world.findPolicyChanges(file === null ? [] : [{ what: 'gate', path: file }], null);
   if (given === 'auto') return null;
   const request = await parseGateArgument(given, { kind: 'none' }, world.files);
   const gate_sha256 = createHash('sha256').update(JSON.stringify(request)).digest('hex');

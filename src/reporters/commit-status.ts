@@ -7,11 +7,10 @@ import { capitalize } from './sentences.ts';
 import { viewOf } from './view.ts';
 
 /**
- * Sets the status on the judged commit: `judged` if given (null if it is unknown), otherwise the commit that is checked
- * out. Resolves to false if there is no commit. Rejects with a GitHubError, or with an Error that explains why no success
- * was set.
+ * Sets the status; `judged` is the judged commit, null if it is unknown. Resolves to false if there is no commit. Rejects
+ * with a GitHubError, or with an Error that explains why no success was set.
  */
-type SetStatus = (status: StatusText, judged?: string | null) => Promise<boolean>;
+type SetStatus = (status: StatusText, judged: string | null) => Promise<boolean>;
 
 /** Characters that GitHub accepts. */
 const MAX_DESCRIPTION = 140;
@@ -28,13 +27,14 @@ export function createCommitStatus(set: SetStatus, options: ViewFacts): Reporter
     event(event) {
       if (event.type !== 'run_started') return;
       // Whatever makes this request fail makes the final one fail too, and that failure is reported.
-      pending = set({ state: 'pending', description: 'The agent is at work.' }).catch(() => undefined);
+      pending = set({ state: 'pending', description: 'The agent is at work.' }, null).catch(() => undefined);
     },
     async report(report, signal) {
       // If it arrived last, it would overwrite the verdict. After a signal there is only time for one of them.
       await pending;
       if (signal.aborted && pending !== null) return;
-      const isSet = await set(statusOf(report, options), report.view?.statusCommit?.(report));
+      // In a merge, the commit that the legs judged, whatever its own job has checked out.
+      const isSet = await set(statusOf(report, options), report.subject?.checked_out ?? null);
       if (!isSet) throw new Error('This run is about no commit.');
     },
   };

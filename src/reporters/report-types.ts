@@ -184,8 +184,6 @@ export interface ReportView {
   readonly outputs: Readonly<Record<string, RunOutput>>;
   /** Additional fields of the envelope; `mask` is applied to text written by other jobs. */
   readonly envelope?: (mask: (text: string) => string) => JsonObject;
-  /** Returns the commit that was judged, null if it is unknown; if absent, the commit that is checked out. */
-  readonly statusCommit?: (report: Report) => string | null | undefined;
   /** A remark on findings that did not decide the verdict, whose `outvoted` is true; absent if no row says so. */
   readonly outvoted?: string;
 }

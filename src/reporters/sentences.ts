@@ -44,11 +44,9 @@ export function commandEnding({ call, decision, result }: CallEvent): string | n
 }
 
 /** Returns one sentence about a policy file that the change modifies. */
-export function policyChangeSentence({ what, path, applied, unlisted = false }: PolicyChange): string {
+export function policyChangeSentence({ what, path, applied }: PolicyChange): string {
   const file = `\`${path}\` (${what === 'workflow' ? 'this workflow' : what})`;
   const used = applied ? 'The changed version was used' : 'The version of the base branch was used';
-  if (unlisted)
-    return `The change may modify ${file}, which judges it: GitHub does not list all of its files.`;
   const advice = applied && what !== 'workflow' ? '; trusted-files: base uses that of the base branch' : '';
   return `The change modifies ${file}, which judges it. ${used}${advice}.`;
 }

@@ -191,7 +191,7 @@ async function readPrompt(prompt: Config['prompt'], world: World): Promise<strin
   const reading = await readNamed(prompt.file, world.files);
   if (!reading.ok) throw new InputError('prompt-file', reading.problem);
   if (reading.text.trim() === '') throw new InputError('prompt-file', 'It is empty. Write the task into it.');
-  return reading.text;
+  return (prompt.before ?? '') + reading.text;
 }
 
 function sha256(text: string): string {

@@ -1,6 +1,6 @@
 /** A run against a scripted model that is recorded, and the same run replayed from the recording. */
 import path from 'node:path';
-import { readTrustedFile } from '../../../src/config/workspace-file.ts';
+import { readTrustedFile } from '../../../src/config/paths.ts';
 import type { Report } from '../../../src/reporters/report-types.ts';
 import type { World } from '../../../src/run/world.ts';
 import type { Script } from '../fakes/model/server.ts';
@@ -22,9 +22,7 @@ export function replay(inputs: Inputs = {}, more: Partial<World> = {}) {
     parseInputs({ prompt: 'Judge.', sandbox: 'off', 'min-coverage': 'off', replay: file(), ...inputs }),
     {
       fetch: () => Promise.reject(new Error('a replay went to the network')),
-      files: localFiles((name) =>
-        readTrustedFile(name, { root: '/', outside: 'allowed', maxBytes: 4 * 1024 * 1024 }),
-      ),
+      files: localFiles((name) => readTrustedFile(name, { root: '/', outside: 'allowed' })),
       ...more,
     },
   );

@@ -1,7 +1,7 @@
 /** `structured-agent check`: shows offline what a run would refuse, and where a workflow goes on without a verdict. */
 import { readdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { readTrustedFile } from '../../config/workspace-file.ts';
+import { readTrustedFile } from '../../config/paths.ts';
 import { InputError } from '../../errors.ts';
 import { DISPLAY } from '../../text/limits.ts';
 import { counted, quote } from '../../text/messages.ts';
@@ -42,9 +42,7 @@ async function check(flags: Flags, cwd: string): Promise<Result> {
   for (const file of looked) {
     const found: Mistake[] = [];
     const home = { root: await rootOf(file, cwd), actions: flags.list('action') };
-    // GitHub runs no larger workflow.
-    const limits = { root: cwd, outside: 'allowed', maxBytes: 512_000 } as const;
-    const reading = await readTrustedFile(path.resolve(cwd, file), limits);
+    const reading = await readTrustedFile(path.resolve(cwd, file), { root: cwd, outside: 'allowed' });
     if (!reading.ok)
       found.push({ file, line: 1, column: 1, ...refused('unreadable', `The workflow ${reading.problem}`) });
     const workflow = reading.ok ? readWorkflow(file, reading.text, home, found) : null;

@@ -2,13 +2,11 @@
 import path from 'node:path';
 import { INPUTS, type InputName, meantInputs } from '../../config/inputs.ts';
 import { type Config, parseConfig } from '../../config/parse-config.ts';
-import { resolveWorkingDirectory } from '../../config/paths.ts';
-import { readTrustedFile } from '../../config/workspace-file.ts';
+import { readTrustedFile, resolveWorkingDirectory } from '../../config/paths.ts';
 import { type Files, isInOtherRepository, pathHere } from '../../contract/source.ts';
 import { messageOf } from '../../errors.ts';
 import { createPricer, unknownPriceError } from '../../providers/registry.ts';
 import { NO_USAGE } from '../../text/figures.ts';
-import { READ } from '../../text/limits.ts';
 import { isPrivilegedTrigger } from '../../text/triggers.ts';
 import type { Reading } from '../../types.ts';
 import { type Policy, readPolicy } from './outputs.ts';
@@ -62,7 +60,7 @@ interface Given extends Place {
 export async function checkStep(place: Place, root: string): Promise<Policy | null> {
   const { workflow, job, step } = place;
   const files: Files = {
-    readFile: (name) => readTrustedFile(name, { root, outside: 'refused', maxBytes: READ.policy }),
+    readFile: (name) => readTrustedFile(name, { root, outside: 'refused' }),
     readElsewhere: async () => ({ ok: false, problem: 'is in another repository' }),
   };
   const { given, unknown } = readStepInputs(place, NAMES);

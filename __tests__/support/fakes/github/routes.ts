@@ -6,7 +6,6 @@ export interface FakePull {
   readonly title?: string;
   readonly body?: string | null;
   readonly author?: string;
-  readonly locked?: boolean;
   /** `repository` is null if the fork was deleted; the base repository by default. */
   readonly head: { readonly ref: string; readonly sha: string; readonly repository?: string | null };
   readonly base: { readonly ref: string; readonly sha: string };
@@ -142,8 +141,7 @@ const ROUTES: readonly (readonly [name: string, accepts: readonly string[], answ
     `POST ${REPO}/issues/{issue_number}/comments`,
     ['body'],
     (state, { fill, body, viewer }) =>
-      onPull(state, fill['issue_number'], ({ number, locked }) => {
-        if (locked === true) return refusal(403, 'Unable to create comment because issue is locked.');
+      onPull(state, fill['issue_number'], ({ number }) => {
         const text = textOf(body, 'body');
         if (isTooLong(text)) return TOO_LONG;
         const comment = state.addComment({ pull: number, author: viewer ?? '', body: text });

@@ -60,7 +60,6 @@ export async function startGitHubServer(world: GitHubWorld = {}) {
   const requests: GitHubRequest[] = [];
   const problems: string[] = [];
   const faults: { readonly operation: string; readonly fault: Fault; left: number }[] = [];
-  const hooks: { readonly operation: string; readonly hook: () => void }[] = [];
   const graphql = `${prefix.replace(/\/v3$/u, '')}/graphql`;
 
   /** Returns the name of the request's route, and a function that does what it asks for. */
@@ -92,10 +91,7 @@ export async function startGitHubServer(world: GitHubWorld = {}) {
     void (async () => {
       const { request, answer } = read(incoming, await bodyOf(incoming));
       requests.push(request);
-      const isNext = ({ operation }: { operation: string }) => request.operation.startsWith(operation);
-      const hook = hooks.findIndex(isNext);
-      if (hook >= 0) hooks.splice(hook, 1)[0]?.hook();
-      const fault = faults.find((each) => each.left > 0 && isNext(each));
+      const fault = faults.find(({ operation, left }) => left > 0 && request.operation.startsWith(operation));
       if (fault === undefined) return send(response, answer());
       fault.left -= 1;
       misbehave(response, fault.fault, answer);
@@ -119,18 +115,8 @@ export async function startGitHubServer(world: GitHubWorld = {}) {
     statuses: (): readonly FakeStatus[] => state.statuses,
     /** Adds a comment, as another job or a person would. */
     addComment: (comment: Omit<FakeComment, 'id'>) => void state.addComment(comment),
-    /** Changes or removes a comment without a request. */
-    changeComment(id: number, body: string | null): void {
-      const comment = state.comments.get(id);
-      if (body === null || comment === undefined) state.comments.delete(id);
-      else state.comments.set(id, { ...comment, body });
-    },
     /** Makes the next requests of a route with this prefix fail. */
     fail: (operation: string, fault: Fault, times = 1) => void faults.push({ operation, fault, left: times }),
-    /** Removes the pending faults. */
-    mend: () => void faults.splice(0),
-    /** Runs once, before the next request of that route is handled. */
-    before: (operation: string, hook: () => void) => void hooks.push({ operation, hook }),
     /** Stops the server. Throws if there were problems. */
     async close(): Promise<void> {
       await new Promise<void>((resolve) => {
