@@ -9,7 +9,7 @@ export type Json = null | boolean | number | string | readonly Json[] | JsonObje
 export type JsonObject = { readonly [key: string]: Json };
 
 /** How the provider delivered the arguments of a call. Only `complete` ones are parsed; `too_long` ones are dropped. */
-export type ArgumentStatus = 'complete' | 'truncated' | 'malformed' | 'too_long';
+export type ArgumentStatus = 'complete' | 'truncated' | 'too_long';
 
 /** A tool call as the model wrote it. Arguments stay text until the contract or the toolbox parses them. */
 export interface ToolCall {

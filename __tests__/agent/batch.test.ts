@@ -49,26 +49,19 @@ describe('a batch', () => {
     expect(run.record).toMatchObject({ rejections: 1, totals: { turns: 1 } });
   });
 
-  it('N4 a command beside a rejected call never runs, and both call ids get a result', async () => {
-    const touch = call('shell', { command: 'touch ran.txt' });
-    const { run, isThere } = await runKeeping([{ calls: [bad, touch] }, { calls: [good] }], 'ran.txt');
-    expect([run.outcome, isThere]).toEqual([accepted, false]);
-    const rejected = expect.stringMatching(/^Rejected: .*\n- \/passed: /u);
-    const skipped =
-      "Skipped: this turn's structured_output contract took precedence as the terminal output. Re-issue this call in a separate turn if needed.";
-    expect(results(run.provider.requests[1]?.messages ?? [])).toEqual([
-      { callId: 'call_0_0', isError: true, content: rejected },
-      { callId: 'call_0_1', isError: true, content: skipped },
-    ]);
-  });
-
-  it('N6 two rejected calls give two error results and one retry turn', async () => {
-    const run = await runScripted([{ calls: [bad, bad] }, { calls: [good] }]);
-    expect(run.outcome.kind).toBe('submitted');
+  const touch = call('shell', { command: 'touch ran.txt' });
+  const rejected = expect.stringMatching(/^Rejected: .*\n- \/passed: /u);
+  const skipped =
+    "Skipped: this turn's structured_output contract took precedence as the terminal output. Re-issue this call in a separate turn if needed.";
+  it.each([
+    ['N4 a command beside a rejected call never runs', [bad, touch], [rejected, skipped], 1],
+    ['N6 two rejected calls give one retry turn', [bad, bad], [rejected, rejected], 2],
+  ])('%s, and both call ids get a result', async (_, calls, contents, rejections) => {
+    const { run, isThere } = await runKeeping([{ calls }, { calls: [good] }], 'ran.txt');
+    expect([run.outcome, isThere, run.record.rejections]).toEqual([accepted, false, rejections]);
     expect(run.provider.requests).toHaveLength(2);
-    const given = results(run.provider.requests[1]?.messages ?? []);
-    expect(given).toMatchObject(['call_0_0', 'call_0_1'].map((callId) => ({ callId, isError: true })));
-    expect(run.record.rejections).toBe(2);
+    const given = contents.map((content, at) => ({ callId: `call_0_${at}`, isError: true, content }));
+    expect(results(run.provider.requests[1]?.messages ?? [])).toEqual(given);
   });
 
   it('N7 other tools run in order, a call with wrong arguments does not count, and the run continues', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ProviderError, SandboxError } from '../../src/errors.ts';
+import type { FinalDecision } from '../../src/evidence/review.ts';
 import type { RunEvent } from '../../src/reporters/report-types.ts';
 import { type Answer, call, type Script, submit } from '../support/fakes/model/scripted-provider.ts';
 import { type AgentRunOptions, runScripted } from '../support/worlds/agent-run.ts';
@@ -22,6 +23,7 @@ const plain = (text: string, empty = false, truncated = false) => ({
 });
 const noTurns = { kind: 'exhausted', limit: 'turns', lastIssues: [] };
 const type = (path: string) => ({ path: expect.stringMatching(`${path}$`), keyword: 'type' });
+const noTurnsBut = (path: string) => ({ ...noTurns, lastIssues: [type(path)] });
 
 /** A provider that refuses a forced tool choice. */
 const refusing: Script = ({ toolChoice, messages }) => {
@@ -30,10 +32,12 @@ const refusing: Script = ({ toolChoice, messages }) => {
 };
 const excluded = { exclude: ['structured_output'] };
 const upTo = (maxTurns: number) => limits({ maxTurns });
-const tokens = limits({ maxTotalTokens: 200 });
-const cost = { price, ...limits({ maxCostUsd: 1 }) };
+const tokens = limits({ maxTotalTokens: 220 });
+const unpriced = limits({ maxCostUsd: 9 });
+const cost = { price, ...limits({ maxCostUsd: 1.5 }) };
 const spent = { price, ...limits({ maxTotalTokens: 1, maxCostUsd: 0.1 }) };
 const done = { text: 'done' };
+const talk = { ...look, ...done };
 const wrong = { calls: [submit({ passed: true, summary: 2 })] };
 const twoWrong = { calls: [...without.calls, ...bad.calls] };
 const refusal: Answer = { text: 'I cannot', ...good, stopReason: 'refusal' };
@@ -44,12 +48,7 @@ describe('a run ends with', () => {
     ['E1 plain text after one forced request', [{ text: 'a' }, done], plain('done'), 'auto forced'],
     ['E2 empty and truncated turns', [{}, { stopReason: 'length' }], plain('', true, true), 'auto forced'],
     ['E2 plain text, unforced on the last turn', [look, done], plain('done'), 'auto auto', upTo(2)],
-    [
-      'E2 an earlier text if the last is empty',
-      [{ ...look, ...done }, {}],
-      plain('done', true),
-      'auto auto forced',
-    ],
+    ['E2 an earlier text before an empty one', [talk, {}], plain('done', true), 'auto auto forced'],
     ['E3 a valid call after the forced request', [done, good], submitted, 'auto forced'],
     ['E4 a valid call after a refused forced choice', refusing, submitted, 'auto forced auto'],
     ['E4 plain text after the forced turn', [done, look, { text: 'b' }], plain('b'), 'auto forced auto'],
@@ -57,25 +56,14 @@ describe('a run ends with', () => {
     ['E6 its limit of turns after as many requests', [look], noTurns, 'auto auto auto', upTo(3)],
     ['E7 a valid call on the last turn', [look, look, good], submitted, 'auto auto auto', upTo(3)],
     ['E8 no request with max-turns 0', [good], noTurns, '', upTo(0)],
-    [
-      'E9 what was wrong last',
-      [bad, wrong],
-      { ...noTurns, lastIssues: [type('/summary')] },
-      'auto auto',
-      upTo(2),
-    ],
-    [
-      'E9 the same some turns later',
-      [twoWrong, look],
-      { ...noTurns, lastIssues: [type('/passed')] },
-      'auto auto',
-      upTo(2),
-    ],
+    ['E9 what was wrong last', [bad, wrong], noTurnsBut('/summary'), 'auto auto', upTo(2)],
+    ['E9 the same some turns later', [twoWrong, look], noTurnsBut('/passed'), 'auto auto', upTo(2)],
     ['E13 plain text without the tool, unforced', [done], plain('done'), 'auto', excluded],
     ['E13 its limit of turns without the tool', [look], noTurns, 'auto auto', { ...excluded, ...upTo(2) }],
     ['E18 a refusal, whose calls do not run', [refusal], { kind: 'refused', text: 'I cannot' }, 'auto'],
     ['its limit of tokens', [look], { ...noTurns, limit: 'tokens' }, 'auto auto', tokens],
     ['its limit of cost', [look], { ...noTurns, limit: 'cost' }, 'auto auto', cost],
+    ['its limit of cost without a price', [look], { ...noTurns, limit: 'cost' }, 'auto', unpriced],
     ['an accepted payload, whatever it cost', [good], submitted, 'auto', spent],
   ])('%s', async (_, script, ends, asked, options = {}) => {
     const run = await runScripted(script, { files, ...options });
@@ -95,44 +83,85 @@ describe('a run ends with', () => {
 
 describe('a model that repeats a rejected call', () => {
   const stuck = { kind: 'exhausted', limit: 'turns', repeated: true };
+  const stuckAt = (path: string) => ({ ...stuck, lastIssues: [type(path)] });
   const missing = { path: expect.any(String), keyword: 'required', missing: 'summary' };
   const twice = { calls: [...bad.calls, ...bad.calls] };
+  const badAndGood = { calls: [...bad.calls, ...good.calls] };
 
   it.each<[string, readonly Answer[], AgentRunOptions, number, object]>([
     ['ends after three turns, with what was wrong', [without], {}, 3, { ...stuck, lastIssues: [missing] }],
     ['ends after three turns of an unknown tool', [good], excluded, 3, { ...stuck, lastIssues: [] }],
-    [
-      'that is counted by turns, not by calls',
-      [bad, twice, bad],
-      {},
-      3,
-      { ...stuck, lastIssues: [type('/passed')] },
-    ],
+    ['is counted by turns, not by calls', [bad, twice, bad], {}, 3, stuckAt('/passed')],
     ['is not stopped by the turns of other tools between', [bad, look, bad, look, bad], {}, 5, stuck],
     ['goes on with other arguments', [bad, bad, without, bad, bad, good], {}, 6, submitted],
-    [
-      'succeeds with a valid call in the same turn',
-      [bad, bad, { calls: [...bad.calls, ...good.calls] }],
-      {},
-      3,
-      submitted,
-    ],
+    ['succeeds with a valid call in the same turn', [bad, bad, badAndGood], {}, 3, submitted],
   ])('%s', async (_, script, options, turns, ends) => {
     const run = await runScripted(script, { files, ...options });
     expect(run.outcome).toMatchObject(ends);
     expect(run.record.totals.turns).toBe(turns);
   });
+});
 
-  it('goes on when evidence sent the call back, which is not a rejection', async () => {
-    const unseen = { path: '', keyword: 'coverage' };
-    const evidence = async () => ({
-      observe: () => undefined,
-      review: async () => ({ kind: 'rejected' as const, text: 'Read first.', issues: [unseen] }),
-      giveUp: async () => null,
-    });
-    const run = await runScripted([good], { evidence, ...limits({ maxTurns: 5 }) });
-    expect(run.outcome).toEqual({ ...noTurns, lastIssues: [unseen] });
-    expect(run.record.totals.turns).toBe(5);
+/** How the payload that evidence sent back is told from the last one. */
+const held = { payload: { passed: true, summary: 'held' }, repaired: null };
+const unseen = { path: '', keyword: 'quote' };
+
+/** Evidence that sends every payload back, and decides at the end. */
+const sendBack = (decision: FinalDecision | null) => async () => ({
+  observe: () => undefined,
+  review: async () => ({ kind: 'rejected' as const, text: 'Read first.', issues: [unseen] }),
+  giveUp: async () => decision,
+});
+
+describe('a payload that evidence sent back', () => {
+  const taken = { kind: 'taken', submission: held } as const;
+  const weak = { kind: 'ended', text: 'Too little.' } as const;
+  const unseenToTheEnd = { ...noTurns, lastIssues: [unseen] };
+  const heldOutcome = { kind: 'submitted', ...held };
+  const failing: Script = (_, index) => {
+    if (index === 0) return good;
+    throw new ProviderError('error', 'gone', { status: 500 });
+  };
+
+  it.each<[string, FinalDecision | null, Script, object, AgentRunOptions?]>([
+    ['is taken if the model goes on in plain text', taken, [good, done], heldOutcome],
+    ['is taken if the model refuses to go on', taken, [good, refusal], heldOutcome],
+    ['is taken if the provider fails', taken, failing, heldOutcome],
+    ['is taken at the limit of tokens', taken, [good], heldOutcome, tokens],
+    ['is taken at the limit of turns', taken, [good], heldOutcome, upTo(2)],
+    ['is not taken without a decision, nor a rejection', null, [good], unseenToTheEnd, upTo(5)],
+    ['is too weak at the limit of turns', weak, [good], { kind: 'weak', text: 'Too little.' }, upTo(2)],
+    ['is not named if the model goes on in plain text', weak, [good, done], plain('done')],
+  ])('%s', async (_, decision, script, ends, options = {}) => {
+    const run = await runScripted(script, { evidence: sendBack(decision), ...options });
+    expect(run.outcome).toEqual(ends);
+  });
+
+  it('is taken if time is up, and not after a signal', async () => {
+    for (const name of ['signal', 'interrupt'] as const) {
+      const stop = new AbortController();
+      const script: Script = (_, index) => {
+        if (index > 0) stop.abort(name === 'signal' ? { stop: 'timeout' } : 'SIGTERM');
+        return failing(_, index);
+      };
+      const options = { evidence: sendBack(taken), [name]: stop.signal };
+      const ends = name === 'signal' ? heldOutcome : { kind: 'cancelled', signal: 'SIGTERM' };
+      expect((await runScripted(script, options)).outcome).toEqual(ends);
+    }
+  });
+
+  it('is judged, and decided about, only once the sandbox is ready', async () => {
+    let isReady = false;
+    const ready = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      isReady = true;
+    };
+    const evidence = async () => {
+      expect(isReady).toBe(true);
+      return sendBack(null)();
+    };
+    const run = await runScripted([bad, done], { ready, evidence, forceOutput: false });
+    expect([run.outcome.kind, isReady]).toEqual(['plain_text', true]);
   });
 });
 

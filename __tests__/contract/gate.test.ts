@@ -77,31 +77,14 @@ describe('a gate that is a schema', () => {
     expect(clausesOf(evaluate({}))).toEqual(['not_met', ...absent]);
   });
 
-  it.each<[string, Json]>([
-    ['shape', []],
-    ['shape', true],
-    ['root', { type: 'array' }],
-    ['root', { $ref: '#/$defs/a' }],
-    ['compile', { propertees: {} }],
-    ['compile', { $async: true }],
-  ])('is refused at the stage %s: %j', async (stage, given) => {
-    const message = expect.stringMatching(/^The gate /);
-    await expect(bySchema(given)).rejects.toMatchObject({ name: 'ContractError', stage, message });
-  });
-
+  const endless = { allOf: [{ $ref: '#' }, { minProperties: 0 }] };
+  const slow = { properties: { summary: { pattern: '^(a+)+b$' } } };
   it.each<[string, Json, string]>([
-    [
-      'S9b throws',
-      { allOf: [{ $ref: '#' }, { minProperties: 0 }] },
-      'the payload could not be judged: the gate may refer to itself endlessly',
-    ],
-    [
-      'times out',
-      { properties: { summary: { pattern: '^(a+)+b$' } } },
-      'the payload could not be judged within 1 second: a pattern of the gate may be too slow',
-    ],
-  ])('is not met when the validator %s', async (_, given, clause) => {
+    ['S9b throws', endless, ': the gate may refer to itself endlessly'],
+    ['times out', slow, ' within 1 second: a pattern of the gate may be too slow'],
+  ])('is not met when the validator %s', async (_, given, why) => {
     const { evaluate } = await bySchema(given);
+    const clause = `the payload could not be judged${why}`;
     expect(clausesOf(evaluate({ summary: 'a'.repeat(40) }))).toEqual(['not_met', clause]);
   });
 });
@@ -109,27 +92,20 @@ describe('a gate that is a schema', () => {
 /** Gates on the property `a`, and values that do not meet them. */
 const UNMET: readonly (readonly [gate: Json, a: Json])[] = [
   [{ const: true }, false],
-  [{ const: 'high' }, 'low'],
   [{ const: null }, 0],
   [{ enum: ['low', 'medium'] }, 'high'],
   [{ type: 'integer' }, 1.5],
   [{ type: ['string', 'null'] }, []],
   [{ minimum: 80 }, 79.5],
-  [{ multipleOf: 2 }, 3],
   [{ maxItems: 3 }, [1, 2, 3, 4, 5]],
-  [{ minItems: 1 }, []],
-  [{ minLength: 3 }, 'ab'],
   [{ maxProperties: 1 }, { x: 1, y: 2 }],
   [{ additionalProperties: false }, { x: 1 }],
   [{ items: { properties: { severity: { enum: ['low'] } } } }, [{ severity: 'low' }, { severity: 'high' }]],
   [{ required: ['b'] }, {}],
   [{ pattern: '^x' }, `${'y'.repeat(200)}`],
   [{ pattern: '^x' }, 'two\n::error::lines\u202e'],
-  [{ format: 'date' }, 'other'],
   [{ not: { const: 3 } }, 3],
   [{ contains: { const: 1 } }, [2, 3]],
-  [{ anyOf: [{ const: 1 }, { const: 2 }] }, 3],
-  [JSON.parse('{"if": {"minimum": 3}, "then": {"multipleOf": 2}}'), 5],
   [{ items: { const: 1 } }, Array.from({ length: 100 }, () => 2)],
 ];
 

@@ -1,8 +1,9 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import type { CompletionRequest } from '../../src/providers/provider.ts';
-import type { ProviderName } from '../../src/providers/registry.ts';
+import { PROVIDERS, type ProviderName } from '../../src/providers/registry.ts';
+import { objectOf } from '../../src/text/json.ts';
 import type { JsonObject } from '../../src/types.ts';
-import { startModel } from '../support/fakes/model/server.ts';
 import {
   answered,
   asking,
@@ -10,25 +11,11 @@ import {
   send,
   testKey,
   type WireAnswer,
+  wireOf,
   wires,
 } from '../support/fakes/model/wires.ts';
 import { type RawRequest, sendJson } from '../support/fakes/raw-server.ts';
-import { bodyOf, type Handler, open, replayOf, served } from './served.ts';
-
-const details = { cached_tokens: 7, cache_write_tokens: 11 };
-const chatUsage = { prompt_tokens: 23, completion_tokens: 30, prompt_tokens_details: details };
-
-/** The same tokens in the fields of each API: Anthropic's input excludes cached tokens, the others' includes them. */
-const usageOf: Readonly<Record<ProviderName, JsonObject>> = {
-  openai: { input_tokens: 23, output_tokens: 30, input_tokens_details: details },
-  anthropic: {
-    ...{ input_tokens: 5, output_tokens: 30 },
-    ...{ cache_read_input_tokens: 7, cache_creation_input_tokens: 11 },
-  },
-  gemini: chatUsage,
-  'azure-openai': chatUsage,
-  'openai-compatible': chatUsage,
-};
+import { bodyOf, type Handler, replayOf, served } from './served.ts';
 
 const choice = { tool_choice: { type: 'function', function: { name: 'shell' } } };
 const chatFields = { reasoning_effort: 'low', max_tokens: 9, ...choice };
@@ -59,18 +46,6 @@ describe.each(wires)('$provider', (wire) => {
     const { provider, server } = await served(wire, wire.response(answer));
     return { provider, server, completion: await provider.complete(asking(request)) };
   };
-
-  it('returns plain text of an independent server', async () => {
-    const model = await startModel(() => ({ text: 'Grüße, 👋', usage: { inputTokens: 7, outputTokens: 3 } }));
-    open.push(model);
-    const provider = await providerAt(wire, model.url);
-    expect(await provider.complete(asking())).toEqual({
-      message: { role: 'assistant', text: 'Grüße, 👋', toolCalls: [], native: expect.anything() },
-      stopReason: 'end',
-      usage: { inputTokens: 7, outputTokens: 3, cachedInputTokens: 0, cacheWriteTokens: 0 },
-      model: 'asked',
-    });
-  });
 
   it('extends the previous request byte for byte in every turn', async () => {
     const turn = { text: 'Prose.', calls: [{ id: 'x', name: 'shell', arguments: '{"command":"ls"}' }] };
@@ -123,23 +98,13 @@ describe.each(wires)('$provider', (wire) => {
     expect(JSON.stringify(sent)).toContain('(empty)');
   });
 
-  it.each(['{"command":', '{"a":1,,}', '[1]', '{"a":1}}'])(
-    'N9 replays the invalid arguments %s and tool names in a form that the API accepts',
-    async (broken) => {
-      const call = { id: 'x', name: 'functions.shell/é', arguments: broken };
-      const { first, sent } = await replayOf(wire, wire.response({ calls: [call] }));
-      expect(first.message.toolCalls).toMatchObject([{ name: call.name, rawArguments: broken }]);
-      expect(JSON.stringify(sent)).toContain('"functions_shell__"');
-      expect(JSON.stringify(sent)).toMatch(/"input":\{\}|"arguments":"\{\}"/u);
-    },
-  );
-
-  it('sends half a surrogate pair of a result as a whole character', async () => {
-    const calls = [{ id: 'x', name: 'shell', arguments: '{}' }];
-    const { completion, provider, server } = await once({ calls });
-    const results = [{ callId: 'x', content: 'half \ud83d', isError: false }];
-    await provider.complete(asking({ messages: [completion.message, { role: 'tool', results }] }));
-    expect(server.requests.at(-1)?.raw).toContain('half \ufffd');
+  const INVALID = ['{"command":', '{"a":1,,}', '[1]', '{"a":1}}'];
+  it.each(INVALID)('N9 replays the arguments %s and an odd name as the API accepts them', async (broken) => {
+    const call = { id: 'x', name: 'functions.shell/é', arguments: broken };
+    const { first, sent } = await replayOf(wire, wire.response({ calls: [call] }));
+    expect(first.message.toolCalls).toMatchObject([{ name: call.name, rawArguments: broken }]);
+    expect(JSON.stringify(sent)).toContain('"functions_shell__"');
+    expect(JSON.stringify(sent)).toMatch(/"input":\{\}|"arguments":"\{\}"/u);
   });
 
   it('sends the limit, the reasoning effort and the tool choice only when they are set', async () => {
@@ -157,13 +122,6 @@ describe.each(wires)('$provider', (wire) => {
     const { provider, server } = await served(wire, wire.response({ text: 'x' }), { headers });
     await provider.complete(asking());
     expect(server.requests[0]?.headers).toMatchObject(headers);
-  });
-
-  it('counts cached tokens apart, read and written, and as part of the input; none if none are reported', async () => {
-    const { completion } = await once({ text: 'x', usage: usageOf[wire.provider] });
-    const counts = { inputTokens: 23, outputTokens: 30, cachedInputTokens: 7, cacheWriteTokens: 11 };
-    expect(completion.usage).toEqual(counts);
-    expect((await once({ text: 'x', usage: null })).completion.usage).toBeNull();
   });
 
   it('ignores the environment, prints nothing and sends only its own headers', async () => {
@@ -200,5 +158,27 @@ describe.each(wires)('$provider', (wire) => {
     expect(server.requests.map(({ path }) => path)).toEqual([wire.path, wire.path, wire.path]);
     expect(JSON.stringify(server.requests)).not.toContain('env-value');
     expect(JSON.stringify(server.requests[2]?.headers)).not.toMatch(/authorization|api-key/);
+  });
+});
+
+/** Answers of the vendors. */
+const folder = new URL('../fixtures/providers/', import.meta.url);
+const fixtures = readdirSync(folder).map((name): [string, JsonObject] => [
+  name,
+  objectOf(JSON.parse(readFileSync(new URL(name, folder), 'utf8'))),
+]);
+
+describe.each(fixtures)('%s', (_, { provider: name, answer, expected, replay }) => {
+  const wire = wireOf(PROVIDERS.find((each) => each === name) ?? 'openai');
+
+  it('is read with its text, calls, stop reason and usage, and replayed verbatim before its results', async () => {
+    const { first, sent } = await replayOf(wire, Object(answer));
+    const { message, ...rest } = first;
+    expect({ text: message.text, toolCalls: message.toolCalls, ...rest }).toEqual(expected);
+    const said = Array.isArray(replay) ? replay : [];
+    const from = sent.findIndex((each) => JSON.stringify(each).includes('"Go."')) + 1;
+    expect(sent.slice(from, from + said.length)).toEqual(said);
+    const results = JSON.stringify(sent.slice(from + said.length));
+    for (const call of message.toolCalls) expect(results.split(`"${call.id}"`)).toHaveLength(2);
   });
 });

@@ -27,7 +27,7 @@ describe('a response', () => {
     [{ status: 'incomplete', incomplete_details: { reason: 'content_filter' }, output: [call] }, 'refusal'],
   ])('with %j ends as %s', async (fields, stopReason) => {
     const completion = (await ask(wire, stream(fields))).completion;
-    expect(completion?.stopReason).toBe(stopReason);
+    expect(completion).toMatchObject({ stopReason, usage: null });
     const status = stopReason === 'tool_calls' ? 'complete' : 'truncated';
     for (const each of completion?.message.toolCalls ?? []) expect(each.status).toBe(status);
   });
@@ -65,10 +65,6 @@ describe('a response', () => {
 describe('a replay', () => {
   const replay = async (...output: JsonObject[]) => (await replayOf(wire, stream({ output }))).sent.slice(1);
   const result = { type: 'function_call_output', call_id: 'x', output: 'result 0' };
-
-  it('has the items as they came, reasoning included', async () => {
-    expect(await replay(reasoning, message, call)).toEqual([reasoning, message, call, result]);
-  });
 
   it('omits reasoning without content and the ids that refer to it', async () => {
     const { id: _, ...callWithoutId } = call;

@@ -159,12 +159,7 @@ const $defs = { node };
 /** Schemas of a property, with what becomes of them; if nothing is given, they stay as they are. */
 type Fact = Readonly<{ schema: JsonObject } & Partial<Record<Dialect | 'typed', JsonObject>>>;
 const facts: Readonly<Record<string, Fact>> = {
-  'null is a flag for Gemini': {
-    schema: { type: ['string', 'null'], maxLength: 5 },
-    gemini: { type: 'string', maxLength: 5, nullable: true },
-    compatible: { anyOf: [{ type: 'string', maxLength: 5 }, { type: 'null' }] },
-  },
-  'a branch for null is that flag, too; the others get what stands beside': {
+  'null is a flag for Gemini; the others get what stands beside': {
     schema: { anyOf: [{ type: 'number' }, { type: 'null' }], title: 'T' },
     gemini: { type: 'number', title: 'T', nullable: true },
     compatible: { anyOf: ['number', 'null'].map((type) => ({ type, title: 'T' })) },
@@ -174,7 +169,6 @@ const facts: Readonly<Record<string, Fact>> = {
     typed: { anyOf: [text, { type: 'integer', minimum: 1 }] },
   },
   'what may be anything is spelled out': { schema: {}, ...anything },
-  'const becomes enum': { schema: { const: 'a' }, typed: { ...text, enum: ['a'] } },
   'Gemini lists strings only': {
     schema: { type: ['string', 'number'], enum: ['a', 1.5] },
     gemini: { anyOf: [{ ...text, enum: ['a'] }, { type: 'number' }] },
@@ -318,8 +312,6 @@ describe('at the root', () => {
 });
 
 it('neither depth nor length nor branching of a schema stops the projection', () => {
-  let deep: JsonObject = {};
-  for (let n = 0; n < 20_000; n += 1) deep = { properties: { a: deep } };
   const to = (n: number): JsonObject => ({ $ref: `#/$defs/d${n + 1}` });
   const link = (n: number): JsonObject => ({ allOf: [to(n)] });
   const nest = (n: number): JsonObject => ({ properties: { a: to(n) } });
@@ -330,7 +322,6 @@ it('neither depth nor length nor branching of a schema stops the projection', ()
   const definitions = (length: number, make: (n: number) => JsonObject) =>
     Object.fromEntries(Array.from({ length }, (_, n) => [`d${n}`, n === length - 1 ? {} : make(n)]));
   const schemas = [
-    deep,
     { allOf: [to(-1)], $defs: definitions(5000, link) },
     { properties: { a: to(-1) }, $defs: definitions(5000, nest) },
     { allOf: [to(-1)], properties: { b: to(-1) }, $defs: definitions(40, fork) },

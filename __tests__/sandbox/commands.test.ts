@@ -42,13 +42,6 @@ describe.each(modes)('with sandbox: %s', (mode) => {
     expect((await exec(sandbox, `wc -c < ${result.fullOutputPath}`)).output.trim()).toBe('40000');
   });
 
-  it('survives a flood', async () => {
-    const result = await overtime(await opening, 'echo on; yes');
-    expect(result).toMatchObject({ exitCode: null });
-    expect(result.output.length).toBeLessThan(26_000);
-    expect(result.keptBytes).toBeLessThanOrEqual(result.totalBytes);
-  });
-
   it('ends a command in time, and all of its processes', async () => {
     const mark = createMark('slow');
     const result = await overtime(
@@ -102,7 +95,7 @@ describe.each(modes)('with sandbox: %s', (mode) => {
   });
 
   it('refuses a NUL character', async () => {
-    await expect(exec(await opening, 'a\0b')).rejects.toThrow('NUL');
+    await expect(exec(await opening, 'a\0b')).rejects.toThrow('A command must not contain a NUL character.');
   });
 
   it('runs a script with input, a limit of its output and a limit of time', async () => {

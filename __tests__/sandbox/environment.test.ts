@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { buildEnvironment, listPathFolders } from '../../src/sandbox/environment.ts';
+import { buildEnvironment } from '../../src/sandbox/environment.ts';
 import { describeOpen, exec, useWorld } from './world.ts';
 
 const base = {
@@ -27,7 +27,7 @@ it('passes only the allow-list', () => {
   const left = `HOME INPUT_API_KEY ACTIONS_RUNTIME_TOKEN GITHUB_TOKEN GITHUB_OUTPUT GITHUB_ENV OPENAI_API_KEY
     HTTPS_PROXY NODE_OPTIONS LD_PRELOAD BASH_ENV ENV`.split(/\s+/u);
   const others = Object.fromEntries(left.map((name) => [name, '/x']));
-  const environment = { ...others, ...passed, PATH: '/usr/bin::relative:/bin' };
+  const environment = { ...others, ...passed, PATH: ':/usr/bin::relative:.:/bin:' };
   const expected = { ...always, ...passed, PATH: '/usr/bin:/bin', TERM: 'dumb' };
   expect(buildEnvironment({ ...base, environment })).toEqual(expected);
 });
@@ -47,11 +47,6 @@ it('passes a proxy, its password too, only with the network', () => {
   const given = { ...base, environment: passed, passEnv: ['HTTPS_PROXY'] };
   expect(buildEnvironment({ ...given, shellNetwork: true })).toMatchObject(passed);
   for (const name of Object.keys(passed)) expect(buildEnvironment(given)).not.toHaveProperty(name);
-});
-
-it('listPathFolders returns the absolute folders of PATH', () => {
-  expect(listPathFolders(undefined)).toEqual([]);
-  expect(listPathFolders(':/a:.:b:/c/d:')).toEqual(['/a', '/c/d']);
 });
 
 describeOpen('in a sandbox', () => {

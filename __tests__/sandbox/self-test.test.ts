@@ -49,6 +49,7 @@ const HAS_DISK = 'df --output=fstype /tmp | grep -qv -e tmpfs -e Type';
 const HAS_STDIN = '! grep -q "^$(sed -n "s/^mnt_id:[^0-9]*//p" /proc/self/fdinfo/0) " /proc/self/mountinfo';
 const sizeOf = (folder: string) => `$(df --output=size ${folder} | tail -1)`;
 const FILLS_MEMORY = `[ ${sizeOf('/dev/shm')} -gt $((${sizeOf('/tmp')} / 2)) ]`;
+const SEES_HOLDER = 'grep -q pivot_root /proc/2/cmdline';
 /** Of a part without which the sandbox does not start. */
 const NOTHING = 'false';
 
@@ -75,13 +76,7 @@ const OF_ANOTHER: Row = ['nsenter', ['--target'], TARGET, NOTHING, true];
 const UNSHARE: readonly Row[] = [
   // In namespaces around it: those of the machine would be changed.
   ['unshare', ['--mount'], '\x01--mount\x01--propagation\x01shared\x01/usr/bin/unshare', NOTHING, true],
-  [
-    'unshare',
-    ['--pid'],
-    ['--pid', '--fork', '/usr/bin/unshare'],
-    'grep -q pivot_root /proc/2/cmdline',
-    false,
-  ],
+  ['unshare', ['--pid'], ['--pid', '--fork', '/usr/bin/unshare'], SEES_HOLDER, false],
   ['unshare', ['--fork'], [], NOTHING, true],
   ...['ipc', 'uts', 'net'].flatMap((name) =>
     (['unshare', 'nsenter'] as const).map(
@@ -173,30 +168,25 @@ describeOpen('without a part of the sandbox', () => {
     expect(await tryLook(row)).toMatch(row[4] ? REFUSED : /^exit 0$/u);
   });
 
-  it.runIf(!isBwrap)(
-    'a command does not enter another process that has the number of the holder',
-    async () => {
-      expect(await tryLook(OF_ANOTHER, true)).toBe('exit 125');
-    },
-  );
+  it.runIf(!isBwrap)('a command does not enter another process with the number of the holder', async () => {
+    expect(await tryLook(OF_ANOTHER, true)).toBe('exit 125');
+  });
 
-  it.each(isBwrap ? (['bwrap'] as const) : (['unshare', 'nsenter'] as const))(
-    'each part of %s has a row',
-    async (program) => {
-      await tryLook([program, '', '', NOTHING, false]);
-      // An option with its values, and a line that mounts.
-      const parts = /\x01--[^\x01]+(?:\x01(?!-)[^\x01\n]+)*|^ *mount .*\n|^(?:open|show) '.*\n/gmu;
-      const found = fs.readFileSync(join(base, 'words'), 'utf8').match(parts) ?? [];
-      const named = [...ELSEWHERE, ...ROWS.map(([, without]) => joinWords(without))];
-      const isNamed = (part: string) => named.some((one) => part.includes(one) || one.includes(part));
-      // The list of the system has a test of its own.
-      const isSystem = (part: string) =>
-        /^(?:show |\x01--(?:ro-bind-try|symlink))./u.test(part) &&
-        !/\/run-without\/(?:layer|context)/u.test(part);
-      expect(found.filter((part) => !isSystem(part) && !isNamed(part))).toEqual([]);
-      expect(found.length).toBeGreaterThan(8);
-    },
-  );
+  const PROGRAMS = isBwrap ? (['bwrap'] as const) : (['unshare', 'nsenter'] as const);
+  it.each(PROGRAMS)('each part of %s has a row', async (program) => {
+    await tryLook([program, '', '', NOTHING, false]);
+    // An option with its values, and a line that mounts.
+    const parts = /\x01--[^\x01]+(?:\x01(?!-)[^\x01\n]+)*|^ *mount .*\n|^(?:open|show) '.*\n/gmu;
+    const found = fs.readFileSync(join(base, 'words'), 'utf8').match(parts) ?? [];
+    const named = [...ELSEWHERE, ...ROWS.map(([, without]) => joinWords(without))];
+    const isNamed = (part: string) => named.some((one) => part.includes(one) || one.includes(part));
+    // The list of the system has a test of its own.
+    const isSystem = (part: string) =>
+      /^(?:show |\x01--(?:ro-bind-try|symlink))./u.test(part) &&
+      !/\/run-without\/(?:layer|context)/u.test(part);
+    expect(found.filter((part) => !isSystem(part) && !isNamed(part))).toEqual([]);
+    expect(found.length).toBeGreaterThan(8);
+  });
 });
 
 /** @param isLate whether the part is there until the sandbox is ready */

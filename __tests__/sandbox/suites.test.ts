@@ -70,13 +70,6 @@ COREPACK_NPM_REGISTRY=\${registry%/} COREPACK_INTEGRITY_KEYS=0 corepack pnpm@10.
     'corepack pnpm@10.12.1 test',
   ),
   node(
-    'yarn 1 with an npm prefix in the home',
-    `npm install --silent --global --prefix ~/.npm-global yarn@1
-PATH=~/.npm-global/bin:$PATH
-yarn install`,
-    'yarn test',
-  ),
-  node(
     'yarn 4 without node_modules',
     `npm install --silent --prefix ~/work/berry @yarnpkg/cli-dist@4
 mkdir -p .yarn/releases

@@ -1,5 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { counted, joinWithOr, listIssues, quote, suggest, truncate } from '../../src/text/messages.ts';
+import type { InputName } from '../../src/config/inputs.ts';
+import { parseConfig } from '../../src/config/parse-config.ts';
+import { InputError, messageFor } from '../../src/errors.ts';
+import {
+  counted,
+  type Entry,
+  joinWithOr,
+  listIssues,
+  quote,
+  suggest,
+  truncate,
+} from '../../src/text/messages.ts';
 
 describe('text in a message', () => {
   it.each([
@@ -46,9 +57,27 @@ it.each([
   ['zzzzzzzz', ['passed', 'summary'], 3, []],
   ['a', ['b', 'c', 'd', 'e'], 3, ['b', 'c', 'd']],
   ['a', ['b', 'c'], 1, ['b']],
-])(
-  'for %s of %j at most %i similar words are suggested, the closest first',
-  (word, words, max, suggested) => {
-    expect(suggest(word, words, max)).toEqual(suggested);
-  },
-);
+])('for %s of %j at most %i words are suggested, the closest first', (word, words, max, suggested) => {
+  expect(suggest(word, words, max)).toEqual(suggested);
+});
+
+const ENTRIES: readonly Entry[] = ['action', 'command-line', 'library'];
+
+it.each<[Partial<Record<InputName, string>>, readonly string[]]>([
+  [{ 'max-turns': 'ten' }, ['max-turns: "ten" is', '--max-turns: "ten" is', 'maxTurns: "ten" is']],
+  [{ 'base-url': 'x' }, ['base-url: It is not', '--base-url: It is not', 'baseUrl: It is not']],
+  [{}, ['api-key: No key', 'STRUCTURED_AGENT_API_KEY: No key', 'apiKey: No key']],
+])('messages begin with the name of the input as the user writes it: %j', (inputs, beginnings) => {
+  const given = Object.entries({ prompt: 'Judge.', model: 'gpt-5', ...inputs });
+  const found = ENTRIES.map((entry) => {
+    const { problems } = parseConfig(new Map(given as [InputName, string][]), { environment: {} });
+    return messageFor(problems[0], entry);
+  });
+  expect(found).toEqual(beginnings.map((beginning) => expect.stringMatching(`^${beginning}`)));
+});
+
+it('messages are the same everywhere if they name no input', () => {
+  for (const entry of ENTRIES)
+    expect(messageFor(new InputError(null, 'The disk is full.'), entry)).toBe('The disk is full.');
+  expect(messageFor('thrown text', 'library')).toBe('thrown text');
+});

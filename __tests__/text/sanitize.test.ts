@@ -13,11 +13,7 @@ import { knowSecrets } from '../support/surroundings.ts';
 
 describe('cleanText', () => {
   it.each([
-    [
-      'normalizes every kind of line break',
-      'a\r\nb\nc\rd\ve\ff\u0085g\u2028h\u2029i',
-      'a\nb\nc\nd\ne\nf\ng\nh\ni',
-    ],
+    ['normalizes line breaks', 'a\r\nb\nc\rd\ve\ff\u0085g\u2028h\u2029i', 'a\nb\nc\nd\ne\nf\ng\nh\ni'],
     [
       'removes invisible characters: controls, bidi, zero width, variation selectors, tags',
       'a\0\x1b\x7f\x80b\u202e\u2066\u200b\u200d\ufeff\u00adc\u034f\u115f\u3164\ufe0f\u{e0041}d',

@@ -114,21 +114,9 @@ it.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
     { OPENAI_API_KEY: ' k1\n', GITHUB_TOKEN: 'k2', GH_TOKEN: 'k2', NPM_TOKEN: '', GITHUB_SHA: 'abc' },
     [' k1\n', 'k1', 'k2'],
   ],
-  [
-    'no plain words and pages',
-    headers('x-provider: openai', 'Referer: https://github.com/a', 'x-flag: true'),
-    [],
-  ],
-  [
-    'headers with and without their scheme',
-    headers('A: Bearer tok:en-1', 'X:blue'),
-    ['Bearer tok:en-1', 'tok:en-1'],
-  ],
-  [
-    'invalid headers',
-    headers('no-colon-here', 'bad name: value-2', ':v3'),
-    ['no-colon-here', 'value-2', ':v3'],
-  ],
+  ['no plain words and pages', headers('x-a: openai', 'Referer: https://github.com/a', 'x-b: true'), []],
+  ['headers with and without their scheme', headers('A: Bearer tok:1', 'X:blue'), ['Bearer tok:1', 'tok:1']],
+  ['invalid headers', headers('no-colon', 'bad name: value-2', ':v3'), ['no-colon', 'value-2', ':v3']],
   ['addresses with a password', headers('x-proxy: https://me:pw@host'), ['https://me:pw@host']],
 ])('secrets are %s', (_, environment, secrets) => {
   expect(findSecrets(environment)).toEqual(secrets);

@@ -1,12 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { SandboxError } from '../../src/errors.ts';
+import { DeniedError, type Sandbox } from '../../src/sandbox/sandbox.ts';
 import { structuredOutputSpec } from '../../src/tools/tool.ts';
 import { createToolbox, TOOL_NAMES, type ToolboxOptions } from '../../src/tools/toolbox.ts';
 import type { ArgumentStatus } from '../../src/types.ts';
-import { useWorld } from '../sandbox/world.ts';
 
-const world = await useWorld();
-const sandbox = await world.open({ mode: 'off' });
+const deny = () => Promise.reject(new DeniedError('Not this.'));
+const sandbox: Sandbox = {
+  workingDirectory: '/',
+  ready: async () => undefined,
+  read: deny,
+  write: deny,
+  exec: deny,
+};
 const signal = new AbortController().signal;
 
 function toolbox(options: Partial<ToolboxOptions> = {}) {
@@ -79,7 +85,6 @@ describe('a call that cannot run', () => {
     ['N9 that was cut', 'shell', '{"command": "tru', cutOff, 'truncated'],
     // The status from the provider counts, whatever the text looks like.
     ['N9 that was cut after a value', 'shell', '{"command":"true"}', cutOff, 'truncated'],
-    ['N9 whose arguments the provider calls malformed', 'shell', '{"command":"true"}', '', 'malformed'],
     ['N9 whose arguments are not JSON', 'shell', '{"command": tru', ''],
     ['N9 with a duplicate argument', 'shell', '{"command":"true","command":"false"}', ''],
     ['N9 with a list of arguments', 'shell', '["true"]', 'not a JSON object'],
@@ -95,11 +100,8 @@ describe('a call that cannot run', () => {
   });
 
   it('because the sandbox denies it is answered with the reason', async () => {
-    expect(await run('shell', '{"command":"echo \\u0000"}')).toEqual({
-      content: 'A command must not contain a NUL character.',
-      isError: true,
-      ran: true,
-    });
+    const answer = await run('shell', '{"command":"true"}');
+    expect(answer).toEqual({ content: 'Not this.', isError: true, ran: true });
   });
 });
 

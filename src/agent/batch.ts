@@ -17,10 +17,7 @@ import {
 export interface BatchOptions {
   readonly toolbox: Toolbox;
   readonly contract: Contract;
-  /**
-   * Resolves to what decides whether a valid payload rests on enough; absent if any does. Not called before `ready` has
-   * resolved.
-   */
+  /** Decides whether a valid payload rests on enough; absent if any does. Called once `ready` has resolved. */
   readonly evidence?: () => Promise<EvidenceReview>;
   /** Resolves when the sandbox has passed its self-test; no payload is accepted before. */
   readonly ready: () => Promise<void>;

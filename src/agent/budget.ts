@@ -12,10 +12,7 @@ export interface Limits {
   readonly maxCostUsd: number | null;
 }
 
-/**
- * Returns the price of one completion in US dollars; null if the model has no known price. Loads the price list on
- * first use.
- */
+/** The price of one completion in US dollars; null if it is not known. Loads the price list on first use. */
 export type Price = (usage: Usage) => Promise<number | null>;
 
 export type Budget = ReturnType<typeof createBudget>;

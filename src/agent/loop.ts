@@ -20,10 +20,7 @@ export interface AgentOptions extends BatchOptions {
   readonly prompt: string;
   /** Whether a plain-text turn is followed by one request with a forced tool choice. */
   readonly forceOutput: boolean;
-  /**
-   * Aborted with the name of a signal, and only by signals, so that a signal is noticed even if a timeout has already
-   * aborted `signal`.
-   */
+  /** Aborted with the name of a signal, and only by signals: one is noticed even after a timeout aborted `signal`. */
   readonly interrupt: AbortSignal;
 }
 
@@ -63,10 +60,7 @@ interface Run extends AgentOptions {
   askedAt: number | null;
 }
 
-/**
- * Runs the loop to its end and updates `record` throughout.
- * @throws ProviderError, SandboxError, and bugs; every other outcome is returned.
- */
+/** Runs the loop, and updates `record` throughout. @throws ProviderError, SandboxError, and bugs */
 export async function runAgent(options: AgentOptions, record: AgentRecord): Promise<Outcome> {
   const { signal, interrupt } = options;
   const run: Run = {
@@ -163,10 +157,7 @@ async function observeResults({ messages, sources, evidence }: Run): Promise<voi
   }
 }
 
-/**
- * Waits for the self-test of the sandbox, before which nothing is accepted. A timeout in the meantime does not cancel
- * the wait.
- */
+/** Waits for the self-test of the sandbox, before which nothing is accepted. A timeout does not cancel the wait. */
 async function readyInSpiteOfTime({ ready, signal, interrupt }: Run): Promise<void> {
   const passed = ready();
   try {
@@ -230,10 +221,7 @@ async function ask(run: Run, forced: boolean): Promise<Completion> {
   }
 }
 
-/**
- * Replaces the older half of the large results by one sentence, for good. Every call keeps its one result. Returns how
- * many were replaced; 0 if none is large.
- */
+/** Replaces the older half of the large results by one sentence, for good. Returns how many; 0 if none is large. */
 function dropOlderResults(messages: Message[]): number {
   const results = messages.flatMap((message) => (message.role === 'tool' ? message.results : []));
   const large = results.filter(({ content }) => content.length > LARGE_RESULT);

@@ -2,9 +2,7 @@
 import { Ajv, type Options } from 'ajv';
 import { validateSchema } from './draft-07-meta-schema.ts';
 
-/**
- * Strict, complete and silent: unknown keywords are refused, all errors are reported, nothing is modified or printed.
- */
+/** Strict, complete and silent: unknown keywords are refused, all errors are reported, nothing is modified. */
 export const options: Options = {
   strictSchema: true,
   strictRequired: false,

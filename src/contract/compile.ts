@@ -1,7 +1,4 @@
-/**
- * Compiles a schema into the validator of a payload, in steps with their own errors: shape, root, strict compile. Both
- * run under a deadline.
- */
+/** Compiles a schema into a validator, in steps with their own errors, and runs both under a deadline. */
 import { createContext, runInContext } from 'node:vm';
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import { ContractError, type ContractStage, messageOf } from '../errors.ts';
@@ -29,20 +26,14 @@ export interface Compiled {
   readonly warnings: readonly string[];
   /** Validates a value under a deadline. A validator that throws or runs out of time rejects the value. */
   validate(value: JsonObject): ValidationResult;
-  /**
-   * Whether a subschema of `schema` (that very object) accepts a value; null when its validator throws, and when `part` is
-   * not a subschema. Has no deadline.
-   */
+  /** Whether a subschema of `schema`, that very object, accepts a value; null if it is none or throws. No deadline. */
   acceptsPart(part: JsonObject, value: Json): boolean | null;
 }
 
 /** A schema whose parts can be evaluated separately. */
 export type SchemaValidator = Pick<Compiled, 'schema' | 'acceptsPart'>;
 
-/**
- * Compiles a schema in strict mode with an Ajv instance of its own: draft-07, or 2020-12 if `$schema` says so.
- * @throws ContractError with stage `shape`, `root` or `compile`
- */
+/** Compiles a schema with an Ajv of its own. @throws ContractError with stage `shape`, `root` or `compile` */
 export async function compile(candidate: Json, purpose: Purpose): Promise<Compiled> {
   const schema = admit(candidate, purpose);
   const ajv = await createAjv(schema);
@@ -191,11 +182,6 @@ function didYouMean(word: string, candidates: readonly string[]): string {
 /** How long a validation may take, with what it awaits: a pattern may take exponential time. */
 export const VALIDATION_MS = 1_000;
 
-type Timed<T> =
-  | { readonly kind: 'done'; readonly value: T }
-  | { readonly kind: 'timeout' }
-  | { readonly kind: 'threw'; readonly error: unknown };
-
 /** One for all tasks: a context takes 200 KB until V8 frees it, and a merge validates hundreds of envelopes. */
 const context = createContext({ task: null });
 
@@ -203,14 +189,15 @@ const context = createContext({ task: null });
  * Runs a synchronous task for at most the given number of milliseconds. V8 interrupts it at any point, including inside
  * regular expressions. Whatever it throws, including a stack overflow, is returned as a value.
  */
-export function underDeadline<T>(task: () => T, milliseconds: number): Timed<T> {
+export function underDeadline<T>(task: () => T, milliseconds: number) {
   context['task'] = task;
   try {
-    return { kind: 'done', value: runInContext('task()', context, { timeout: milliseconds }) };
+    const value: T = runInContext('task()', context, { timeout: milliseconds });
+    return { kind: 'done', value } as const;
   } catch (error) {
     // The error comes from the other context, so it is not an instance of this one's Error.
     const isTimeout = Object(error).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
-    return isTimeout ? { kind: 'timeout' } : { kind: 'threw', error };
+    return isTimeout ? ({ kind: 'timeout' } as const) : ({ kind: 'threw', error } as const);
   } finally {
     context['task'] = null;
   }

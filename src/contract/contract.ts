@@ -100,8 +100,6 @@ function check({ rawArguments, status }: Arguments, compiled: Compiled): Check {
 const incomplete: Readonly<Record<Exclude<ArgumentStatus, 'complete'>, string>> = {
   truncated:
     'the arguments were cut off by the output limit before they were complete, so they were not read. Send the call again with a shorter payload: fewer items, shorter texts.',
-  malformed:
-    'the arguments did not arrive as valid JSON, so they were not read. Send one complete JSON object.',
   too_long:
     'the arguments are longer than 2 MiB, so they were not read. Send the call again with a shorter payload: fewer items, shorter texts.',
 };

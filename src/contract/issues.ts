@@ -10,10 +10,7 @@ export function sortErrors(errors: readonly ErrorObject[]): readonly ErrorObject
   return [...errors.filter((error) => !isInBranch(error)), ...errors.filter(isInBranch)];
 }
 
-/**
- * Returns the issues for the validator's errors, the last of which says how many are left out. Values of the payload are
- * never quoted; names of its keys are.
- */
+/** Returns the issues for the validator's errors, at most 10. They quote names of the payload, and no values. */
 export function issuesOf(errors: readonly ErrorObject[]): readonly Issue[] {
   // Stops early: a large payload can have errors at a hundred thousand places.
   const issues = errors.slice(0, LISTED.several).map((error): Issue => {

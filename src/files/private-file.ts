@@ -62,10 +62,7 @@ export function openPrivateLog(file: string): (line: string) => void {
   return (line) => appendFileSync(handle, `${line}\n`);
 }
 
-/**
- * Appends text to a file of the runner. If it was replaced with a pipe that nobody reads, fails instead of waiting.
- * Throws the error of the file system.
- */
+/** Appends text to a file of the runner. Fails if it was replaced with a pipe that nobody reads, instead of waiting. */
 export function appendWithoutWaiting(file: string, text: string): void {
   const handle = openSync(file, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, NEW_FILE.mode);
   try {

@@ -21,14 +21,6 @@ interface Failed {
   readonly code: string | null;
 }
 
-/** The bytes of a file and its real path, or why it was not read. */
-export type BoundedRead = { readonly ok: true; readonly bytes: Buffer; readonly realPath: string } | Failed;
-
-/** A file that is open for reading, or why it is not. The caller must close it. */
-export type OpenedFile =
-  | { readonly ok: true; readonly handle: number; readonly realPath: string; readonly size: number }
-  | Failed;
-
 export interface ReadBounds {
   /** Inclusive. */
   readonly maxBytes: number;
@@ -41,27 +33,28 @@ const OF_THE_KERNEL = /^\/(?:proc|sys)\//u;
 /** Undefined on Windows. */
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 
-/** Opens a regular file. System errors are returned; only bugs throw. */
-export function openRegular(file: string, links: ReadBounds['links']): OpenedFile {
+/** Opens a regular file, which the caller must close. System errors are returned; only bugs throw. */
+export function openRegular(file: string, links: ReadBounds['links']) {
   try {
     if (links === 'refuse' && lstatSync(file).isSymbolicLink()) return failed('not_regular');
     const realPath = realpathSync.native(file);
     // Before it is opened: merely opening some devices has side effects.
     if (!lstatSync(realPath).isFile() || OF_THE_KERNEL.test(realPath)) return failed('not_regular');
     const handle = openSync(realPath, O_NOFOLLOW | O_NONBLOCK);
-    return { ok: true, handle, realPath, size: fstatSync(handle).size };
+    return { ok: true, handle, realPath, size: fstatSync(handle).size } as const;
   } catch (error) {
     return systemFailure(error);
   }
 }
 
 /** Reads a whole regular file. System errors are returned; only bugs throw. */
-export function readBounded(file: string, { maxBytes, links }: ReadBounds): BoundedRead {
+export function readBounded(file: string, { maxBytes, links }: ReadBounds) {
   const opened = openRegular(file, links);
   if (!opened.ok) return opened;
   const { handle, size, realPath } = opened;
   try {
-    return size > maxBytes ? failed('too_large') : { ok: true, bytes: readFileSync(handle), realPath };
+    if (size > maxBytes) return failed('too_large');
+    return { ok: true, bytes: readFileSync(handle), realPath } as const;
   } catch (error) {
     return systemFailure(error);
   } finally {
@@ -69,9 +62,7 @@ export function readBounded(file: string, { maxBytes, links }: ReadBounds): Boun
   }
 }
 
-/**
- * Reads the text of a regular file that is not a link; null for anything else. Bytes that are not UTF-8 become U+FFFD.
- */
+/** Reads the text of a regular file; null for a link and anything else. What is not UTF-8 becomes U+FFFD. */
 export function readBoundedText(file: string, maxBytes: number): string | null {
   const read = readBounded(file, { maxBytes, links: 'refuse' });
   return read.ok ? read.bytes.toString('utf8') : null;

@@ -84,10 +84,7 @@ ${head === '' ? '' : `git merge-base --is-ancestor '${head}' "$to"`}
 prepare`;
 }
 
-/**
- * Returns the same lines for everything since the merge base with a ref, as `git diff --merge-base` shows it: commits and
- * what is uncommitted in tracked files.
- */
+/** Returns the same lines for all since the merge base with a ref: commits, and what is uncommitted in known files. */
 function findCheckout(ref: string): string {
   return `git version > /dev/null
 commit="$(git rev-parse --verify --quiet --end-of-options ${shellWord(`${ref}^{commit}`)})" || exit ${EXIT.noRef}

@@ -52,7 +52,7 @@ function wireMessage(message: Message): Readonly<{ role: string; content: readon
   const content = message.results.map((result) => ({
     type: 'tool_result',
     tool_use_id: result.callId,
-    content: result.content.toWellFormed(),
+    content: result.content,
     ...(result.isError ? { is_error: true } : {}),
   }));
   return { role: 'user', content };

@@ -40,10 +40,7 @@ export interface Answer extends Pick<Completion, 'usage' | 'model'> {
   readonly replay: (calls: readonly ReplayableCall[]) => unknown;
 }
 
-/**
- * Creates a provider that asks an API, with the retries of the SDK, and again if its answer breaks off.
- * @param type what the API answers with
- */
+/** Creates a provider that repeats a request if the answer breaks off. @param type what the API answers with */
 export function createAdapter(
   settings: AdapterSettings,
   type: string,

@@ -61,10 +61,7 @@ const STATUS_OF_TEXT: readonly (readonly [RegExp, number])[] = [
   [/^(server_is_)?(overloaded|slow_down)/, 529],
 ];
 
-/**
- * Explains what a request threw.
- * @param forced whether it forced a tool choice
- */
+/** Explains what a request threw. @param forced whether it forced a tool choice */
 export function explainFailure(thrown: unknown, settings: AdapterSettings, forced: boolean): Failure {
   const { host, model } = settings;
   if (thrown instanceof ProviderError) return { error: thrown };

@@ -58,7 +58,7 @@ function wireMessages(message: Message): Api.ChatCompletionMessageParam[] {
   return message.results.map((result) => ({
     role: 'tool',
     tool_call_id: result.callId,
-    content: result.content.toWellFormed(),
+    content: result.content,
   }));
 }
 

@@ -51,7 +51,7 @@ function wireItems(message: Message): Api.ResponseInputItem[] {
   return message.results.map((result) => ({
     type: 'function_call_output',
     call_id: result.callId,
-    output: result.content.toWellFormed(),
+    output: result.content,
   }));
 }
 

@@ -122,10 +122,7 @@ export function requireBaseUrl(provider: ProviderName, given: string | null): st
 /** Headers that may carry the key to a gateway. */
 export const KEY_HEADERS: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'api-key']);
 
-/**
- * Creates the provider for these settings.
- * @throws InputError for a missing base URL, and for a key that is not valid in a header.
- */
+/** @throws InputError for a missing base URL, and for a key that is not valid in a header */
 export async function createProvider(settings: ProviderSettings): Promise<Provider> {
   const { provider, apiKey, keySource, userAgent, headers, ...others } = settings;
   const { keyHeader, endpoint, load, dialect } = registry[provider];

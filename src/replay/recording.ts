@@ -90,7 +90,7 @@ const ANSWER = record({
       id: TEXT,
       name: TEXT,
       arguments: TEXT,
-      status: { enum: ['complete', 'truncated', 'malformed', 'too_long'] satisfies ArgumentStatus[] },
+      status: { enum: ['complete', 'truncated', 'too_long'] satisfies ArgumentStatus[] },
     }),
   },
   stop_reason: { enum: ['end', 'tool_calls', 'length', 'refusal', 'pause'] satisfies StopReason[] },

@@ -65,10 +65,7 @@ const WAY_OUT =
 const IN_CONTAINER =
   'This is a container, which usually may not make the mounts that a sandbox needs. Fix: run outside the container, or start it with `--privileged`. In a workflow, take `container:` away from the job, or give it `options: --privileged`; in a pod (Actions Runner Controller), use a runner with `securityContext: { privileged: true }`.';
 
-/**
- * Whether this process runs in a container, based on the traces that Docker, Podman and Kubernetes leave.
- * @param root the root of the file system.
- */
+/** Whether this process runs in a container: Docker, Podman and Kubernetes leave these traces below the root. */
 export async function isContainer(root = '/'): Promise<boolean> {
   const hints = ['.dockerenv', 'run/.containerenv', 'var/run/secrets/kubernetes.io'];
   if (hints.some((hint) => existsSync(join(root, hint)))) return true;

@@ -33,10 +33,7 @@ type EnvironmentOptions = Pick<SandboxOptions, 'environment' | 'passEnv' | 'shel
   readonly tmp: string;
 };
 
-/**
- * Builds the complete environment of a command. Leaves out any variable whose value contains a secret, except for the
- * proxy variables with `shell-network`.
- */
+/** Builds the environment of a command, without values that hold a secret, except for proxies with `shell-network`. */
 export function buildEnvironment(options: EnvironmentOptions): Readonly<Record<string, string>> {
   const { environment, shellNetwork, isSecret, home, tmp } = options;
   const passed = new Set(options.passEnv);

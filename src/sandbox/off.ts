@@ -1,7 +1,4 @@
-/**
- * `sandbox: off`: commands run as the step itself, in the checkout, and it is detected whether what later steps trust was
- * changed meanwhile.
- */
+/** `sandbox: off`: commands run as the step itself, in the checkout. What later steps trust is watched meanwhile. */
 import { createHash } from 'node:crypto';
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';

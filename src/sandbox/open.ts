@@ -140,10 +140,7 @@ async function startBackend(
   return createBwrapBackend(detected.bwrap, plan);
 }
 
-/**
- * Describes what is weaker than it could be, one sentence each.
- * @param missing why mode `auto` found no sandbox; null if there is one.
- */
+/** What is weaker than it could be. @param missing why mode `auto` found no sandbox; null if there is one */
 export function describeWeaknesses(
   { mode, shellNetwork, environment, passEnv, isSecret }: SandboxOptions,
   missing: string | null,

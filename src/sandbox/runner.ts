@@ -12,10 +12,7 @@ export type Runner = Awaited<ReturnType<typeof createRunner>>;
 /** Processes and bytes per file of a command: far above the needs of any test suite. */
 const LIMITS = 'ulimit -u 8192; ulimit -f 16777216; ulimit -c 0';
 
-/**
- * @param shell the absolute path of bash, or of sh if there is no bash.
- * @param closing ends what runs.
- */
+/** @param shell the absolute path of bash, or of sh if there is no bash. @param closing ends what runs */
 export async function createRunner(
   options: SandboxOptions,
   backend: Backend,

@@ -65,10 +65,7 @@ export interface Sandbox {
    * @throws DeniedError with a sentence for the model if the path is missing, not a regular file, or closed.
    */
   read(path: string, maxBytes: number): Promise<FileView>;
-  /**
-   * Replaces a file, or creates it along with missing folders. Keeps the mode of an existing file.
-   * @throws DeniedError with a sentence for the model.
-   */
+  /** Replaces a file, keeping its mode, or creates it along with missing folders. @throws DeniedError for the model */
   write(path: string, bytes: Buffer): Promise<void>;
   /**
    * Runs a command in bash (sh if there is no bash) without stdin. No process outlives it. Aborting the signal kills

@@ -1,7 +1,4 @@
-/**
- * Tests the sandbox from inside before the model runs any command, so that a broken sandbox is detected rather than
- * assumed to work.
- */
+/** Tests the sandbox from inside before the model runs any command: a broken one is detected, not assumed to work. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -181,10 +181,7 @@ export interface RootPlan {
   readonly shellNetwork: boolean;
 }
 
-/**
- * Returns all mounts, a folder before what is in it.
- * @param places where the folders that commands write to are on this machine.
- */
+/** Returns all mounts, a folder before what is in it. @param places where writable folders are on this machine */
 export function listMounts(
   plan: RootPlan,
   places: Record<'tmp' | 'home' | 'layer', string>,

@@ -27,10 +27,7 @@ export function readUsage(object: JsonObject, name: string): Usage | null {
   };
 }
 
-/**
- * Returns the share of the required files from 0 to 1; 1 if nothing had to be seen, null if it is unknown what changed, or
- * none of it was given.
- */
+/** Returns the share of the required files that was shown, 1 if there are none; null if it is not known. */
 export function coverageShare({ status, files }: Coverage): number | null {
   if (status === 'unknown' || (status === 'partial' && files.changed === 0)) return null;
   return files.required === 0 ? 1 : files.shown / files.required;

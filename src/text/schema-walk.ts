@@ -69,10 +69,7 @@ export function* schemaNodes(root: JsonObject): Generator<SchemaNode> {
   }
 }
 
-/**
- * Returns schemas with what applies to the same value, in order: the target of a local `$ref`, and the branches under the
- * given keywords, at any level.
- */
+/** Returns schemas with the targets of local `$ref`s and the branches under these keywords, at any level, in order. */
 export function withBranches(
   root: JsonObject,
   schemas: readonly Json[],

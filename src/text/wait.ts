@@ -1,9 +1,6 @@
 /** Helpers for waiting on promises. */
 
-/**
- * Resolves like the promise, or rejects with the signal's reason as soon as it aborts: an SDK's retry delay ignores
- * signals.
- */
+/** Resolves like the promise, or rejects with the signal's reason once it aborts: a retry of an SDK ignores signals. */
 export async function race<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason);

@@ -14,7 +14,7 @@ const MAX_LINES = 10;
 
 const IN_THE_SHELL = 'Change it with a command in the shell.';
 
-export function createEdit(sandbox: Sandbox): Tool {
+export function createEdit(sandbox: Pick<Sandbox, 'read' | 'write'>): Tool {
   return {
     spec: {
       name: 'edit',
@@ -64,7 +64,7 @@ export function createEdit(sandbox: Sandbox): Tool {
   };
 }
 
-async function readIfThere(sandbox: Sandbox, path: string): Promise<FileView | null> {
+async function readIfThere(sandbox: Pick<Sandbox, 'read'>, path: string): Promise<FileView | null> {
   try {
     return await sandbox.read(path, MAX_FILE);
   } catch (error) {

@@ -12,11 +12,8 @@ const MAX_LINES = 2_000;
 const MAX_CHARACTERS = 2_000;
 const MAX_ENTRIES = 1_000;
 
-/**
- * Creates the tool.
- * @param maxBytes maximum size of one answer, not counting the last line, which says how to get the rest.
- */
-export function createReadFile(sandbox: Sandbox, maxBytes: number): Tool {
+/** @param maxBytes maximum size of one answer, not counting the last line, which says how to get the rest */
+export function createReadFile(sandbox: Pick<Sandbox, 'read'>, maxBytes: number): Tool {
   return {
     spec: {
       name: 'read_file',

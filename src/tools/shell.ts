@@ -9,7 +9,11 @@ const MAX_SECONDS = 600;
 const NOT_FOUND = 127;
 
 /** Creates the tool. @param timeoutSeconds the timeout of commands whose call specifies none. */
-export function createShell(sandbox: Sandbox, timeoutSeconds: number, maxOutputBytes: number): Tool {
+export function createShell(
+  sandbox: Pick<Sandbox, 'exec'>,
+  timeoutSeconds: number,
+  maxOutputBytes: number,
+): Tool {
   return {
     spec: {
       name: 'shell',

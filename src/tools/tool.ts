@@ -17,10 +17,7 @@ export interface Tool {
   readonly isReading: boolean;
   /** The path or the whole command that a call is about. Untrusted text. */
   subject(input: JsonObject): string;
-  /**
-   * Runs a call whose arguments satisfy `spec.parameters`.
-   * @throws DeniedError with a sentence for the model; any other exception is a bug and ends the run.
-   */
+  /** Runs a call whose arguments satisfy `spec.parameters`. @throws DeniedError with a sentence for the model; bugs */
   run(input: JsonObject, signal: AbortSignal): Promise<ToolAnswer>;
 }
 

@@ -23,14 +23,7 @@ export interface ToolboxOptions {
   readonly structuredOutput: ToolSpec;
 }
 
-export interface Toolbox {
-  /** In a stable order, with `structured_output` last; the same array for the whole run. */
-  readonly specs: readonly ToolSpec[];
-  readonly names: readonly string[];
-  has(name: string): boolean;
-  /** Reads and checks the arguments of a call, once. Not for `structured_output`, which the contract checks. */
-  read(call: ToolCall): Promise<ReadCall>;
-}
+export type Toolbox = ReturnType<typeof createToolbox>;
 
 export interface ReadCall {
   /** For events; its target is empty if the call cannot run. */
@@ -60,7 +53,7 @@ const MAX_OUTPUT_BYTES = 25 * 1024;
 /** How long a command may take, unless the model asks for more. */
 const SHELL_SECONDS = 120;
 
-export function createToolbox(options: ToolboxOptions): Toolbox {
+export function createToolbox(options: ToolboxOptions) {
   const { sandbox, exclude, shellOffered, structuredOutput } = options;
   const tools: readonly Tool[] = [
     createReadFile(sandbox, MAX_OUTPUT_BYTES),
@@ -74,10 +67,12 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
   const compiled = new Map<Tool, Promise<Compiled>>();
 
   return {
+    /** In a stable order, with `structured_output` last; the same array for the whole run. */
     specs,
     names,
-    has: (name) => names.includes(name),
-    async read(call) {
+    has: (name: string) => names.includes(name),
+    /** Reads and checks the arguments of a call, once. Not for `structured_output`, which the contract checks. */
+    async read(call: ToolCall): Promise<ReadCall> {
       const { id, name } = call;
       const refuse = (content: string): ReadCall => ({
         ref: { id, name, target: '' },
@@ -113,7 +108,6 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
 const UNREADABLE: Readonly<Record<Exclude<ArgumentStatus, 'complete'>, string>> = {
   truncated: 'were cut off by the output limit. Call it again with shorter ones.',
   too_long: 'are longer than 2 MiB. Call it again with shorter ones.',
-  malformed: 'are not valid JSON. Call it again with one JSON object.',
 };
 
 /** Parses the raw arguments of a call and checks them; returns a phrase about what is wrong with them otherwise. */

@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { declaredFindings } from '../../src/contract/declared.ts';
+import { describe, expect, it } from 'vitest';
+import { declaredFindings, declaredProperties, outputNames } from '../../src/contract/declared.ts';
 import { presets } from '../../src/contract/presets.ts';
 import type { JsonObject } from '../../src/types.ts';
 
@@ -38,4 +38,45 @@ it.each<[string, JsonObject, string | null]>([
 ])('declaredFindings of %s', (_, schema, expected) => {
   const found = declaredFindings(schema);
   expect(found === null ? null : `${found.list}: ${found.properties.join(' ')}`).toBe(expected);
+});
+
+it('declaredProperties returns the names of the root, then of its branches, in order and once', () => {
+  const names = declaredProperties({
+    properties: { z: {}, a: {} },
+    allOf: [{ properties: { b: {} }, anyOf: [{ properties: { c: {} } }] }, { $ref: '#/$defs/d~1x~0%20y' }],
+    anyOf: [
+      true,
+      { properties: { a: {}, e: {} } },
+      { $ref: '#/$defs/circle' },
+      ...['https://elsewhere/x', '#anchor', '#/$defs/nope', '#/anyOf/9', '#/%zz'].map(($ref) => ({ $ref })),
+    ],
+    oneOf: [{ properties: { f: {} } }, { $ref: '#' }],
+    not: { properties: { no: {} } },
+    $defs: { 'd/x~ y': { properties: { d: {} } }, circle: { $ref: '#/$defs/circle' } },
+  });
+  expect(names).toEqual(['z', 'a', 'b', 'c', 'd', 'e', 'f']);
+});
+
+describe('outputNames', () => {
+  it('keeps valid names in order, also those of Object.prototype and run', () => {
+    const names = ['b', 'a', '_x-1', 'A2', 'constructor', '__proto__', 'run', 'runs', 'run_x'];
+    expect(outputNames(names)).toEqual({ names, warnings: [] });
+  });
+
+  it.each([
+    ...['', '1a', 'a.b', 'a b', 'ä', 'a\nb', 'a\n', '-a', 'structured_output', 'Structured_Output'],
+    ...['run-turns', 'RUN-x'],
+  ])('P4 gives %j no output of its own, and a warning', (name) => {
+    const warning = `The property ${JSON.stringify(name)} gets no step output of its own`;
+    expect(outputNames(['ok', name])).toEqual({
+      names: ['ok'],
+      warnings: [expect.stringContaining(warning)],
+    });
+  });
+
+  it('P4 gives no output to names that differ only in case', () => {
+    const { names, warnings } = outputNames(['Passed', 'x', 'passed', 'PASSED']);
+    expect([names, warnings.length]).toEqual([['x'], 3]);
+    expect(warnings[1]).toContain('"Passed" is declared too');
+  });
 });
