@@ -19,6 +19,7 @@ import path from 'node:path';
 import { commitAll, createRepository, hasBubblewrap } from '../examples/demo/demo.ts';
 import { BUNDLE, startStep } from '../examples/demo/runner.ts';
 import { isDistCurrent } from '../scripts/sources-hash.ts';
+import { measureHostile } from './hostile.ts';
 
 const RUNS = 11;
 const FEW_READS = 3;
@@ -88,6 +89,7 @@ async function main(): Promise<void> {
     await compareCheckouts(bench);
     await compareInlinedDiff(bench);
     await compareEvidence(bench);
+    await measureEvidence();
     await measureMerge(bench, bare);
   } finally {
     model.server.close();
@@ -210,6 +212,14 @@ async function compareEvidence(bench: Bench): Promise<void> {
     'at most +10 MB',
     extraMb <= 10,
   );
+}
+
+/** The time that the worst texts take, and twice as much of them. */
+async function measureEvidence(): Promise<void> {
+  for (const { name, seconds, growth } of await measureHostile()) {
+    const figure = `${seconds.toFixed(2)} s, of twice as much ${growth.toFixed(1)}×`;
+    line(name, figure, '1 s, 2.5×', seconds < 1 && growth <= 2.5);
+  }
 }
 
 /** A review of a small change, whose diff is in the first message, and one that reads its files. */

@@ -53,29 +53,37 @@ describe('git diff', () => {
         [`empty/${name}`]: '',
       });
     });
-    const found = parseDiff(text).map((file) => [file.path, [file.kind, file.isRemoved, file.previous]]);
-    expect(found).toHaveLength(9);
-    expect(Object.fromEntries(found)).toEqual({
-      [`changed/${name}`]: ['text', false, null],
-      [`removed/${name}`]: ['text', true, null],
-      [`new moved/${name}`]: ['unit', false, `moved/${name}`],
-      [`new edited/${name}`]: ['text', false, `edited/${name}`],
-      [`mode/${name}`]: ['unit', false, null],
-      [`binary/${name}.png`]: ['binary', false, null],
+    const found = parseDiff(text).map(({ path: at, kind, isRemoved, previous }) =>
+      [at, kind, isRemoved ? 'removed' : (previous ?? '')].join(' | '),
+    );
+    expect(found.toSorted()).toEqual([
+      `binary/${name}.png | binary | `,
+      `changed/${name} | text | `,
+      `empty/${name} | unit | `,
+      `link/${name} | unit | `,
+      `mode/${name} | unit | `,
+      `new edited/${name} | text | edited/${name}`,
+      `new moved/${name} | unit | moved/${name}`,
       // git shows no lines of it, although nothing says that it is binary.
-      [`nul/${name}`]: ['unknown', false, null],
-      [`empty/${name}`]: ['unit', false, null],
-      [`link/${name}`]: ['unit', false, null],
-    });
+      `nul/${name} | unknown | `,
+      `removed/${name} | text | removed`,
+    ]);
   });
 
   it('counts the lines of a hunk, whatever they look like', () => {
     const text = diffBetween({ a: '-- a/b\ndiff --git a/b b/b\n@@ -1 +1 @@\n' }, (folder) =>
       putFiles(folder, { a: '++ b/b\r\nBinary files a and b differ' }),
     );
-    const removed = ['--- a/b', '-diff --git a/b b/b', '-@@ -1 +1 @@'];
-    const lines = [...removed, '+++ b/b\r', '+Binary files a and b differ'];
-    expect(parseDiff(text).map(({ hunks }) => hunks)).toEqual([[{ oldStart: 1, newStart: 1, lines }]]);
+    const lines = [
+      '--- a/b',
+      '-diff --git a/b b/b',
+      '-@@ -1 +1 @@',
+      '+++ b/b\r',
+      '+Binary files a and b differ',
+    ];
+    const [found] = parseDiff(text).flatMap(({ hunks }) => hunks);
+    expect(found?.map(({ mark, text: rest }) => `${mark}${rest}`)).toEqual(lines);
+    expect(found?.map(({ number }) => number)).toEqual([-1, -2, -3, 1, 2]);
   });
 
   it('leaves out no file whose header it does not understand', () => {
@@ -115,6 +123,7 @@ describe("a patch of GitHub's API", () => {
     ['removed', { status: 'removed', additions: 0, patch: '@@ -1 +0,0 @@\n-old' }, 'text'],
     ['a patch with fewer lines than counted', { additions: 2 }, 'unknown'],
     ['a patch that ends in a hunk', { patch: '@@ -1,9 +1,9 @@\n-old\n+new' }, 'unknown'],
+    ['more lines than its header counts', { patch: '@@ -1 +1,2 @@\n-a\n-b\n+c\n+d' }, 'unknown'],
     ['a text that is no patch', { patch: 'new' }, 'unknown'],
     ['none, with lines', { patch: null }, 'unknown'],
     ['none, a rename', { ...none, status: 'renamed', previous: 'b' }, 'unit'],

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { parseDiff } from '../../src/evidence/change.ts';
+import { type Change, parseDiff } from '../../src/evidence/change.ts';
 import { createCoverageMeter, type SeenResult } from '../../src/evidence/coverage.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { createReadFile } from '../../src/tools/read-file.ts';
@@ -40,12 +40,16 @@ const text = shell('git diff base HEAD');
 putFiles(root, { '.git/context/diff.patch': text });
 
 const DIFF = '/tmp/context/diff.patch';
-const change = { files: parseDiff(text), incomplete: null, marked: new Map() };
+const change: Change = { files: parseDiff(text), status: 'measured', why: null, marked: new Map() };
 const all = change.files.map((file) => file.path);
 
 function shownBy(results: readonly SeenResult[], workingDirectory = root): readonly string[] {
-  const diffs = new Map([[DIFF, text]]);
-  const meter = createCoverageMeter(change, { root, workingDirectory, subject: '', diffs });
+  const meter = createCoverageMeter(change, {
+    root,
+    workingDirectory,
+    subject: '',
+    diff: { path: DIFF, text },
+  });
   for (const result of results) meter.observe(result);
   const { unseen } = meter.measure().files;
   return all.filter((name) => !unseen.includes(name));

@@ -1,6 +1,6 @@
 /** Changes made of hunks, claims and files, for the tests of evidence. */
 import { type Change, type FileChange, parseDiff } from '../../src/evidence/change.ts';
-import type { Claim, ReadSource } from '../../src/evidence/grounding.ts';
+import type { Claim } from '../../src/evidence/grounding.ts';
 
 /** A hunk: its lines with their marks, from line 1 on or behind `@@ 500`. */
 export type HunkLines = readonly string[];
@@ -23,13 +23,13 @@ export function file(path: string, hunks: readonly HunkLines[], over: Partial<Fi
 }
 
 export function changeOf(...files: readonly FileChange[]): Change {
-  return { files, incomplete: null, marked: new Map() };
+  return { files, status: 'measured', why: null, marked: new Map() };
 }
 
 export function makeClaim(claim: Partial<Claim>): Claim {
   return { path: 'src/a.ts', line: null, quote: null, ...claim };
 }
 
-export function sourcesOf(texts: Readonly<Record<string, string>>): ReadSource {
+export function sourcesOf(texts: Readonly<Record<string, string>>): (path: string) => string | null {
   return (path) => (Object.hasOwn(texts, path) ? (texts[path] ?? null) : null);
 }

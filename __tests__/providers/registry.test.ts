@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ProviderName, ProviderSettings } from '../../src/providers/registry.ts';
-import { parseBaseUrl } from '../../src/providers/registry.ts';
+import { type ProviderName, type ProviderSettings, parseBaseUrl } from '../../src/providers/registry.ts';
 import { asking, providerAt, wireOf } from '../support/fakes/model/wires.ts';
 
 const inputError = (input: string, message: RegExp) =>

@@ -1,13 +1,15 @@
 /** The change as it is placed: from what git makes of a checkout, and from what GitHub lists. */
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Change, parseDiff } from '../../src/evidence/change.ts';
 import type { ChangeContext, LoadedContext } from '../../src/github/context.ts';
 import { findChangeContext } from '../../src/github/find-context.ts';
 import { createHub } from '../../src/github/pull-request.ts';
-import { explainNoChange, findContext } from '../../src/run/change.ts';
-import { type ContextSandbox, type PlacedChange, placeContext } from '../../src/run/place-change.ts';
+import { findContext } from '../../src/run/change.ts';
+import { type ContextSandbox, inlineDiff, placeContext } from '../../src/run/place-change.ts';
 import type { ChangedFile } from '../../src/types.ts';
 import { createWorld, gitIn, type World } from '../sandbox/world.ts';
 import { putFiles } from '../support/local.ts';
@@ -48,7 +50,13 @@ async function place(change: ChangeContext | 'unknown' | null, folder = world.wo
   };
   if (change === null || change === 'unknown') throw new Error('no context');
   const { signal } = new AbortController();
-  return placeContext(change, sandbox, signal, (text) => warnings.push(text), workspace);
+  const placed = await placeContext(change, sandbox, signal, (text) => warnings.push(text), workspace);
+  const { files, why, status, marked } = placed.change;
+  const found = files.map(({ path: name, kind }) => `${name} ${kind}`);
+  return {
+    ...{ diff: placed.diff, files, why, marked: Object.fromEntries(marked) },
+    text: `${placed.context}, ${status}: ${found.join(', ')}`,
+  };
 }
 const since = (base: string) => findContext({ base }, quietWorld(world.base, world.temp));
 const pushOf = (before: string, after: string) => {
@@ -56,9 +64,6 @@ const pushOf = (before: string, after: string) => {
   const event = { repository: 'o/r', name: 'push', sha: after, ref: '', payload };
   return findChangeContext(createHub(event, null, null), (text) => warnings.push(text));
 };
-const kindsOf = ({ change }: PlacedChange) => change?.files.map(({ path: name, kind }) => `${name} ${kind}`);
-const namesOf = ({ change }: PlacedChange) => change?.files.map((file) => file.path);
-const markedIn = ({ change }: PlacedChange) => Object.fromEntries(change?.marked ?? []);
 
 describe('the change of a push', () => {
   it('is read from what git writes, and marked by the attributes of its base only', async () => {
@@ -76,54 +81,58 @@ describe('the change of a push', () => {
     });
     // Wherever the agent starts.
     const placed = await place(await pushOf(before, after), world.base);
-    const { status, change, unknown, diffs } = placed;
-    expect([status, unknown, change?.incomplete, warnings]).toEqual(['complete', '', null, []]);
-    expect(kindsOf(placed)).toEqual([
-      ...['.gitattributes text', 'a.png binary', 'dist/a.js text', 'src/latin.ts text', 'src/new.ts unit'],
-      ...['src/nul.ts text', 'text.png text', 'vendor/a.js text'],
-    ]);
+    expect(placed.text).toBe(
+      'complete, measured: .gitattributes text, a.png binary, dist/a.js text, src/latin.ts text, ' +
+        'src/new.ts unit, src/nul.ts text, text.png text, vendor/a.js text',
+    );
+    expect([placed.why, warnings]).toEqual([null, []]);
     expect(context.get('changed-files.txt')).toContain('R100\tsrc/old.ts\tsrc/new.ts\n');
     expect(context.get('diff.patch')).toContain('+an evil line with a single NUL\u2400\n+\\x01\\x1b\n');
-    expect(diffs).toEqual(new Map([['/tmp/context/diff.patch', context.get('diff.patch')]]));
-    expect(markedIn(placed)).toEqual({ 'dist/a.js': 'generated', 'vendor/a.js': 'vendored' });
+    expect(placed.diff).toEqual({ path: '/tmp/context/diff.patch', text: context.get('diff.patch') });
+    expect(placed.marked).toEqual({ 'dist/a.js': 'generated', 'vendor/a.js': 'vendored' });
   });
 
   it('is empty when the branch was moved back to an earlier commit', async () => {
     const first = git('rev-parse', 'HEAD');
     const second = commit({ 'a.js': 'new\n' });
     git('reset', '-q', '--hard', first);
-    const { status, change } = await place(await pushOf(second, first));
-    expect([status, change?.files, change?.incomplete]).toEqual(['complete', [], null]);
+    expect((await place(await pushOf(second, first))).text).toBe('complete, measured: ');
   });
 
   it('is missing when the base is gone, or a shallow clone does not have it', async () => {
     const before = git('rev-parse', 'HEAD');
     const gone = await place(await pushOf('f'.repeat(40), before));
-    expect([gone.status, gone.change]).toEqual(['missing', null]);
-    expect(gone.unknown).toContain('after a force push');
+    expect(gone.text).toBe('missing, partial: ');
+    expect(gone.why).toContain('after a force push');
     const head = commit({ 'a.js': 'new\n' });
     const origin = path.join(world.base, 'origin');
     gitIn(world.base, 'clone', '-q', '--bare', world.workspace, origin);
     await rm(world.workspace, { recursive: true });
     gitIn(world.base, 'clone', '-q', '--depth', '1', `file://${origin}`, world.workspace);
     const shallow = await place(await pushOf(before, head));
-    expect([shallow.status, shallow.change]).toEqual(['missing', null]);
-    const note = 'The push to "refs/heads/main": The diff is missing: ';
-    expect(warnings.at(-1)).toBe(`${note}${shallow.unknown.slice('The diff is missing: '.length)}`);
-    expect(shallow.unknown).toContain('fetch-depth: 0');
+    expect(shallow.text).toBe('missing, partial: ');
+    expect(warnings.at(-1)).toBe(`The push to "refs/heads/main": ${shallow.why}`);
+    expect(shallow.why).toContain('fetch-depth: 0');
     git('fetch', '-q', '--unshallow');
-    expect((await place(await pushOf(before, head))).status).toBe('complete');
+    expect((await place(await pushOf(before, head))).text).toBe('complete, measured: a.js text');
   });
 
   it.each<[string, Readonly<Record<string, string>>, string]>([
-    ['more than 4 MB', { 'a.txt': 'a\n', 'b.txt': `${'x'.repeat(99)}\n`.repeat(41_000) }, 'truncated'],
-    ['3,001 files', Object.fromEntries(Array.from({ length: 3_001 }, (_, at) => [`f${at}`, ''])), 'complete'],
-  ])('is incomplete with %s', async (_, files, status) => {
+    [
+      'more than 4 MB',
+      { 'a.txt': 'a\n', 'b.txt': `${'x'.repeat(99)}\n`.repeat(41_000) },
+      'truncated, partial: a.txt text, b.txt unknown',
+    ],
+    [
+      '3,001 files',
+      Object.fromEntries(Array.from({ length: 3_001 }, (_, at) => [`f${at}`, ''])),
+      'complete, partial: f0 unit',
+    ],
+  ])('is incomplete with %s', async (_, files, text) => {
     const before = git('rev-parse', 'HEAD');
     const placed = await place(await pushOf(before, commit(files)));
-    expect(placed.status).toBe(status);
-    expect(placed.change?.incomplete).toContain('more than 3000 files or 4 MB');
-    if (status === 'truncated') expect(kindsOf(placed)).toEqual(['a.txt text', 'b.txt unknown']);
+    expect(placed.text.slice(0, text.length)).toBe(text);
+    expect(placed.why).toContain('more than 3000 files or 4 MB');
   });
 });
 
@@ -134,15 +143,10 @@ describe('the change since a base', () => {
     commit({ 'dist/a.js': 'new\n' });
     write({ 'README.md': 'edited\n', '.gitattributes': '* linguist-generated\n' });
     const found = await since('main');
-    expect(found).toMatchObject({
-      subject: { about: expect.stringContaining('since the merge base with "main"') },
-    });
+    expect(Object(found).subject.about).toContain('since the merge base with "main"');
     const placed = await place(found);
-    expect([placed.status, namesOf(placed)]).toEqual([
-      'complete',
-      ['.gitattributes', 'README.md', 'dist/a.js'],
-    ]);
-    expect(markedIn(placed)).toEqual({ 'dist/a.js': 'generated' });
+    expect(placed.text).toBe('complete, measured: .gitattributes text, README.md text, dist/a.js text');
+    expect(placed.marked).toEqual({ 'dist/a.js': 'generated' });
   });
 
   it('ends the run for a ref that git does not know, and for one of another history', async () => {
@@ -175,11 +179,11 @@ describe('the change that GitHub lists', () => {
   it('is marked by the attributes that GitHub gives, if the base is not in the checkout', async () => {
     const renamed = row('src/a.js', { status: 'renamed', previous: 'dist/b.js' });
     const marked = await place(listing([row('dist/a.js'), renamed]));
-    expect(markedIn(marked)).toEqual({ 'dist/a.js': 'generated', 'dist/b.js': 'generated' });
+    expect(marked.marked).toEqual({ 'dist/a.js': 'generated', 'dist/b.js': 'generated' });
     const without = { readBaseAttributes: async () => null };
     const present = { range: { base: git('rev-parse', 'HEAD'), head: '' } };
     for (const more of [without, present])
-      expect(markedIn(await place(listing([row('dist/a.js')], more)))).toEqual({});
+      expect((await place(listing([row('dist/a.js')], more))).marked).toEqual({});
   });
 
   it('has as its lines the whole file at the head, if it is the very file that GitHub lists', async () => {
@@ -198,48 +202,74 @@ describe('the change that GitHub lists', () => {
       bare('gone.png', 'removed', other),
     ];
     const placed = await place(listing(rows));
-    expect(kindsOf(placed)).toEqual([
-      ...['logo.png binary', 'nul.js text', 'empty.js unit', 'moved.png binary', 'edited.js text'],
-      ...['same.js unit', 'other.png unknown', '../logo.png unknown', 'gone.png unit'],
-    ]);
-    expect(placed.change?.files[4]?.hunks).toEqual([
-      { oldStart: 0, newStart: 1, lines: ['+edited', '+// with a NUL\0'] },
-    ]);
+    expect(placed.text).toBe(
+      'truncated, measured: logo.png binary, nul.js text, empty.js unit, moved.png binary, edited.js text, ' +
+        'same.js unit, other.png unknown, ../logo.png unknown, gone.png unit',
+    );
+    const lines = placed.files[4]?.hunks.flat().map(({ number, text }) => `${number} ${text}`);
+    expect(lines).toEqual(['1 edited', '2 // with a NUL\0']);
     const hidden = await place(listing([row('.gitattributes'), ...rows.slice(5, 6)]));
-    expect(kindsOf(hidden)).toEqual(['.gitattributes text', 'same.js text']);
+    expect(hidden.text).toBe('truncated, measured: .gitattributes text, same.js text');
   });
 
   it('gives way to what git finds in the checkout, unless it is whole, or git can give a part only', async () => {
     const base = git('rev-parse', 'HEAD');
     const part = row('a.js', { patch: null });
     const range = { base, head: commit({ 'b.js': 'new\n' }) };
-    const made = await place(listing([part], { range }));
-    expect([made.status, namesOf(made)]).toEqual(['complete', ['b.js']]);
+    const textOf = async (...given: Parameters<typeof listing>) => (await place(listing(...given))).text;
+    expect(await textOf([part], { range })).toBe('complete, measured: b.js text');
     expect(context.get('changed-files.txt')).toBe('A\tb.js\n');
-    expect(namesOf(await place(listing([row('a.js')], { range })))).toEqual(['a.js']);
-    const group = listing([row('a.js')], { range, prefersGit: true });
-    expect(namesOf(await place(group))).toEqual(['b.js']);
+    expect(await textOf([row('a.js')], { range })).toBe('complete, measured: a.js text');
+    expect(await textOf([row('a.js')], { range, prefersGit: true })).toBe('complete, measured: b.js text');
     const absent = { prefersGit: true, range: { base: other, head: range.head } };
-    expect(namesOf(await place(listing([row('a.js')], absent)))).toEqual(['a.js']);
+    expect(await textOf([row('a.js')], absent)).toBe('complete, measured: a.js text');
     const large = { base, head: commit({ 'b.js': `${'x'.repeat(99)}\n`.repeat(41_000) }) };
-    const kept = await place(listing([part], { range: large }));
-    expect([kept.status, namesOf(kept)]).toEqual(['truncated', ['a.js']]);
+    expect(await textOf([part], { range: large })).toBe('truncated, measured: a.js unknown');
     expect(context.get('changed-files.txt')).toContain('a.js');
   });
 
   it('is incomplete when there are more files, and unknown, with the reason, when there is no list', async () => {
     const more = 'GitHub lists 1 files only.';
     const cut = await place(listing([], { listed: { files: [row('a.js')], more } }));
-    expect([cut.status, cut.change?.incomplete]).toEqual(['truncated', more]);
+    expect([cut.text, cut.why]).toEqual(['truncated, partial: a.js text', more]);
     const missing = await place(listing([], { listed: null, notes: ['Nobody answered.'] }));
-    expect(missing).toMatchObject({ status: 'missing', change: null, unknown: 'Nobody answered.' });
+    expect([missing.text, missing.why]).toEqual(['missing, partial: ', 'Nobody answered.']);
     expect(warnings).toEqual(['Pull request #7: Nobody answered.']);
   });
 });
 
-it('each entry says what to do if there is no change', () => {
-  const quiet = quietWorld(world.base, world.temp);
-  expect(explainNoChange(null, quiet)).toContain('The event names no change');
-  expect(explainNoChange(null, { entry: 'command-line' })).toContain('Give it one with base');
-  expect(explainNoChange('unknown', quiet)).toContain('could not be determined');
+const added = (path: string, line = 'one') => `diff --git a/${path} b/${path}
+--- /dev/null
++++ b/${path}
+@@ -0,0 +1 @@
++${line}
+`;
+const moved = `diff --git a/src/old.ts b/src/b.ts
+similarity index 100%
+rename from src/old.ts
+rename to src/b.ts
+`;
+const inline = (diff: string, over: Partial<Change> = {}) =>
+  inlineDiff(
+    { files: parseDiff(diff), status: 'measured', why: null, marked: new Map(), ...over },
+    diff,
+    'src',
+  );
+
+it('the first message has what has to be seen, between marks that nothing in it can hold', () => {
+  const a = added('src/a.ts', 'diff --git a/src/go.sum b/src/go.sum');
+  const text = `changed\tsrc/a.ts\nchanged\tsrc/b.ts\n\n${a}${moved}`;
+  const hash = createHash('sha256').update(text).digest('hex');
+  const diff = [added('docs/a.md'), a, added('src/go.sum'), moved, added('src/made.ts')].join('');
+  const marked = new Map([['src/made.ts', 'generated' as const]]);
+  expect(inline(diff, { marked })).toBe(`<diff sha256="${hash}">\n${text}</diff sha256="${hash}">`);
+});
+
+it.each<[string, string, Partial<Change>?]>([
+  ['is not known as a whole', added('src/a.ts'), { status: 'partial' }],
+  ['has a file without its lines', `${added('src/a.ts')}${added('src/b.ts').replace('+1 @@', '+1,2 @@')}`],
+  ['has nothing that has to be seen', added('docs/a.md')],
+  ['is long', added('src/a.ts', 'x'.repeat(60_000))],
+])('the first message has no diff of a change that %s', (_, diff, over) => {
+  expect(inline(diff, over)).toBeNull();
 });

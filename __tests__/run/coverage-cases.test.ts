@@ -1,5 +1,5 @@
 /** Coverage of whole runs: what counts and when it is too late, files without a patch, and where the checkout is. */
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { ChangedFile } from '../../src/types.ts';
@@ -7,7 +7,6 @@ import { gitIn, hasSandbox } from '../sandbox/world.ts';
 import type { Reply } from '../support/fakes/model/server.ts';
 import {
   coverageOf,
-  endOf,
   listedFile,
   listedFiles,
   onPullRequest,
@@ -17,7 +16,7 @@ import {
 } from '../support/worlds/change.ts';
 import { commitChange } from '../support/worlds/pull-request.ts';
 import { record, replay } from '../support/worlds/recorded-run.ts';
-import { base, command, converse } from '../support/worlds/run.ts';
+import { base, converse } from '../support/worlds/run.ts';
 
 const workspace = () => path.join(base, 'workspace');
 const review = { schema: 'code-review', 'min-coverage': 'auto' };
@@ -54,13 +53,6 @@ it.each<[string, readonly Reply[], string, string]>([
 ])('what the model received counts: %s', async (_, replies, turns, expected) => {
   const judged = await converse(replies, { ...review, 'max-turns': turns }, onPullRequest(listedFiles(40)));
   expect(resultOf(judged)).toBe(expected);
-});
-
-it('a payload that is sent back names 20 files of 250, and counts all', async () => {
-  const judged = await converse([submits], review, onPullRequest(listedFiles(250)));
-  expect(judged.rejections[0]).toContain('Not taken yet: only 0 of 250 changed files were shown');
-  expect(judged.rejections[0]).toContain('- "src/file019.ts"\n- and 230 more files');
-  expect(judged.report.verdict.error).toMatch(/ Not shown: "src\/file000.ts", .* and 245 more\. /u);
 });
 
 it.runIf(hasSandbox)('a replay ends as the run did, and is judged by its own files', async () => {
@@ -121,20 +113,4 @@ it.each<[folder: string, file: string]>([
     const inlined = await converse([whole(submits)], inputs, world);
     expect(coverageOf(inlined)).toBe(`measured, ${count} of ${count} files`);
   }
-});
-
-it('a line of 4 MB is shown by its start, and one that is longer is not known', async () => {
-  const line = (length: number) => `const big = "${'0123456789abcdef'.repeat(length / 16)}";\n`;
-  commitChange(workspace(), { 'a.js': 'const big = "";\n' }, { 'a.js': line(3_900_000) });
-  for (const [look, shown] of [
-    ['git diff main', 1],
-    ['head -c 500 a.js', 0],
-  ] as const) {
-    const judged = await converse([command(look), submit('verdict')], {}, { since: 'main' });
-    expect(coverageOf(judged)).toBe(`measured, ${shown} of 1 files`);
-  }
-  writeFileSync(path.join(workspace(), 'a.js'), line(4_800_000));
-  const judged = await converse([command('git diff main'), submits], review, { since: 'main' });
-  expect(endOf(judged)).toBe('inconclusive unsupported 1');
-  expect(judged.report.evidence?.coverage?.status).toBe('partial');
 });

@@ -77,18 +77,20 @@ describe('a change that GitHub does not give', () => {
   });
   const lost = { findContext: async () => 'unknown' as const };
   const none = { findContext: async () => null };
+  const local = { ...none, entry: 'command-line' as const };
 
   it.each([
     ['403', refused(403), 'code-review', 'unsupported', 'partial', 'pull-requests: read'],
     ['422', refused(422), 'security-review', 'unsupported', 'partial', 'GitHub answered 422'],
     ['500', refused(500), 'code-review', 'unsupported', 'partial', 'GitHub answered 500'],
     ['no answer whether there is one', lost, 'code-review', 'unsupported', 'partial', 'pull-requests: read'],
-    ['500, and nothing is required', refused(500), 'verdict', 'accepted', 'partial', ''],
-    ['an event without a change', none, 'code-review', 'accepted', 'unknown', ''],
+    ['500, and nothing is required', refused(500), 'verdict', 'accepted', 'partial', 'GitHub answered 500'],
+    ['an event without a change', none, 'code-review', 'accepted', 'unknown', 'The event names no change'],
+    ['a command line without one', local, 'verdict', 'accepted', 'unknown', 'Give it one with base'],
   ] as const)('%s', async (_, world, schema, reason, status, told) => {
     const inputs = { schema, 'min-coverage': 'auto' };
     const judged = await converse([command('true'), submit(schema)], inputs, world);
     expect([judged.report.verdict.reason, coverageOf(judged)]).toEqual([reason, `${status}, 0 of 0 files`]);
-    expect(judged.report.verdict.error ?? '').toContain(told);
+    expect(judged.report.evidence?.coverage?.why).toContain(told);
   });
 });

@@ -90,24 +90,6 @@ it.each<[string, (workspace: string) => string]>([
   }
 });
 
-it('a changed file that is now behind a link is not looked into', async () => {
-  commitChange(
-    workspace(),
-    { 'link/outside.txt': 'b\n', 'a.ts': `${SHOWN}\n` },
-    { 'link/outside.txt': null },
-  );
-  symlinkSync('..', path.join(workspace(), 'link'));
-  writeFileSync(path.join(workspace(), '../outside.txt'), `${SECRET}\n`);
-  const findings = [{ ...about, path: 'a.ts', quote: SECRET }];
-  const judged = await converse(
-    [submit('verdict', { findings })],
-    { grounding: 'mark' },
-    { locate: locator(), since: 'main' },
-  );
-  expect(judged.report.evidence?.coverage?.files.changed).toBe(1);
-  expect(judged.report.evidence?.findings).toMatchObject([{ grounding: 'unproven' }]);
-});
-
 describeOpen('what the agent writes proves nothing', () => {
   const OWN = 'const invented = "by the agent";';
   const OTHER = 'export const other = "in another file";';
@@ -116,13 +98,9 @@ describeOpen('what the agent writes proves nothing', () => {
   it.each([
     ['a new file', `echo '${OWN}' >new.ts`, 'new.ts', OWN],
     ['a changed file', `echo '${OWN}' >>a.ts`, 'a.ts', OWN],
-    ['a file whose times are set back', `echo '${OWN}' >a.ts; touch -d 2001-01-01 a.ts`, 'a.ts', OWN],
     ['another file of that name', 'mv -f b.ts a.ts', 'a.ts', OTHER],
     ['a link to another file', 'ln -sf b.ts a.ts', 'a.ts', OTHER],
-    ['a second name of another file', 'ln -f b.ts a.ts', 'a.ts', OTHER],
     ['a temporary file', `echo '${OWN}' >/tmp/t.ts`, '/tmp/t.ts', OWN],
-    ['a pipe', 'rm a.ts; mkfifo a.ts', 'a.ts', OWN],
-    ['a huge sparse file', 'truncate -s 1T a.ts', 'a.ts', OWN],
   ])('%s', async (_, line, name, quote) => {
     const files = { 'left.ts': `${LEFT}\n`, 'a.ts': `${SHOWN}\n`, 'b.ts': `${OTHER}\n` };
     commitChange(workspace(), {}, files);

@@ -1,7 +1,7 @@
 /** The change under review as files and hunks, read from diffs of git and patches of GitHub. Its texts are hostile. */
 import { isBinaryName } from '../text/file-names.ts';
-import type { ChangedFile } from '../types.ts';
-import { readGitHeader, readHunkHeader, readPath } from './diff-syntax.ts';
+import type { ChangedFile, Coverage } from '../types.ts';
+import { createHunkReader, type HunkLine, readGitHeader, readPath } from './diff-syntax.ts';
 
 export interface FileChange {
   /** Relative to the repository root: the new path, or the old one of a removed file. */
@@ -15,19 +15,11 @@ export interface FileChange {
   readonly hunks: readonly Hunk[];
 }
 
-export interface Hunk {
-  /** The number of its first line on either side, from 1. */
-  readonly oldStart: number;
-  readonly newStart: number;
-  /** Its lines, each with its mark (` `, `+` or `-`). */
-  readonly lines: readonly string[];
-}
+export type Hunk = readonly HunkLine[];
 
-/** The change under review, and what of it is not known. */
-export interface Change {
+/** The change under review. Without one, or if nothing of it is known, it has no files. */
+export interface Change extends Pick<Coverage, 'status' | 'why'> {
   readonly files: readonly FileChange[];
-  /** One sentence for people: why files or lines of the change are missing here; null if it is complete. */
-  readonly incomplete: string | null;
   /** Changed files that do not have to be seen, because of attributes in the base commit. */
   readonly marked: ReadonlyMap<string, 'generated' | 'vendored'>;
 }
@@ -69,28 +61,18 @@ function readSection(section: string, isBroken: boolean): FileChange | null {
   return isUnit ? { ...file, kind: 'unit', hunks: [] } : { ...file, kind: 'text', hunks };
 }
 
-/** Reads hunks, whose lines are counted by their headers: a line can look like any header. null if they are not whole. */
+/** Returns null if the hunks are not whole. */
 function readHunks(lines: readonly string[]): readonly Hunk[] | null {
-  const hunks: Hunk[] = [];
-  let current: string[] = [];
-  let [oldLeft, newLeft] = [0, 0];
+  const reader = createHunkReader();
+  const hunks: HunkLine[][] = [];
   for (const line of lines) {
     if (line.startsWith('\\')) continue;
-    if (oldLeft === 0 && newLeft === 0) {
-      const header = readHunkHeader(line);
-      if (header === null) return null;
-      current = [];
-      hunks.push({ oldStart: header.oldStart, newStart: header.newStart, lines: current });
-      [oldLeft, newLeft] = [header.oldCount, header.newCount];
-      continue;
-    }
-    const mark = line[0] ?? ' ';
-    if (mark !== '+') oldLeft -= 1;
-    if (mark !== '-') newLeft -= 1;
-    if (!' +-'.includes(mark) || oldLeft < 0 || newLeft < 0) return null;
-    current.push(line);
+    const read = reader.read(line);
+    if (read === null) return null;
+    if (read === 'header') hunks.push([]);
+    else hunks.at(-1)?.push(read);
   }
-  return oldLeft === 0 && newLeft === 0 ? hunks : null;
+  return reader.isOpen() ? null : hunks;
 }
 
 /** What happens to a file that no line changes. A file that GitHub takes for a binary one has no lines once it is gone. */
@@ -106,15 +88,14 @@ export function parsePatches(rows: readonly ChangedFile[]): readonly FileChange[
   const hidesLines = rows.some(({ path, previous }) =>
     [path, previous].some((name) => /(?:^|\/)\.gitattributes$/i.test(name)),
   );
-  return rows.map((row) => {
-    const { path, patch, additions, deletions } = row;
-    const file = { path, previous: row.previous || null, isRemoved: row.status === 'removed' };
-    const hunks = (patch === null ? null : readHunks(patch.replace(/\n$/, '').split('\n'))) ?? [];
-    const lines = hunks.flatMap((hunk) => hunk.lines);
-    const count = (mark: string) => lines.filter((line) => line.startsWith(mark)).length;
-    const isWhole = lines.length > 0 && count('+') >= additions && count('-') >= deletions;
-    if (isWhole) return { ...file, kind: 'text', hunks };
-    const isUnit = patch === null && additions + deletions === 0 && !hidesLines && MOVED.has(row.status);
+  return rows.map(({ path, previous, status, patch, additions, deletions }) => {
+    const file = { path, previous: previous || null, isRemoved: status === 'removed' };
+    const hunks = patch === null ? null : readHunks(patch.replace(/\n$/, '').split('\n'));
+    const lines = hunks?.flat() ?? [];
+    const count = (wanted: string) => lines.filter(({ mark }) => mark === wanted).length;
+    if (hunks !== null && lines.length > 0 && count('+') >= additions && count('-') >= deletions)
+      return { ...file, kind: 'text', hunks };
+    const isUnit = patch === null && additions + deletions === 0 && !hidesLines && MOVED.has(status);
     return { ...file, kind: isUnit ? 'unit' : 'unknown', hunks: [] };
   });
 }
@@ -123,6 +104,6 @@ export function parsePatches(rows: readonly ChangedFile[]): readonly FileChange[
 export function wholeFile(file: FileChange, text: string): FileChange {
   if (text === '') return { ...file, kind: 'unit', hunks: [] };
   const lines = text.replace(/\n$/, '').split('\n');
-  const hunk = { oldStart: 0, newStart: 1, lines: lines.map((line) => `+${line}`) };
+  const hunk = lines.map((line, at) => ({ mark: '+', text: line, number: at + 1, above: at }));
   return { ...file, kind: 'text', hunks: [hunk] };
 }

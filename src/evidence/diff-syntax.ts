@@ -27,20 +27,42 @@ export function readGitHeader(text: string): string {
   return text[middle] === ' ' && now !== undefined && old?.slice(2) === now.slice(2) ? now : '';
 }
 
-/** The numbers of a hunk header. */
-interface HunkHeader {
-  readonly oldStart: number;
-  readonly oldCount: number;
-  readonly newStart: number;
-  readonly newCount: number;
+/** A line of a hunk. */
+export interface HunkLine {
+  readonly mark: string;
+  readonly text: string;
+  /** On the new side or, for a removed line, on the old one, and then negative. */
+  readonly number: number;
+  /** The number of the line above it on the new side. */
+  readonly above: number;
 }
 
-/** Reads `@@ -1,2 +3,4 @@`, where a missing count is 1; null if the line is not one. */
-export function readHunkHeader(line: string): HunkHeader | null {
-  const found = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@/.exec(line);
-  if (found === null) return null;
-  const [oldStart = 0, oldCount = 1, newStart = 0, newCount = 1] = found
-    .slice(1)
-    .map((digits) => (digits === undefined ? undefined : Number(digits)));
-  return { oldStart, oldCount, newStart, newCount };
+const HUNK_HEADER = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@/;
+
+/** Creates a reader of hunks, whose lines are counted by their headers: a line can look like any header. */
+export function createHunkReader() {
+  let [old, now, oldLeft, newLeft] = [0, 0, 0, 0];
+  const isOpen = () => oldLeft > 0 || newLeft > 0;
+  /** Reads the next line of a text; null if it is not part of a hunk, which ends an open one. */
+  function read(line: string): HunkLine | 'header' | null {
+    const mark = line[0] ?? ' ';
+    if (!isOpen()) {
+      const header = HUNK_HEADER.exec(line);
+      if (header === null) return null;
+      const [, oldStart, oldCount = '1', newStart, newCount = '1'] = header;
+      [oldLeft, newLeft] = [Number(oldCount), Number(newCount)];
+      // A side without lines starts, for git, at the line above.
+      [old, now] = [Number(oldStart), Number(newStart) + (newLeft === 0 ? 1 : 0)];
+      return 'header';
+    }
+    // "\ No newline at end of file"
+    if (mark === '\\') return 'header';
+    const found = { mark, text: line.slice(1), number: mark === '-' ? -old : now, above: now - 1 };
+    if (mark !== '+') [old, oldLeft] = [old + 1, oldLeft - 1];
+    if (mark !== '-') [now, newLeft] = [now + 1, newLeft - 1];
+    if (' +-'.includes(mark) && oldLeft >= 0 && newLeft >= 0) return found;
+    [oldLeft, newLeft] = [0, 0];
+    return null;
+  }
+  return { isOpen, read };
 }

@@ -2,8 +2,7 @@
  * Whether findings are there: compares what each one quotes with the files as they were before the agent, and with the
  * lines that the change removed. A quote proves where a text is, not that the finding about it is right.
  */
-import { DISPLAY } from '../text/limits.ts';
-import { truncate } from '../text/messages.ts';
+import type { FindingEvidence } from '../reporters/report-types.ts';
 import type { GroundingCounts, GroundingStatus } from '../types.ts';
 import type { Change, FileChange } from './change.ts';
 
@@ -15,6 +14,8 @@ const MAX_QUOTE_LINES = 10;
 /** Letters and digits that a quote needs to prove anything, and one that is a part of a line. */
 const MIN_LETTERS = 8;
 const MIN_FRAGMENT_LETTERS = 20;
+/** Characters at the start of a part of a line that are searched for: with more, a search can take seconds. */
+const MAX_SEARCHED = 200;
 
 /** What a finding about a file claims. All of it is text of the model. */
 export interface Claim {
@@ -26,47 +27,17 @@ export interface Claim {
   readonly quote: string | null;
 }
 
-export interface Grounded {
-  readonly path: string | null;
-  /** The proven line or, without a proof, the claimed one; from 1. */
-  readonly line: number | null;
-  /** The claimed line if the quote is elsewhere; null otherwise. */
-  readonly lineWas: number | null;
-  /** null for a finding about no file, which is exempt. */
-  readonly status: GroundingStatus | null;
-  /** For the model: what is wrong with the quote; null if it proves its place, or if another one would not help. */
-  readonly issue: string | null;
-}
-
-/** Returns the text of a file as it was before the agent, by its path from the repository root; null if there is none. */
-export type ReadSource = (path: string) => string | null;
-
-/** A file and what the change removed from it. */
-interface Text {
-  readonly path: string;
-  /** Its lines as they are compared, and the indexes of each. */
-  readonly lines: readonly string[];
-  readonly indexes: ReadonlyMap<string, readonly number[]>;
-  /** The number at which each line is shown: a removed one at the line above it. */
-  readonly numbers: readonly number[];
-}
-
-interface Place {
-  readonly path: string;
-  readonly first: number;
-  readonly last: number;
-}
-
 /**
  * Checks each finding; the result has the order of the claims.
  * @param claims null for a finding about no file
+ * @param read returns the text of a file as it was before the agent, by its path from the repository root
  */
 export async function groundFindings(
   claims: readonly (Claim | null)[],
-  read: ReadSource,
-  change: Change | null,
-): Promise<readonly Grounded[]> {
-  const files = new Map(change?.files.map((file) => [file.path, file]));
+  read: (path: string) => string | null,
+  change: Pick<Change, 'files'>,
+): Promise<readonly FindingEvidence[]> {
+  const files = new Map(change.files.map((file) => [file.path, file]));
   const opened = new Map<string, Text | null>();
   let left: number = MAX_CHARACTERS;
 
@@ -74,112 +45,109 @@ export async function groundFindings(
   function open(path: string): Text | null {
     const known = opened.get(path);
     if (known !== undefined || left < 0) return known ?? null;
-    const source = read(path);
-    const file = files.get(path);
+    const [source, file] = [read(path), files.get(path)];
     left -= source?.length ?? 0;
     const isNothing = left < 0 || (source === null && file === undefined);
-    const text = isNothing ? null : createText(path, source ?? '', file);
+    const text = isNothing ? null : indexText(source ?? '', file);
     opened.set(path, text);
     return text;
   }
 
-  function ground(claim: Claim): Grounded {
-    const { path, quote } = claim;
-    if (quote === null) return unproven(claim);
-    const forms = readQuote(quote);
-    if (forms.length === 0) return unproven(claim, 'proves nothing: quote one to three whole lines.');
-    const places = path === null ? [] : findQuote(forms, open(path));
-    if (places.length > 0) return proven(claim, places, 'exact');
-    const others = [...files.keys()].map((other) => (other === path ? [] : findQuote(forms, open(other))));
-    const [elsewhere = [], ...more] = others.filter((found) => found.length > 0);
-    if (elsewhere.length > 0 && more.length === 0 && left >= 0) return proven(claim, elsewhere, 'moved');
-    if (path === null)
-      return unproven(claim, 'is in no changed file, and the file that the finding names was not found.');
-    // Without the text of its file, it is not known whether the quote is wrong.
-    if (open(path) === null) return unproven(claim);
-    const name = truncate(path, DISPLAY.path);
-    return unproven(claim, `is not in ${name}; copy whole lines as they are in the file, without omissions.`);
+  function ground({ path, line, quote }: Claim): FindingEvidence {
+    const unproven = { path, line, lineWas: null, grounding: 'unproven' } as const;
+    const forms = quote === null ? [] : readQuote(quote);
+    if (forms.length === 0) return unproven;
+    const place = path === null ? null : findQuote(forms, open(path), line);
+    if (place !== null) {
+      const isThere = line !== null && place.distance === 0;
+      const [found, lineWas] = isThere ? [line, null] : [place.line, line];
+      return { path, line: found, lineWas, grounding: 'exact' };
+    }
+    const others = [...files.keys()].filter((name) => name !== path);
+    const [elsewhere, ...more] = others.flatMap((name) => {
+      const found = findQuote(forms, open(name), null);
+      return found === null ? [] : [{ path: name, line: found.line }];
+    });
+    // A file that was not read may have the text as well.
+    if (elsewhere === undefined || more.length > 0 || left < 0) return unproven;
+    return { ...elsewhere, lineWas: line, grounding: 'moved' };
   }
 
   // Files that findings name come first: not all of a large change may be read.
   for (const claim of claims.slice(0, MAX_CHECKED))
     if (claim?.quote != null && claim.path !== null) open(claim.path);
-  const results: Grounded[] = [];
+  const results: FindingEvidence[] = [];
   for (const [at, claim] of claims.entries()) {
-    if (claim === null) results.push({ path: null, line: null, lineWas: null, status: null, issue: null });
-    else results.push(at < MAX_CHECKED ? ground(claim) : unproven(claim));
+    if (claim === null) results.push({ path: null, line: null, lineWas: null, grounding: null });
+    else results.push(ground(at < MAX_CHECKED ? claim : { ...claim, quote: null }));
     // Lets signals and timers run.
     await new Promise<void>((resolve) => void setImmediate(resolve));
   }
   return results;
 }
 
-function unproven({ path, line }: Claim, issue: string | null = null): Grounded {
-  return { path, line, lineWas: null, status: 'unproven', issue };
-}
+/** Stands between removed lines that do not follow each other; no line that is compared is a blank. */
+const NO_LINE = ' ';
 
-/** @param places at least one, of which the one nearest to the claimed line counts. */
-function proven(claim: Claim, places: readonly Place[], status: 'exact' | 'moved'): Grounded {
-  const claimed = status === 'exact' ? claim.line : null;
-  const distance = ({ first, last }: Place) =>
-    claimed === null ? 0 : Math.max(0, first - claimed, claimed - last);
-  const place = places.reduce((best, each) => (distance(each) < distance(best) ? each : best));
-  const isThere = claimed !== null && distance(place) === 0;
-  const line = isThere ? claimed : place.first;
-  // What was removed from the top of a file has no line above it.
-  return { path: place.path, line: line || null, lineWas: isThere ? null : claim.line, status, issue: null };
-}
+type Text = ReturnType<typeof indexText>;
 
-function createText(path: string, source: string, file: FileChange | undefined): Text {
+/** Returns the lines of a file, then those that the change removed from it, with the numbers at which they are shown. */
+function indexText(source: string, file: FileChange | undefined) {
   const lines = source.split('\n').map(foldLine);
   const numbers = lines.map((_, at) => at + 1);
   for (const hunk of file?.hunks ?? []) {
-    // git gives the line above as the start of a side without lines.
-    let above = hunk.lines.every((line) => line.startsWith('-')) ? hunk.newStart : hunk.newStart - 1;
     lines.push(NO_LINE);
-    numbers.push(above);
-    for (const line of hunk.lines) {
-      const isRemoved = line.startsWith('-');
-      if (!isRemoved) above += 1;
-      lines.push(isRemoved ? foldLine(line.slice(1)) : NO_LINE);
+    numbers.push(0);
+    for (const { mark, text, above } of hunk) {
+      lines.push(mark === '-' ? foldLine(text) : NO_LINE);
       numbers.push(above);
     }
   }
   const indexes = Map.groupBy(lines.keys(), (at) => lines[at] ?? '');
-  return { path, lines, indexes, numbers };
+  return { lines, numbers, indexes, body: lines.join('\n') };
 }
 
-/** Stands between removed lines that do not follow each other; no line of a quote has a line feed. */
-const NO_LINE = '\n';
-
-/** Returns the places of a quote: as whole lines before a part of a line, which has to be there once. */
-function findQuote(forms: readonly (readonly string[])[], text: Text | null): readonly Place[] {
-  if (text === null) return [];
-  const { path, numbers } = text;
-  const numberOf = (at: number) => numbers[at] ?? 0;
+/** Finds a quote, whole lines before a part of a line: where it is nearest to the claimed line, and how far from there. */
+function findQuote(forms: readonly (readonly string[])[], text: Text | null, claimed: number | null) {
+  if (text === null) return null;
   for (const find of [findLines, findFragment]) {
     for (const form of forms) {
-      const last = form.length - 1;
-      const places = find(form, text).map((at) => ({ path, first: numberOf(at), last: numberOf(at + last) }));
-      if (places.length > 0) return places;
+      let [line, distance] = [0, Number.POSITIVE_INFINITY];
+      for (const start of find(form, text)) {
+        const [first = 0, last = 0] = [text.numbers[start], text.numbers[start + form.length - 1]];
+        const far = claimed === null ? 0 : Math.max(0, first - claimed, claimed - last);
+        if (far < distance) [line, distance] = [first, far];
+      }
+      // What was removed from the top of a file has no line above it.
+      if (distance < Number.POSITIVE_INFINITY) return { line: line || null, distance };
     }
   }
-  return [];
+  return null;
 }
 
+/** Returns the indexes at which lines begin, by that one of them which the file has least often. */
 function findLines(quoted: readonly string[], { lines, indexes }: Text): readonly number[] {
-  const starts = indexes.get(quoted[0] ?? '') ?? [];
+  const found = quoted.map((line) => indexes.get(line) ?? []);
+  const fewest = found.reduce((best, each) => (each.length < best.length ? each : best));
+  const starts = fewest.map((index) => index - found.indexOf(fewest));
   return starts.filter((start) => quoted.every((line, at) => lines[start + at] === line));
 }
 
-function findFragment([fragment = '', ...others]: readonly string[], { lines }: Text): readonly number[] {
+/** Returns the index of the line that has a text as a part, if one has, and once. */
+function findFragment(
+  [fragment = '', ...others]: readonly string[],
+  { lines, body }: Text,
+): readonly number[] {
   if (others.length > 0 || countLetters(fragment) < MIN_FRAGMENT_LETTERS) return [];
-  const has = (line: string) => line.includes(fragment);
-  const at = lines.findIndex(has);
-  const isOnce = at === lines.findLastIndex(has) && lines[at]?.split(fragment).length === 2;
-  return isOnce ? [at] : [];
+  const searched = fragment.slice(0, MAX_SEARCHED);
+  const start = body.indexOf(searched);
+  if (!body.startsWith(fragment, start) || body.includes(searched, start + 1)) return [];
+  let at = 0;
+  for (let end = lines[0]?.length ?? 0; end < start; at++) end += 1 + (lines[at + 1]?.length ?? 0);
+  return [at];
 }
 
+const MARK = /^[+\- ]/;
 /** A line number, as `read_file`, `grep -n`, `cat -n` and editors write it. */
 const GUTTER = /^\s*\d{1,9}(?:\t|\s*[:|│→]|[\s-])/;
 
@@ -188,20 +156,20 @@ const GUTTER = /^\s*\d{1,9}(?:\t|\s*[:|│→]|[\s-])/;
  * its lines has. Empty if it is too short or too long to prove anything.
  */
 function readQuote(quote: string): readonly (readonly string[])[] {
-  const all = quote.split('\n');
-  const isText = (line: string) => line.trim() !== '';
-  const lines = all.slice(Math.max(0, all.findIndex(isText)), all.findLastIndex(isText) + 1);
-  if (quote.length > MAX_QUOTE_CHARACTERS || lines.length > MAX_QUOTE_LINES) return [];
+  if (quote.length > MAX_QUOTE_CHARACTERS) return [];
+  const lines = quote.split('\n');
   const without = (pattern: RegExp, from: readonly string[]) =>
-    from.every((line) => pattern.test(line) || !isText(line))
+    from.every((line) => pattern.test(line) || line.trim() === '')
       ? from.map((line) => line.replace(pattern, ''))
       : from;
-  const withoutMarks = (from: readonly string[]) =>
-    from.some((line) => /^[+-]/.test(line)) ? without(/^[+\- ]/, from) : from;
   const unnumbered = without(GUTTER, lines);
-  const forms = [lines, withoutMarks(lines), unnumbered, withoutMarks(unnumbered)];
-  const folded = new Set(forms.map((form) => form.map(foldLine).join('\n')));
-  return [...folded].filter((form) => countLetters(form) >= MIN_LETTERS).map((form) => form.split('\n'));
+  const forms = [lines, without(MARK, lines), unnumbered, without(MARK, unnumbered)];
+  // Without blank lines at both ends.
+  const folded = new Set(forms.map((form) => form.map(foldLine).join('\n').trim()));
+  return [...folded]
+    .filter((form) => countLetters(form) >= MIN_LETTERS)
+    .map((form) => form.split('\n'))
+    .filter(({ length }) => length <= MAX_QUOTE_LINES);
 }
 
 /** Returns a line with each run of blanks as one space, without those at its ends: models leave out indentation. */
@@ -213,7 +181,7 @@ function countLetters(text: string): number {
   return text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
 }
 
-export function countGrounding(all: readonly Grounded[]): GroundingCounts {
-  const count = (wanted: GroundingStatus) => all.filter(({ status }) => status === wanted).length;
+export function countGrounding(all: readonly FindingEvidence[]): GroundingCounts {
+  const count = (wanted: GroundingStatus) => all.filter(({ grounding }) => grounding === wanted).length;
   return { exact: count('exact'), moved: count('moved'), unproven: count('unproven') };
 }

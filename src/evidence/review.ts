@@ -6,14 +6,11 @@
 import { coverageShare } from '../text/figures.ts';
 import { DISPLAY, LISTED } from '../text/limits.ts';
 import { counted, listNames } from '../text/messages.ts';
-import type { Coverage, Issue, JsonObject, RedactedIssue, Repair } from '../types.ts';
+import type { Coverage, JsonObject, RedactedIssue, Repair } from '../types.ts';
 import type { CoverageMeter } from './coverage.ts';
 
 /** The share of files that must be seen; `auto` follows from the schema and what is known about the change. */
 export type MinCoverage = 'auto' | 'off' | number;
-
-/** How often a payload is sent back because files were not shown. */
-const COVERAGE_ROUNDS = 3;
 
 /** A payload that the schema accepts, and how it was repaired. */
 export interface Submission {
@@ -21,15 +18,15 @@ export interface Submission {
   readonly repaired: Repair | null;
 }
 
-/** What becomes of it. */
-export type Decision =
+export type FinalDecision =
   /** The submission given, or an earlier one that must not be replaced by it. */
   | { readonly kind: 'taken'; readonly submission: Submission }
-  /** The text is for the model, and names files of the repository. */
-  | { readonly kind: 'rejected'; readonly text: string; readonly issues: readonly RedactedIssue[] }
   | { readonly kind: 'ended'; readonly text: string };
 
-export type FinalDecision = Exclude<Decision, { kind: 'rejected' }>;
+export type Decision =
+  | FinalDecision
+  /** The text is for the model, and names files of the repository. */
+  | { readonly kind: 'rejected'; readonly text: string; readonly issues: readonly RedactedIssue[] };
 
 /** What the loop asks. */
 export interface EvidenceReview {
@@ -43,25 +40,22 @@ export interface EvidenceReview {
 /** What the policy of a run asks of its evidence. */
 export interface ReviewPolicy {
   readonly minCoverage: MinCoverage;
-  /** The share that `auto` stands for if there is a change; null for none. */
-  readonly autoShare: number | null;
   readonly isPreset: boolean;
-  /** Whether the payload says by `complete: true` that the whole change was read. */
-  readonly hasComplete: boolean;
+  /** Whether `auto` requires all files, and so does a payload that says `complete: true`. */
+  readonly isReview: boolean;
   readonly grounding: 'off' | 'mark' | 'require';
 }
 
 export interface ReviewOptions extends ReviewPolicy {
   /** Whether the payload does not pass. */
   readonly isRed: (payload: JsonObject) => boolean;
-  /** Measures what was observed. */
   readonly meter: CoverageMeter;
   /** Whether the model received any tool result, or the diff. */
   readonly hasLooked: () => boolean;
   /** Compares the command that the payload names with what was run; a clause about what is wrong, or null. */
   readonly judgeCommand: (payload: JsonObject) => Promise<string | null>;
-  /** Looks the findings up in the files; returns for the model what is wrong with quotes. */
-  readonly ground: (payload: JsonObject) => Promise<readonly Issue[]>;
+  /** Looks the findings up in the files; returns the pointers of quotes that are not there. */
+  readonly ground: (payload: JsonObject) => Promise<readonly string[]>;
 }
 
 /** What a payload that meets its gate lacks. */
@@ -69,73 +63,66 @@ interface Lack {
   readonly issue: RedactedIssue;
   /** How often it is sent back. */
   readonly rounds: number;
-  /** A clause for people and for the model. */
+  /** What is wrong, for people and for the model; what the model can do; and what people can. */
   readonly clause: string;
-  /** What the model can do, and what people can. */
   readonly request: string;
   readonly advice: string;
-}
-
-export function createReview(options: ReviewOptions): EvidenceReview {
-  const { meter, isRed, ground, grounding, minCoverage, autoShare } = options;
-  const rounds = new Map<string, number>();
-  /** The payload that was sent back for the quotes of its findings. */
-  let held: Submission | null = null;
-  let ended: Extract<Decision, { kind: 'ended' }> | null = null;
-
-  async function findLack(payload: JsonObject): Promise<Lack | null> {
-    if (minCoverage === 'off') return null;
-    const coverage = meter.measure();
-    const automatic = coverage.status === 'unknown' ? null : autoShare;
-    const share = minCoverage === 'auto' ? automatic : minCoverage;
-    const claimsAll = options.hasComplete && payload['complete'] === true;
-    const lack = coverageLack(coverage, share, claimsAll);
-    if (lack !== null) return lack;
-    if (options.isPreset && !options.hasLooked()) return NOTHING_LOOKED_AT;
-    const clause = await options.judgeCommand(payload);
-    return clause === null ? null : commandLack(clause);
-  }
-
-  function sendBack({ issue, clause, request, advice, ...lack }: Lack, isLast: boolean): Decision {
-    const round = (rounds.get(issue.keyword) ?? 0) + 1;
-    rounds.set(issue.keyword, round);
-    ended = { kind: 'ended', text: `The payload meets its gate, but ${clause} ${advice} ${OFF}` };
-    if (isLast || round > lack.rounds) return ended;
-    return { kind: 'rejected', text: `Not taken yet: ${clause} ${request} ${AGAIN}`, issues: [issue] };
-  }
-
-  return {
-    observe: meter.observe,
-    async review(submission, isLast) {
-      const { payload } = submission;
-      if (held !== null && isRed(held.payload) && !isRed(payload)) return { kind: 'taken', submission: held };
-      const lack = isRed(payload) ? null : await findLack(payload);
-      if (lack !== null) return sendBack(lack, isLast);
-      // Also for the report, which marks what is not proven.
-      const issues = grounding === 'off' ? [] : await ground(payload);
-      if (grounding !== 'require' || isLast || held !== null || issues.length === 0)
-        return { kind: 'taken', submission };
-      held = submission;
-      const redacted = issues.map(({ path, keyword }) => ({ path, keyword }));
-      return { kind: 'rejected', text: groundingText(issues), issues: redacted };
-    },
-    giveUp: async () => (held === null ? ended : { kind: 'taken', submission: held }),
-  };
 }
 
 const AGAIN =
   'Then call structured_output again, alone, with the whole result, changed where what you have seen changes it.';
 const OFF = 'min-coverage: off accepts verdicts that rest on less.';
 
-const NOTHING_LOOKED_AT: Lack = {
-  issue: { path: '', keyword: 'looked' },
-  rounds: 1,
-  clause: 'nothing was looked at, as no tool was called.',
-  request: 'Read or run what your task is about.',
-  advice: 'Ask for something that can be read or run, or try another model.',
-};
+export function createReview(options: ReviewOptions): EvidenceReview {
+  const { meter, isRed, ground, grounding } = options;
+  const rounds = new Map<string, number>();
+  /** The payload that was sent back for the quotes of its findings. */
+  let held: Submission | null = null;
+  let ended: FinalDecision | null = null;
+  return {
+    observe: meter.observe,
+    async review(submission, isLast) {
+      const { payload } = submission;
+      if (held !== null && isRed(held.payload) && !isRed(payload)) return { kind: 'taken', submission: held };
+      const lack = isRed(payload) ? null : await findLack(payload, options);
+      if (lack !== null) {
+        const { issue, clause, request, advice } = lack;
+        const round = (rounds.get(issue.keyword) ?? 0) + 1;
+        rounds.set(issue.keyword, round);
+        ended = { kind: 'ended', text: `The payload meets its gate, but ${clause} ${advice} ${OFF}` };
+        if (isLast || round > lack.rounds) return ended;
+        return { kind: 'rejected', text: `Not taken yet: ${clause} ${request} ${AGAIN}`, issues: [issue] };
+      }
+      // Also for the report, which marks what is not proven.
+      const unproven = grounding === 'off' ? [] : await ground(payload);
+      if (grounding !== 'require' || isLast || held !== null || unproven.length === 0)
+        return { kind: 'taken', submission };
+      held = submission;
+      const issues = unproven.map((path) => ({ path, keyword: 'quote' }));
+      return { kind: 'rejected', text: groundingText(unproven), issues };
+    },
+    giveUp: async () => (held === null ? ended : { kind: 'taken', submission: held }),
+  };
+}
 
-function commandLack(clause: string): Lack {
+async function findLack(payload: JsonObject, options: ReviewOptions): Promise<Lack | null> {
+  const { minCoverage, isReview } = options;
+  if (minCoverage === 'off') return null;
+  const coverage = options.meter.measure();
+  const automatic = isReview && coverage.status !== 'unknown' ? 1 : null;
+  const share = minCoverage === 'auto' ? automatic : minCoverage;
+  const lack = coverageLack(coverage, share, isReview && payload['complete'] === true);
+  if (lack !== null) return lack;
+  if (options.isPreset && !options.hasLooked())
+    return {
+      issue: { path: '', keyword: 'looked' },
+      rounds: 1,
+      clause: 'nothing was looked at, as no tool was called.',
+      request: 'Read or run what your task is about.',
+      advice: 'Ask for something that can be read or run, or try another model.',
+    };
+  const clause = await options.judgeCommand(payload);
+  if (clause === null) return null;
   return {
     issue: { path: '/command', keyword: 'command' },
     rounds: 1,
@@ -162,39 +149,26 @@ function coverageLack(coverage: Coverage, share: number | null, claimsAll: boole
     // What is not known cannot be shown by reading on.
     return { issue, rounds: 0, clause: `${what}, and ${setting}.`, request: '', advice };
   }
-  const missing = files.required - files.shown;
+  const unseen = files.unseen.map((path) => JSON.stringify(path.slice(0, DISPLAY.path)));
   return {
     issue,
-    rounds: COVERAGE_ROUNDS,
+    rounds: 3,
     clause: `only ${files.shown} of ${files.required} changed files were shown, and ${setting}.`,
-    request: [
-      'Not shown, or not nine tenths of each part that changed:',
-      ...listMany(
-        files.unseen.map((path) => JSON.stringify(path.slice(0, DISPLAY.path))),
-        'more file',
-      ),
-      'Read their part of the diff (in the context folder if your task names one, where changed-files.txt lists what was ' +
-        'only renamed; else with git diff), or the files themselves with read_file: removed lines are in the diff only.',
-    ].join('\n'),
-    advice: `Not shown: ${listNames(files.unseen, missing)}. Split the change, judge a part of it (working-directory), or give the model more room (max-turns).`,
+    request: `Not shown, or not nine tenths of each part that changed:
+${listMany(unseen, 'more file')}
+Read their part of the diff (in the context folder if your task names one, where changed-files.txt lists what was only renamed; else with git diff), or the files themselves with read_file: removed lines are in the diff only.`,
+    advice: `Not shown: ${listNames(files.unseen)}. Split the change, judge a part of it (working-directory), or give the model more room (max-turns).`,
   };
 }
 
-function groundingText(issues: readonly Issue[]): string {
-  return [
-    'Not taken yet: these findings could not be found in the files as they are in the change.',
-    ...listMany(
-      issues.map(({ path, message }) => `${path}: ${message}`),
-      'more finding',
-    ),
-    'Look again, correct their path, line and quote, and call structured_output again, alone, with the whole result. ' +
-      'A quote is one to three whole lines, copied exactly. Take a finding out only if it is wrong; leaving findings out ' +
-      'does not make a failed verdict pass.',
-  ].join('\n');
+function groundingText(unproven: readonly string[]): string {
+  return `Not taken yet: these findings could not be found in the files as they are in the change.
+${listMany(unproven, 'more finding')}
+Look again, correct their path, line and quote, and call structured_output again, alone, with the whole result. A quote is one to three whole lines of the file, copied exactly, without omissions. Take a finding out only if it is wrong; leaving findings out does not make a failed verdict pass.`;
 }
 
-function listMany(rows: readonly string[], more: string): readonly string[] {
+function listMany(rows: readonly string[], more: string): string {
   const left = rows.length - LISTED.many;
   const shown = rows.slice(0, LISTED.many).map((row) => `- ${row}`);
-  return left > 0 ? [...shown, `- and ${counted(left, more)}`] : shown;
+  return [...shown, ...(left > 0 ? [`- and ${counted(left, more)}`] : [])].join('\n');
 }

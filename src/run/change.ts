@@ -6,23 +6,17 @@ import type { World } from './world.ts';
 
 type Found = ChangeContext | 'unknown' | null;
 
-/** Returns the change that this run is about: that of the event, or everything since `base`. Never rejects. */
-export async function findContext(config: Pick<Config, 'base'>, world: World): Promise<Found> {
-  return config.base === null ? world.findContext() : createBaseContext(config.base);
-}
-
-function createBaseContext(ref: string): ChangeContext {
-  const shown = quoteRef(ref);
+/** Returns the change that this run is about. Never rejects. */
+export async function findContext({ base }: Pick<Config, 'base'>, world: World): Promise<Found> {
+  if (base === null) return world.findContext();
+  const shown = quoteRef(base);
   const subject = {
     about: `what changed since the merge base with ${shown}, with what is uncommitted in tracked files`,
     contents: 'changed files and diff',
     author: 'the author of the change',
   };
-  return createGitContext(
-    subject,
-    { ref },
-    `The diff is missing: git could not compare the files with ${shown}, or there is no shell to run it in.`,
-  );
+  const note = `The diff is missing: git could not compare the files with ${shown}, or there is no shell to run it in.`;
+  return createGitContext(subject, { ref: base }, note);
 }
 
 export function quoteRef(ref: string): string {
@@ -30,10 +24,7 @@ export function quoteRef(ref: string): string {
 }
 
 /** Returns one sentence for people: why no change is known, if there is none to be loaded. */
-export function explainNoChange(
-  found: Exclude<Found, ChangeContext>,
-  { entry }: Pick<World, 'entry'>,
-): string {
+export function explainNoChange(found: 'unknown' | null, { entry }: Pick<World, 'entry'>): string {
   if (found === 'unknown')
     return 'It could not be determined whether the run is about a pull request. A github-token with pull-requests: read tells it.';
   return entry === 'action'

@@ -9,11 +9,13 @@ export interface EvidencePolicy extends ReviewPolicy {
   /** Whether the payload names the command that it judged, as that of `test-report` does. */
   readonly namesCommand: boolean;
   readonly findings: DeclaredFindings | null;
+  /** Whether a share of the change has to be shown, if it is known. */
+  readonly requiresCoverage: boolean;
 }
 
 /** Determines what `auto` stands for. */
 export function readEvidencePolicy(
-  config: Config,
+  { minCoverage, grounding }: Config,
   schema: JsonObject,
   preset: Preset | null,
 ): EvidencePolicy {
@@ -22,18 +24,11 @@ export function readEvidencePolicy(
   const canQuote = findings?.properties.includes('quote') === true && findings.properties.includes('path');
   const automatic = !canQuote ? 'off' : preset === null ? 'mark' : 'require';
   const required = preset === null ? [] : requiredProperties(schema);
+  const isReview = preset?.minCoverage === 1;
   return {
-    minCoverage: config.minCoverage,
-    autoShare: preset?.minCoverage ?? null,
-    isPreset: preset !== null,
-    hasComplete: required.includes('complete'),
+    ...{ minCoverage, findings, isReview, isPreset: preset !== null },
     namesCommand: required.includes('command'),
-    grounding: config.grounding === 'auto' ? automatic : config.grounding,
-    findings,
+    requiresCoverage: minCoverage === 'auto' ? isReview : minCoverage !== 'off',
+    grounding: grounding === 'auto' ? automatic : grounding,
   };
-}
-
-/** Whether a share of the change has to be shown, if it is known. */
-export function requiresCoverage({ minCoverage, autoShare }: EvidencePolicy): boolean {
-  return minCoverage === 'auto' ? autoShare !== null : minCoverage !== 'off';
 }

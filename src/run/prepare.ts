@@ -67,7 +67,8 @@ export async function prepare({ config, problems }: Parsed<Config>, state: RunSt
   // Until the diff has been written it counts as missing.
   state.context = found === null ? 'none' : 'missing';
   if (found === null || found === 'unknown')
-    state.noChange = {
+    state.change = {
+      ...state.change,
       status: found === null ? 'unknown' : 'partial',
       why: explainNoChange(found, world),
     };

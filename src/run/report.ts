@@ -101,19 +101,13 @@ function describeEvidence(
   { locate }: EndWorld,
 ): Evidence | null {
   if (context === null) return null;
-  const looked = payload === null ? null : (evidence?.groundingOf(payload) ?? null);
-  const grounded = looked?.findings.map(({ path, line, lineWas, status }) => ({
-    path,
-    line,
-    lineWas,
-    grounding: status,
-  }));
+  const looked = payload === null ? undefined : evidence?.groundingOf(payload);
   return {
     context,
     toolCalls: record.toolCalls,
     coverage: evidence?.coverage() ?? null,
     commands,
-    grounding: looked?.counts ?? null,
-    findings: grounded ?? (payload === null ? [] : resolveFindings(payload, locate)),
+    grounding: looked?.grounding ?? null,
+    findings: looked?.findings ?? (payload === null ? [] : resolveFindings(payload, locate)),
   };
 }

@@ -12,7 +12,6 @@ import { createToolbox, STRUCTURED_OUTPUT_NAME } from '../tools/toolbox.ts';
 import type { Outcome } from '../types.ts';
 import { runToEnd } from './attempt.ts';
 import type { Ending } from './endings.ts';
-import { requiresCoverage } from './evidence-policy.ts';
 import { connect } from './model.ts';
 import { type Plan, prepare } from './prepare.ts';
 import type { OpenedWorkspace } from './workspace.ts';
@@ -35,7 +34,7 @@ async function work(inputs: Parsed<Config>, state: RunState, world: World): Prom
   // Nothing can be accepted without a working sandbox: the model request is aborted at once.
   const onRequest = () => void open().catch((error: unknown) => stop.abort(error));
   const provider = await race(connect(plan, onRequest, state, world), stop.signal);
-  if (plan.context !== null && requiresCoverage(plan.policy.evidence)) {
+  if (plan.context !== null && plan.policy.evidence.requiresCoverage) {
     await race(open(), stop.signal);
     state.inlined = await inlineChange(plan, state);
   }
@@ -48,11 +47,9 @@ async function work(inputs: Parsed<Config>, state: RunState, world: World): Prom
 }
 
 /** Returns the diff of the first message; null if there is none, or not all of it is known or fits. */
-async function inlineChange({ subject }: Plan, { change, diffs }: RunState): Promise<string | null> {
-  const [diff] = diffs.values();
-  if (change === null || diff === undefined) return null;
-  const { inlineDiff } = await import('./inline-diff.ts');
-  return inlineDiff(change, diff, subject);
+async function inlineChange({ subject }: Plan, { change, diff }: RunState): Promise<string | null> {
+  const { inlineDiff } = await import('./place-change.ts');
+  return diff === null ? null : inlineDiff(change, diff.text, subject);
 }
 
 /** Asks the model until the run ends. @param open called before anything of the workspace is used. */
@@ -91,7 +88,7 @@ async function ask(
   const note =
     context === null
       ? ''
-      : `\n\n${contextNote(context.subject, contextFolder, requiresCoverage(evidence), state.inlined)}`;
+      : `\n\n${contextNote(context.subject, contextFolder, evidence.requiresCoverage, state.inlined)}`;
   return runAgent(
     {
       sessionId: state.sessionId,

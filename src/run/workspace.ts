@@ -51,22 +51,20 @@ export async function openWorkspace(plan: Plan, state: RunState, world: World): 
     sandbox.ready(),
     state.tamper?.snapshot(),
     placeChange(plan, sandbox, state).then(() => {
-      state.policyChanges = world.findPolicyChanges(policy.files, state.change);
+      const isGiven = state.context === 'complete' || state.context === 'truncated';
+      state.policyChanges = world.findPolicyChanges(policy.files, isGiven ? state.change : null);
     }),
   ]);
   for (const text of sandbox.weaknesses()) state.warn(text);
-  state.evidence = openEvidence({ policy: policy.evidence, sandbox, root, subject, state, world });
+  const folders = { root, workingDirectory: sandbox.workingDirectory, subject };
+  state.evidence = openEvidence(policy.evidence, folders, state, world);
   return { ...tools, review: state.evidence.review };
 }
 
 /** Writes the context files, and notes what is known of the change. */
 async function placeChange({ context, root }: Plan, sandbox: OpenedSandbox, state: RunState): Promise<void> {
   if (context === null) return;
-  const placed = await placeContext(context, sandbox, state.stop.signal, state.warn, root);
-  state.context = placed.status;
-  state.change = placed.change;
-  state.diffs = placed.diffs;
-  state.noChange = { status: 'partial', why: placed.unknown };
+  Object.assign(state, await placeContext(context, sandbox, state.stop.signal, state.warn, root));
 }
 
 /** Returns whether a value holds a secret, and warns about the variables that are not passed on because of it. */

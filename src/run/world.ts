@@ -6,7 +6,6 @@ import type { Gate, StandardValidate } from '../contract/contract.ts';
 import type { Files } from '../contract/source.ts';
 import { messageOf } from '../errors.ts';
 import type { Change } from '../evidence/change.ts';
-import type { Grounded } from '../evidence/grounding.ts';
 import type { EvidenceReview } from '../evidence/review.ts';
 import type { AgentChanges } from '../git/patch.ts';
 import type { ChangeContext } from '../github/context.ts';
@@ -16,7 +15,7 @@ import type { OpenedSandbox } from '../sandbox/sandbox.ts';
 import type { Entry } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
 import { once } from '../text/wait.ts';
-import type { CommandRecord, Coverage, GroundingCounts, JsonObject, PolicyFile, Usage } from '../types.ts';
+import type { CommandRecord, Coverage, JsonObject, PolicyFile, Usage } from '../types.ts';
 import type { EndListener } from './signals.ts';
 
 /** What any kind of run needs: that of an agent, or a merge. */
@@ -80,14 +79,8 @@ export interface World extends EndWorld {
 export interface RunEvidence {
   readonly review: EvidenceReview;
   coverage(): Coverage;
-  /** What was found about the findings of a payload; null if they were not looked up. */
-  groundingOf(payload: JsonObject): LookedUp | null;
-}
-
-/** What was found about the findings of a payload, in their order. */
-export interface LookedUp {
-  readonly findings: readonly Grounded[];
-  readonly counts: GroundingCounts;
+  /** What was found about the findings of a payload; undefined if they were not looked up. */
+  groundingOf(payload: JsonObject): Pick<Evidence, 'grounding' | 'findings'> | undefined;
 }
 
 /** What a run knows so far. Filled step by step, so that a run that fails midway is reported with all that is known. */
@@ -120,15 +113,15 @@ export class RunState {
   changes: ((signal: AbortSignal) => Promise<AgentChanges>) | null = null;
   /** How much of the change the model was given; null until known. */
   context: Evidence['context'] | null = null;
-  /** The change as files and hunks; null while it is not known, for the reason in `noChange`. */
-  change: Change | null = null;
-  /** What is said of the coverage if `change` is null: it is partial if there is a change that was not given. */
-  noChange: { readonly status: 'partial' | 'unknown'; readonly why: string } = {
+  /** The change as files and hunks. */
+  change: Change = {
     status: 'unknown',
     why: 'The run ended before the change was known.',
+    files: [],
+    marked: new Map(),
   };
-  /** The diffs in the context folder, by their path. */
-  diffs: ReadonlyMap<string, string> = new Map();
+  /** The diff in the context folder. */
+  diff: { readonly path: string; readonly text: string } | null = null;
   /** The diff in the first message. */
   inlined: string | null = null;
   /** The usage of the first turn; null until then, and if the provider does not report it. */
