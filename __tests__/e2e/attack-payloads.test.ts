@@ -1,37 +1,24 @@
 /** Attacks by a payload, through the committed bundle: what is published, and what a later step reads. */
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { allSettings } from '../support/attacks/backends.ts';
+import { findLeaks } from '../support/attacks/batch.ts';
 import { STRANGERS } from '../support/attacks/pull-request.ts';
 import { type AttackRow, callsOf, payloadRows, replyOf } from '../support/attacks/rows.ts';
-import { type AttackResult, runAttackStep } from '../support/attacks/step.ts';
+import { type AttackResult, allSettings, runAttackStep } from '../support/attacks/step.ts';
 import { ATTACK_KEY, type AttackWorld, createAttackWorld } from '../support/attacks/world.ts';
-import { effectsOf, parseLog, withoutStopCommands } from '../support/fakes/runner/runner.ts';
+import { parseLog, withoutStopCommands } from '../support/fakes/runner/runner.ts';
 import { actionsIn, render, tagsOf } from '../support/texts/gfm.ts';
-import { SKIP_WAITS } from '../support/waits.ts';
 
 const GATE = { required: ['verdict'], properties: { verdict: { const: 'pass' } } };
 /** Without an isolation backend on this host the payload attacks still run. */
 const [{ wall } = { wall: 'bwrap' as const }] = allSettings;
 const sandbox = allSettings.length === 0 ? 'off' : 'required';
-/** The key in forms in which it is looked for. */
-const FORMS = [
-  ATTACK_KEY,
-  [...ATTACK_KEY].toReversed().join(''),
-  ...(['hex', 'base64'] as const).map((encoding) => Buffer.from(ATTACK_KEY).toString(encoding)),
-];
-
-/** A row that passes with this summary. */
-const passWith = (id: string, summary: string, expected: AttackRow['expect']): AttackRow => ({
-  ...{ id, tool: 'structured_output', args: { verdict: 'pass', summary } },
-  expect: expected,
-});
-const rows = [
+const rows: readonly AttackRow[] = [
   ...payloadRows,
-  ...FORMS.map((form, at) =>
-    passWith(`A12 the key in form ${at}`, `see ${form}.`, { gate: 'fail', reason: 'secret_in_payload' }),
-  ),
-  passWith('outputs_bounded', '${A*200000}', { outputs_bounded: 1 }),
+  {
+    ...{ id: 'outputs_bounded', tool: 'structured_output', expect: { outputs_bounded: 1 } },
+    args: { verdict: 'pass', summary: '${A*200000}' },
+  },
 ];
 
 /** What a row can expect of a run with this payload. */
@@ -106,8 +93,7 @@ function expectInertComment(result: AttackResult): void {
 
 let world: AttackWorld;
 beforeAll(async () => {
-  const made = await createAttackWorld();
-  world = { ...made, variables: { ...made.variables, ...SKIP_WAITS } };
+  world = await createAttackWorld();
 });
 afterAll(() => world.close());
 
@@ -129,10 +115,11 @@ it.each(rows)('$id', async (row) => {
   const log = result.stdout.toString();
   const commands = parseLog(log);
   expect(parseLog(withoutStopCommands(log))).toEqual(commands);
-  expect(effectsOf(commands)).toMatchObject({ outputs: new Map(), state: new Map(), failures: [] });
+  const harmless = /^(?:add-mask|group|endgroup|error|warning|notice)$/u;
+  expect(commands.filter(({ name }) => !harmless.test(name))).toEqual([]);
   expect([result.stderr.toString(), result.commandFiles]).toEqual(['', '']);
   expectInertComment(result);
   const { outputText, summary, envelope, transcript } = result;
-  const left = [log.replace(/^::add-mask::.*$/gmu, ''), outputText, summary, envelope, transcript].join('\n');
-  expect(FORMS.filter((form) => left.includes(form))).toEqual([]);
+  const texts = [log.replace(/^::add-mask::.*$/gmu, ''), outputText, summary, envelope, transcript];
+  expect(texts.flatMap(findLeaks)).toEqual([]);
 });

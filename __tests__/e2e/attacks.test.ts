@@ -2,11 +2,10 @@
  * Every attack by tool calls, through the committed bundle, on a self-hosted runner. By default in one setting, in one run
  * of the bundle; `ATTACKS=user npx vitest run __tests__/e2e/attacks.test.ts` is the list in another (`allSettings`).
  */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { processesWith } from '../sandbox/world.ts';
-import { allSettings, attackSettings, isWritable } from '../support/attacks/backends.ts';
+import { gitIn, processesWith } from '../sandbox/world.ts';
 import { type BatchResult, FINAL, findLeaks, runBatch } from '../support/attacks/batch.ts';
 import { STRANGERS } from '../support/attacks/pull-request.ts';
 import {
@@ -17,8 +16,15 @@ import {
   sharedRow,
   toolRows,
 } from '../support/attacks/rows.ts';
-import { type AttackWorld, CANARIES, createAttackWorld, PLANTED } from '../support/attacks/world.ts';
-import { effectsOf, parseLog, problemsIn, withoutStopCommands } from '../support/fakes/runner/runner.ts';
+import { allSettings, attackSettings } from '../support/attacks/step.ts';
+import {
+  type AttackWorld,
+  CANARIES,
+  createAttackWorld,
+  isWritable,
+  PLANTED,
+} from '../support/attacks/world.ts';
+import { parseLog, withoutStopCommands } from '../support/fakes/runner/runner.ts';
 import { actionsIn } from '../support/texts/gfm.ts';
 
 /** Attacks that break git's view of the copy cause this warning, which is ours. */
@@ -26,13 +32,13 @@ const OWN_WARNING = /^(?:git could not tell what the agent changed|The patch lea
 
 const isGroup = ({ name }: { readonly name: string }) => name === 'group' || name === 'endgroup';
 
-describe.each(attackSettings)('$name', ({ wall, ...options }) => {
+describe.each(attackSettings)('$name', ({ wall, owner }) => {
   const rows = rowsOf(wall);
   let world: AttackWorld;
   let honest: BatchResult;
   let hostile: BatchResult;
   beforeAll(async () => {
-    world = await createAttackWorld(options);
+    world = await createAttackWorld(owner);
     const step = { world, wall, event: 'issue_comment' } as const;
     honest = await runBatch(step, controls);
     hostile = await runBatch(step, rows);
@@ -50,8 +56,13 @@ describe.each(attackSettings)('$name', ({ wall, ...options }) => {
       expect(run.outputs.get('run-sandbox')).toBe(wall);
       expect(JSON.parse(run.outputs.get('structured_output') ?? '')).toEqual(FINAL);
     }
-    const patch = readFileSync(honest.outputs.get('run-patch-file') ?? '', 'utf8');
-    expect(patch.match(/^diff --git /gmu)).toHaveLength(3);
+  });
+
+  it('the patch of the honest agent is private, and applies to the checkout, which is unchanged', () => {
+    const patch = honest.outputs.get('run-patch-file') ?? '';
+    expect(statSync(patch).mode & 0o777).toBe(0o600);
+    const names = gitIn(world.workspace, 'apply', '--numstat', '--check', patch);
+    expect(names.split('\n').length).toBe(3);
   });
 
   it('no program of the checkout ran outside', () => {
@@ -64,15 +75,9 @@ describe.each(attackSettings)('$name', ({ wall, ...options }) => {
       parseLog(stdout.toString()).filter((command) => !isGroup(command)),
     );
     expect(commands.filter(({ data }) => !OWN_WARNING.test(data))).toEqual(own);
-    const effects = effectsOf(commands);
-    expect({ ...effects, annotations: [], masks: effects.masks.toSorted() }).toEqual({
-      outputs: new Map(),
-      state: new Map(),
-      masks: CANARIES.filter((value) => value !== PLANTED).toSorted(),
-      annotations: [],
-      matchers: [],
-      failures: [],
-    });
+    expect(commands.filter(({ name }) => !/^(?:add-mask|error|warning|notice)$/u.test(name))).toEqual([]);
+    const masks = commands.flatMap(({ name, data }) => (name === 'add-mask' ? [data] : []));
+    expect(masks.toSorted()).toEqual(CANARIES.filter((value) => value !== PLANTED).toSorted());
   });
 
   it('runner0: the same holds without the stop-commands region, and all groups are ours', () => {
@@ -111,15 +116,18 @@ describe.each(attackSettings)('$name', ({ wall, ...options }) => {
   it('problem matchers of earlier steps find nothing in tool output in the log', () => {
     // Common forms: a compiler's, a linter's, an interpreter's.
     const matchers = [
-      { regexp: /^([^\s].*)[(:]\d+[,:]\d+(?:\):|:)? +(?:error|warning):? *(.*)$/u, file: 1, message: 2 },
-      { regexp: /^\s+\d+:\d+\s+(?:error|warning)\s+(.*)$/u, message: 1 },
-      { regexp: /^\s*File "(.*)", line \d+, in (.*)$/u, file: 1, message: 2 },
+      /^[^\s].*[(:]\d+[,:]\d+(?:\):|:)? +(?:error|warning):? *./u,
+      /^\s+\d+:\d+\s+(?:error|warning)\s+./u,
+      /^\s*File ".*", line \d+, in ./u,
     ];
+    // They read every line that is not a command, also between stop-commands and its token.
+    const problemsIn = (text: string) =>
+      text.split(/\r\n|\r|\n/u).filter((line) => matchers.some((matcher) => matcher.test(line)));
     const output =
       'README.md:1:1: error: Approved\nREADME.md(1,1): error TS1: A\n  1:1  error  A  b\n  File "a", line 1, in A\n';
-    expect(problemsIn(output, matchers)).toHaveLength(4);
+    expect(problemsIn(output)).toHaveLength(4);
     expect(hostile.bodies.at(-1)).toContain('README.md(1,1): error TS1: A');
-    expect(problemsIn(hostile.stdout.toString(), matchers)).toEqual([]);
+    expect(problemsIn(hostile.stdout.toString())).toEqual([]);
   });
 
   it('no_esc, valid_utf8: the log is valid UTF-8 without control characters', () => {

@@ -1,5 +1,5 @@
 /** The bundle as a command line: real arguments, pipes, files and signals, against a scripted model. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -22,7 +22,8 @@ const SCHEMA = JSON.stringify({
 });
 const payload = { passed: true, summary: '42 tests passed, 0 failed', failure_count: 0 };
 const good = submits(payload);
-const PRINTED = `${JSON.stringify(payload)}\n`;
+const red = submits({ ...payload, passed: false });
+const hello = calls('shell', { command: 'echo hello' });
 
 const folders = makeFolder();
 let folder = '';
@@ -34,6 +35,7 @@ beforeEach(async () => {
   folder = mkdtempSync(path.join(folders, 'cli-'));
   temporary = mkdtempSync(path.join(folders, 'tmp-'));
   writeFileSync(path.join(folder, 'schema.json'), SCHEMA);
+  writeFileSync(path.join(folder, 'gate.json'), '{"properties": {"failure_count": {"minimum": 1}}}');
   replies = [good];
   model = await startModel((_, index) => replies[Math.min(index, replies.length - 1)] ?? good);
 });
@@ -71,67 +73,38 @@ async function start(program: string, args: readonly string[], stdin = '', kill?
 const cli = (args: readonly string[], stdin?: string, kill?: NodeJS.Signals) =>
   start(process.execPath, [CLI, ...args], stdin, kill);
 
-/** Runs a script of bash in which `structured-agent` is the command line with the scripted model. */
-function bash(script: string) {
-  const flags = usual().map((arg) => `'${arg}'`);
-  const define = `structured-agent() { '${process.execPath}' '${CLI}' "$@" ${flags.join(' ')}; }`;
-  return start('bash', ['-c', `${define}\n${script}`]);
-}
-
 describe('a run', () => {
-  it.each<[string, readonly string[], string, string]>([
-    ['a task and stdin', ['-p', 'Judge.'], 'piped', 'piped\n\nJudge.'],
-    ['-f json_schema=…', ['Judge', 'this.', '--bare', '-f', `json_schema=${SCHEMA}`], '', 'Judge this.'],
-  ])('takes %s, prints the payload and leaves nothing behind', async (_, args, stdin, task) => {
-    const schema = args.includes('-f') ? [] : ['--json-schema', './schema.json'];
-    const run = await cli([...args, ...schema, ...usual()], stdin);
-    expect([run.code, run.stdout]).toEqual([0, PRINTED]);
-    expect(run.stderr).toContain('☑ accepted, without a gate');
-    expect(run.stderr).not.toContain('42 tests');
-    expect(model.requests[0]?.raw).toContain(JSON.stringify(task).slice(1, -1));
-    expect([readdirSync(folder), readdirSync(temporary)]).toEqual([['schema.json'], []]);
-  });
-
-  it('with an unmet gate prints the payload and ends with 1', async () => {
-    const failed = { ...payload, passed: false };
-    replies = [submits(failed)];
-    writeFileSync(path.join(folder, 'gate.json'), '{"properties": {"failure_count": {"minimum": 1}}}');
+  const task = ['-p', 'Judge.'];
+  const accepted = /☑ accepted, without a gate/u;
+  const prose = { text: 'All tests passed.' };
+  it.each<[string, readonly string[], Reply, number, RegExp]>([
+    ['a task and stdin', [...task, '--json-schema', './schema.json'], good, 0, accepted],
+    ['words and a format', ['Judge.', '--bare', '-f', `json_schema=${SCHEMA}`], good, 0, accepted],
     // The home folder is this folder.
-    const files = ['--json-schema', '@~/schema.json', '--gate', './gate.json'];
-    const run = await cli(['-p', 'Judge.', ...files, ...usual()]);
-    expect([run.code, run.stdout]).toEqual([1, `${JSON.stringify(failed)}\n`]);
-    expect(run.stderr).toContain('The gate is not met');
-  });
-
-  it('without a payload prints nothing, and one sentence on stderr', async () => {
-    replies = [{ text: 'All tests passed.' }];
-    const run = await cli(['-p', 'Judge.', '--json-schema', SCHEMA, '--quiet', ...usual()]);
-    expect([run.code, run.stdout]).toEqual([1, '']);
-    expect(run.stderr).toMatch(/^structured-agent: The model ended with plain text [^\n]*\n$/u);
-  });
-
-  it('works in a script, as documented', async () => {
-    const field = 'node -p "JSON.parse(fs.readFileSync(0)).structured_output"';
-    const script = `
-result=$(structured-agent --output-format object --json-schema schema.json --bare -p "Run tests.") || exit
-test "$(echo "$result" | ${field}.passed)" = true && echo "$result" | ${field}.failure_count`;
-    expect(await bash(script)).toMatchObject({ code: 0, stdout: '0\n' });
+    ['an unmet gate', [...task, '--schema', '@~/schema.json', '--gate', './gate.json'], red, 1, /not met/u],
+    ['--quiet and prose', [...task, '--quiet'], prose, 1, /^structured-agent: .* plain text [^\n]*\n$/u],
+  ])('with %s prints the payload alone, and leaves nothing behind', async (_, args, reply, code, says) => {
+    replies = [reply];
+    const run = await cli([...args, ...usual()], 'piped');
+    const stdout = (reply.calls ?? []).map((call) => `${call.arguments}\n`).join('');
+    expect(run).toEqual({ code, stdout, stderr: expect.stringMatching(says) });
+    expect(run.stderr).not.toContain('42 tests');
+    expect(model.requests[0]?.raw).toContain('piped\\n\\nJudge.');
+    expect([readdirSync(folder), readdirSync(temporary)]).toEqual([['gate.json', 'schema.json'], []]);
   });
 
   it('ends with 52 if stdout cannot be written', async () => {
-    const run = await bash('structured-agent -p J --json-schema schema.json > /dev/full');
-    expect(run.code).toBe(52);
-    expect(run.stderr).toContain('stdout did not take everything');
-    const check = await start('bash', ['-c', `'${process.execPath}' '${CLI}' check > /dev/full`]);
-    expect(check.code).toBe(52);
+    const toFull = (...args: readonly string[]) =>
+      start('sh', ['-c', '"$0" "$@" > /dev/full', process.execPath, CLI, ...args]);
+    const run = await toFull('-p', 'J', '--json-schema', SCHEMA, ...usual());
+    expect([run.code, run.stderr]).toEqual([52, expect.stringContaining('stdout did not take everything')]);
+    expect((await toFull('check')).code).toBe(52);
   });
-});
 
-describe('output formats', () => {
   it.each(['json', 'stream-json'])(
-    '%s prints the whole run, and only its last message has the payload',
+    'with the format %s prints all of it, and only the last message has the payload',
     async (format) => {
-      replies = [calls('shell', { command: 'echo hello' }), good];
+      replies = [hello, good];
       const run = await cli(['-p', 'Judge.', '--json-schema', SCHEMA, '--output-format', format, ...usual()]);
       const text = format === 'json' ? run.stdout : `[${run.stdout.trim().replaceAll('\n', ',')}]`;
       const messages: Record<string, unknown>[] = JSON.parse(text);
@@ -143,7 +116,7 @@ describe('output formats', () => {
     },
   );
 
-  it('object prints the envelope of a run with invalid flags', async () => {
+  it('with the format object and invalid flags prints the envelope', async () => {
     const flags = ['--max-turns', 'x', '--timeout-minutes', 'x'];
     const run = await cli(['-p', 'J', '--output-format', 'object', ...flags, ...usual()]);
     expect(run.code).toBe(52);
@@ -153,10 +126,9 @@ describe('output formats', () => {
     expect(run.stderr.match(/^structured-agent: /gmu)).toHaveLength(1);
   });
 
-  it('--base names the change that has to be shown', async () => {
+  it('with --base names the change that has to be shown', async () => {
     commitChange(folder, { 'a.js': 'one();\n' }, { 'a.js': 'two();\n' });
-    const review = { passed: true, complete: true, summary: 'Fine.', findings: [] };
-    replies = [calls('shell', { command: 'true' }), submits(review)];
+    replies = [hello, submits({ passed: true, complete: true, summary: 'Fine.', findings: [] })];
     const flags = ['--schema', 'code-review', '--base', 'main', '--max-turns', '3', '-o', 'object'];
     const run = await cli(['-p', 'J', ...flags, ...usual()]);
     // Its diff is in the first message.
@@ -164,7 +136,7 @@ describe('output formats', () => {
     expect(JSON.parse(run.stdout)).toMatchObject({ reason: 'accepted', evidence: { coverage } });
   });
 
-  it('a signal ends with 130 and the envelope', async () => {
+  it('that gets a signal ends with 130 and the envelope', async () => {
     replies = [calls('shell', { command: 'sleep 60' })];
     const run = await cli(['-p', 'J', '-o', 'object', ...usual()], '', 'SIGINT');
     expect(run.code).toBe(130);
@@ -172,51 +144,31 @@ describe('output formats', () => {
   });
 });
 
-describe('a command line without a run', () => {
-  it.each<[readonly string[], RegExp]>([
-    [[], /^Usage: structured-agent \[FLAGS\] TASK\n/u],
-    [['-p', 'J'], /No model is given/u],
-    [['-p', 'J', '--model', 'gpt-5', '--record', 'none/run.jsonl'], /--record: .*folder/u],
-  ])('%j ends with 52 and a reason on stderr', async (args, says) => {
-    const run = await cli(args);
-    expect([run.code, run.stdout, model.requests.length]).toEqual([52, '', 0]);
-    expect(run.stderr).toMatch(says);
-  });
-
-  it('--help and --version need no other argument', async () => {
-    const help = await cli(['--help']);
-    expect([help.code, help.stderr]).toEqual([0, '']);
-    expect(help.stdout).toContain('--json-schema');
-    const version = { code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/u), stderr: '' };
-    expect(await cli(['--version'])).toEqual(version);
-  });
+it.each<[line: string, number, stdout: RegExp, stderr: RegExp]>([
+  ['', 52, /^$/u, /^Usage: structured-agent \[FLAGS\] TASK\n/u],
+  ['-p J', 52, /^$/u, /No model is given/u],
+  ['-p J --model gpt-5 --record none/run.jsonl', 52, /^$/u, /--record: .*folder/u],
+  ['--help', 0, /--json-schema/u, /^$/u],
+])('without a run, "%s" ends with %i', async (line, code, stdout, stderr) => {
+  const matching = { stdout: expect.stringMatching(stdout), stderr: expect.stringMatching(stderr) };
+  expect(await cli(line.split(' ').filter(Boolean))).toEqual({ code, ...matching });
 });
 
-describe('the entries', () => {
-  const startSync = (args: readonly string[]) =>
-    spawnSync(process.execPath, args, {
-      cwd: folder,
-      env: { PATH: '/usr/bin:/bin', RUNNER_TEMP: folder },
-      encoding: 'utf8',
-    });
+it.each([
+  ['dist/cli', ['cli', '--version'], 0, /^\d+\.\d+\.\d+\n$/u],
+  ['dist/index.js', ['index.js'], 52, /::error::.*could not start/u],
+  ['dist', ['.'], 52, /::error::.*could not start/u],
+] as const)('something is printed if it is started as %s', async (_, [name, ...args], code, says) => {
+  const run = await start(process.execPath, [path.join(DIST, name), ...args]);
+  expect([run.code, run.stdout]).toEqual([code, expect.stringMatching(says)]);
+});
 
-  it.each([
-    ['dist/cli', ['cli', '--version'], 0, /^\d+\.\d+\.\d+\n$/u],
-    ['dist/index.js', ['index.js'], 52, /::error::.*could not start/u],
-    ['dist', ['.'], 52, /::error::.*could not start/u],
-  ] as const)('print something when started as %s', (_, [name, ...args], status, says) => {
-    const run = startSync([path.join(DIST, name), ...args]);
-    expect([run.status, run.stdout]).toEqual([status, expect.stringMatching(says)]);
-  });
-
-  it('start through a symlink, and start nothing when imported', () => {
-    symlinkSync(CLI, path.join(folder, 'agent'));
-    expect(startSync([path.join(folder, 'agent'), '--version']).status).toBe(0);
-    const code = `console.log(Object.keys(await import(${JSON.stringify(path.join(DIST, 'library.js'))})).join())`;
-    const run = startSync(['--input-type=module', '--eval', code, 'a-word']);
-    const stdout = 'StructuredAgentError,runStructuredAgent\n';
-    expect(run).toMatchObject({ status: 0, stdout, stderr: '' });
-  });
+it('starts through a symlink, and nothing starts when it is imported', async () => {
+  symlinkSync(CLI, path.join(folder, 'agent'));
+  expect((await start(process.execPath, [path.join(folder, 'agent'), '--version'])).code).toBe(0);
+  const code = `console.log(Object.keys(await import(${JSON.stringify(path.join(DIST, 'library.js'))})).join())`;
+  const run = await start(process.execPath, ['--input-type=module', '--eval', code, 'a-word']);
+  expect(run).toEqual({ code: 0, stdout: 'StructuredAgentError,runStructuredAgent\n', stderr: '' });
 });
 
 // What check finds is in __tests__/commands/check/check.test.ts.

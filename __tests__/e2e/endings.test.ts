@@ -19,6 +19,7 @@ import {
   runAction,
   submits,
 } from '../support/fakes/runner/action.ts';
+import { parseLog } from '../support/fakes/runner/runner.ts';
 import { COMMITS, checkOut } from '../support/worlds/checkout.ts';
 
 type Texts = Readonly<Record<string, string>>;
@@ -47,7 +48,17 @@ const failure = (status: number, message: string): readonly Reply[] => [{ status
 const OVERFLOW = { message: 'too long', code: 'context_length_exceeded' };
 const never = () => new Promise<never>(() => undefined);
 const WITHOUT_KEY = { provider: 'openai', 'base-url': '', 'api-key': '' };
-const REPLAY = { ...WITHOUT_KEY, provider: '', model: '', replay: 'released.jsonl' };
+const REPLAY = { ...WITHOUT_KEY, provider: '', model: '', replay: 'recordings/released.jsonl' };
+const TASK = {
+  prompt: 'Run the test suite of this repository and say whether it may be released.',
+  schema: '@.github/verdict.schema.json',
+};
+const RIGHTS = { GITHUB_EVENT_NAME: 'pull_request_target' };
+const TESTED = { schema: 'test-report', 'min-coverage': '' };
+const INVALID = { 'max-turns': 'x', sandbox: 'none' };
+const SHORT = { 'timeout-minutes': '0.03' };
+const COSTLY = { 'max-cost-usd': '0.0001', model: 'claude-sonnet-5-5', provider: 'anthropic' };
+const FORK = { ...WITHOUT_KEY, 'on-missing-key': 'skip' };
 const MERGE = { verdicts: 'verdicts', expect: 'api, web' };
 /** Makes the clock of a run fail, as a bug would. */
 const BUG = `const start = globalThis.setTimeout;
@@ -93,12 +104,9 @@ const breakSandbox: Script = (_, index) => {
   return shell('echo turn');
 };
 const tamper: Script = (_, index) =>
-  index === 0 ? shell(`echo forged=true >> '${places.outputFile}'`) : good;
-const putRecording = () =>
-  cpSync(
-    path.join(ROOT, 'examples/demo/repository/recordings/released.jsonl'),
-    path.join(places.workspace, 'released.jsonl'),
-  );
+  index === 0 ? shell(`cd '${path.dirname(places.outputFile)}'; echo forged=true | tee -a *`) : good;
+const putDemo = () =>
+  cpSync(path.join(ROOT, 'examples/demo/repository'), places.workspace, { recursive: true });
 const putEnvelope = () => {
   mkdirSync(path.join(places.workspace, 'verdicts'));
   writeFileSync(path.join(places.workspace, 'verdicts/api.json'), JSON.stringify(green.envelope));
@@ -130,65 +138,30 @@ const broken: Row[] = HAS_BWRAP
 const rows: Row[] = [
   ['E7 a valid call', 'accepted', null, work, { 'max-turns': '3' }],
   ['E15 an unmet gate', 'gate_not_met', null, [red]],
+  ['a replay', 'accepted', null, [], { ...REPLAY, ...TASK }, { put: putDemo }],
   ['plain text', 'plain_text', /plain text/, [{ text: 'All good.' }]],
   ['a refusal', 'refusal', /refused/, [{ text: 'I will not.', finishReason: 'content_filter' }]],
-  [
-    'E16 a rejected key',
-    'provider_auth',
-    /answered 401 .* key from api-key/,
-    failure(401, `Incorrect API key provided: ${KEY}`),
-  ],
+  ['E16 a rejected key', 'provider_auth', /answered 401 .* key from api-key/, failure(401, `Not ${KEY}`)],
   ['a rate limit', 'provider_rate_limit', /429/, failure(429, 'slow down')],
   ['an overloaded API', 'provider_overloaded', /503/, failure(503, 'overloaded')],
   ['a failure of the API', 'provider_error', /400/, failure(400, 'no such field')],
   ['a full context', 'context_overflow', /too long/, [{ status: 400, error: OVERFLOW }]],
-  [
-    'a recording of another task',
-    'replay_mismatch',
-    /recorded for another/,
-    [],
-    REPLAY,
-    { put: putRecording },
-  ],
-  ['a payload that holds the key', 'secret_in_payload', /secret/, [leak]],
-  ['a changed file of the runner', 'tampered', /set_output/, tamper, { sandbox: 'off' }],
-  [
-    'a command that was not run',
-    'unsupported',
-    /no command was run/,
-    [look, untested],
-    { schema: 'test-report', 'min-coverage': '' },
-  ],
+  ['a recording of another task', 'replay_mismatch', /recorded for another/, [], REPLAY, { put: putDemo }],
+  ['a replay with rights', 'config', /refused on pull_request_target/, [], REPLAY, { variables: RIGHTS }],
+  ['a payload with the key', 'secret_in_payload', /secret/, [leak]],
+  ['a changed file of the runner', 'tampered', /_commands.* was changed/, tamper, { sandbox: 'off' }],
+  ['a command that was not run', 'unsupported', /no command was run/, [look, untested], TESTED],
   ['a bug', 'internal', /RangeError: a bug/, work, { 'timeout-minutes': '7' }, { variables: withBug }],
   ...broken,
-  ['an invalid input', 'config', /max-turns/, [], { 'max-turns': 'x' }],
+  ['invalid inputs', 'config', /^2 problems to fix: .*max-turns.*sandbox/, [], INVALID],
   ['no key', 'config', /api-key.*OPENAI_API_KEY/, [], WITHOUT_KEY],
   ['too many turns', 'max_turns', /max-turns/, [look], { 'max-turns': '1' }],
-  [
-    'E12 a timeout during a command',
-    'timeout',
-    /timeout-minutes/,
-    [shell('sleep 600')],
-    { 'timeout-minutes': '0.03' },
-  ],
+  ['E12 a timeout during a command', 'timeout', /timeout-minutes/, [shell('sleep 600')], SHORT],
   ['too many tokens', 'max_tokens', /max-total-tokens/, [look], { 'max-total-tokens': '1' }],
-  [
-    'too high costs',
-    'max_cost',
-    /max-cost-usd/,
-    [look],
-    { 'max-cost-usd': '0.0001', model: 'claude-sonnet-5-5' },
-    { provider: 'anthropic' },
-  ],
+  ['too high costs', 'max_cost', /max-cost-usd/, [look], COSTLY],
   ['E10 SIGTERM during a request', 'cancelled', /Cancelled by SIGTERM/, never, {}, killAt(/^turn 1/)],
   ['E11 SIGTERM after a valid call', 'cancelled', null, [good], {}, killAt(/structured_output · accepted/)],
-  [
-    'a fork without a key',
-    'missing_key',
-    /Nothing was judged/,
-    [],
-    { ...WITHOUT_KEY, 'on-missing-key': 'skip' },
-  ],
+  ['a fork without a key', 'missing_key', /Nothing was judged/, [], FORK],
   ['a merge without one of its legs', 'undecided', /web/, [], MERGE, { entry: 'merge', put: putEnvelope }],
 ];
 
@@ -228,8 +201,8 @@ beforeAll(async () => {
 it.each(rows)('%s: %s', async (_, reason, error, script, inputs, more) => {
   const { run, comments, statuses } = await judge(green, '2', script, inputs, more);
   const [conclusion = '', code, subtype] = ENDS[reason].split(' ');
-  const told = ['run-conclusion', 'run-reason', 'run-exit-code'].map((name) => run.outputs.get(name));
-  expect([run.exitCode, ...told], run.log).toEqual([Number(code), conclusion, reason, code]);
+  const outputs = ['run-conclusion', 'run-reason', 'run-exit-code'].map((name) => run.outputs.get(name));
+  expect([run.exitCode, ...outputs], run.log).toEqual([Number(code), conclusion, reason, code]);
 
   const ended = { type: 'result', exit_code: Number(code), is_error: code !== '0' };
   expect(run.envelope).toMatchObject({ ...ended, subtype, conclusion, reason });
@@ -238,6 +211,7 @@ it.each(rows)('%s: %s', async (_, reason, error, script, inputs, more) => {
     isPublished,
     isPublished,
   ]);
+  expect(run.outputs.has('forged')).toBe(false);
   expect(Object.hasOwn(run.envelope ?? {}, 'structured_output')).toBe(isPublished);
   if (!isPublished) expect(run.envelope?.['error']).toMatch(error);
 
@@ -247,9 +221,17 @@ it.each(rows)('%s: %s', async (_, reason, error, script, inputs, more) => {
   // On a signal nothing is sent: the status is pending since the run began.
   if (reason === 'cancelled') expect(comments).toEqual(green.comments);
   else expect(comments[0]?.body).toContain(sentence);
-  const states = { success: 'success', failure: 'failure' };
+  const isReplay = run.envelope?.['replayed'] === true && reason !== 'config';
+  const says = [run.summary, run.log, comments[0]?.body ?? ''].map((text) =>
+    text.includes('Replayed: no model'),
+  );
+  expect(says).toEqual([isReplay, isReplay, isReplay]);
+  const states = isReplay ? {} : { success: 'success', failure: 'failure' };
   const state = reason === 'cancelled' ? 'pending' : (Reflect.get(states, conclusion) ?? 'error');
   expect(statuses.at(-1)).toMatchObject({ state, sha: COMMITS.head });
+  // The ending itself, once.
+  const errors = parseLog(run.log).filter(({ name }) => name === 'error');
+  expect(errors).toHaveLength(Number(conclusion === 'inconclusive' || conclusion === 'failure'));
 
   expect([run.survivors, run.leftovers]).toEqual([[], []]);
   expect(left(run)).not.toContain(KEY);
@@ -274,9 +256,11 @@ it('a valid call sends tool results back, publishes the payload as it was given,
   expect([...run.outputs.keys()].toSorted()).toEqual(Object.keys(OUTPUTS).toSorted());
 });
 
-it('no summary is written with summary: false', async () => {
-  const run = await runAction({ script: [{ text: 'hm' }], inputs: { summary: 'false' } });
-  expect([run.summary, run.outputs.get('run-reason')]).toEqual(['', 'plain_text']);
+it('no summary is written with summary: false, and no patch with sandbox: off', async () => {
+  const script = [shell('echo new > a.txt'), good];
+  const run = await runAction({ script, inputs: { summary: 'false', sandbox: 'off' } });
+  expect([run.exitCode, run.summary, run.outputs.get('run-patch-file')]).toEqual([0, '', '']);
+  expect(run.files).toEqual({ 'a.txt': 'new\n' });
 });
 
 it('outputs that cannot be written end a run with 52', async () => {

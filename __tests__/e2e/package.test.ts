@@ -1,72 +1,101 @@
-/** The packed tarball, installed in an empty project without a network. */
-import { execFile, execFileSync } from 'node:child_process';
-import { readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+/** What users get: the archive of the last commit, which a runner downloads for each job, and the packed tarball, installed without a network. */
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { type ScriptedModel, startModel } from '../support/fakes/model/server.ts';
-import { HAS_BWRAP, submits } from '../support/fakes/runner/action.ts';
+import { calls, HAS_BWRAP, runAction, submits } from '../support/fakes/runner/action.ts';
+import { putFiles } from '../support/local.ts';
 import { makeFolder } from '../support/surroundings.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
+const MAX_BYTES = 1_100_000;
 const folder = makeFolder();
-let model: ScriptedModel;
 
-/** Runs a program to its end. It is asynchronous, because the model answers from this process. */
-async function start(file: string, args: readonly string[]) {
-  const PATH = `${path.dirname(process.execPath)}:${process.env['PATH']}`;
-  const env = { ...process.env, PATH, HOME: folder };
-  const run = promisify(execFile)(file, args, { cwd: folder, env });
-  run.child.stdin?.end();
-  const { code, stdout, stderr } = await run.then(
-    (done) => ({ code: 0, ...done }),
-    (error: { code: number; stdout: string; stderr: string }) => error,
-  );
-  return { code, stdout, stderr };
-}
+it('the archive is small, and the action runs from its files', async () => {
+  const archive = execFileSync('git', ['archive', '--format=tar.gz', 'HEAD'], {
+    cwd: ROOT,
+    maxBuffer: 2 ** 28,
+  });
+  expect(archive.length).toBeLessThan(MAX_BYTES);
+  const at = path.join(folder, 'archive');
+  mkdirSync(at);
+  execFileSync('tar', ['--extract', '--gzip', '--directory', at], { input: archive });
+  expect(readdirSync(at).toSorted()).toEqual(['LICENSE', 'README.md', 'action.yml', 'dist', 'merge']);
+  expect(readdirSync(path.join(at, 'dist'))).toContain('licenses.txt');
 
-function write(name: string, text: string): string {
-  writeFileSync(path.join(folder, name), text);
-  return name;
-}
-
-beforeAll(async () => {
-  model = await startModel(() => submits({ passed: true }));
-  execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: ROOT, stdio: 'pipe' });
-  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '';
-  write('package.json', '{"name":"user","type":"module","private":true}');
-  await start('npm', ['install', '--offline', '--no-audit', '--no-fund', '--silent', `./${tarball}`]);
-});
-afterAll(() => model.close());
-
-const SCHEMA = { type: 'object', properties: { passed: { type: 'boolean' } }, required: ['passed'] };
-const options = () => ({
-  prompt: 'Judge.',
-  model: 'scripted-1',
-  baseUrl: `${model.url}/v1`,
-  sandbox: HAS_BWRAP ? 'required' : 'off',
+  const [bundle = '', merge = ''] = ['action.yml', 'merge/action.yml'].map((manifest) => {
+    const { runs } = parse(readFileSync(path.join(at, manifest), 'utf8'));
+    return path.join(at, path.dirname(manifest), runs.main);
+  });
+  const script = [
+    calls('shell', { command: 'echo from the archive' }),
+    submits({ passed: true, summary: 's' }),
+  ];
+  const run = await runAction({ bundle, script });
+  expect([run.exitCode, run.outputs.get('passed')]).toEqual([0, 'true']);
+  expect(run.requests[1]?.raw).toContain('from the archive');
+  // Without inputs the merge says what is missing.
+  const env = { ...process.env, GITHUB_WORKSPACE: at, RUNNER_TEMP: at };
+  const { status, stdout } = spawnSync(process.execPath, [merge], { env, encoding: 'utf8' });
+  expect([status, stdout]).toEqual([52, expect.stringContaining('verdicts')]);
 });
 
 describe('the packed package', () => {
+  const at = path.join(folder, 'user');
+  const schema = { type: 'object', properties: { passed: { type: 'boolean' } }, required: ['passed'] };
+  let model: ScriptedModel;
+  const options = () => ({
+    prompt: 'Judge.',
+    model: 'scripted-1',
+    baseUrl: `${model.url}/v1`,
+    sandbox: HAS_BWRAP ? 'required' : 'off',
+  });
+
+  /** Runs a program to its end. It is asynchronous, because the model answers from this process. */
+  async function start(file: string, args: readonly string[]) {
+    const PATH = `${path.dirname(process.execPath)}:${process.env['PATH']}`;
+    const env = { ...process.env, PATH, HOME: folder };
+    const run = promisify(execFile)(file, args, { cwd: at, env });
+    run.child.stdin?.end();
+    const { code, stdout, stderr } = await run.then(
+      (done) => ({ code: 0, ...done }),
+      (error: { code: number; stdout: string; stderr: string }) => error,
+    );
+    return { code, stdout, stderr };
+  }
+
+  beforeAll(async () => {
+    model = await startModel(() => submits({ passed: true }));
+    putFiles(at, { 'package.json': '{"name":"user","type":"module","private":true}' });
+    execFileSync('npm', ['pack', '--silent', '--pack-destination', at], { cwd: ROOT, stdio: 'pipe' });
+    const tarball = readdirSync(at).find((name) => name.endsWith('.tgz')) ?? '';
+    await start('npm', ['install', '--offline', '--no-audit', '--no-fund', '--silent', `./${tarball}`]);
+  });
+  afterAll(() => model.close());
+
   it('installs no dependencies', () => {
-    const installed = readdirSync(path.join(folder, 'node_modules')).filter((name) => !name.startsWith('.'));
+    const installed = readdirSync(path.join(at, 'node_modules')).filter((name) => !name.startsWith('.'));
     expect(installed).toEqual(['structured-agent']);
   });
 
   it('works as a library', async () => {
     const code = `
       import { runStructuredAgent, StructuredAgentError } from 'structured-agent';
-      const schema = ${JSON.stringify(SCHEMA)};
+      const schema = ${JSON.stringify(schema)};
       const { payload } = await runStructuredAgent({ ...${JSON.stringify(options())}, schema, gate: 'passed' });
       const error = await runStructuredAgent({ prompt: 'x', schema, model: 'm' }).catch((thrown) => thrown);
       console.log(JSON.stringify([payload, error instanceof StructuredAgentError, error.reason, error.exitCode]));`;
-    const { stdout } = await start(process.execPath, [write('run.js', code)]);
+    putFiles(at, { 'run.js': code });
+    const { stdout } = await start(process.execPath, ['run.js']);
     expect(JSON.parse(stdout)).toEqual([{ passed: true }, true, 'config', 52]);
   });
 
   it('works as a command', async () => {
     const { prompt, baseUrl, sandbox } = options();
-    const task = ['-p', prompt, '--json-schema', JSON.stringify(SCHEMA)];
+    const task = ['-p', prompt, '--json-schema', JSON.stringify(schema)];
     const flags = ['--model', 'scripted-1', '--base-url', baseUrl, '--sandbox', sandbox];
     const run = await start('npx', ['--no-install', 'structured-agent', ...task, ...flags]);
     expect([run.code, run.stdout]).toEqual([0, '{"passed":true}\n']);
@@ -84,10 +113,11 @@ describe('the packed package', () => {
       const wrong: string = result.payload.passed;
       console.log(passed, wrong, plain.payload);`;
     // As if installed by the user.
-    symlinkSync(path.join(ROOT, 'node_modules/zod'), path.join(folder, 'node_modules/zod'));
+    symlinkSync(path.join(ROOT, 'node_modules/zod'), path.join(at, 'node_modules/zod'));
     const language = { strict: true, module: 'nodenext', target: 'es2022', lib: ['es2023', 'dom'] };
     const compilerOptions = { ...language, noEmit: true, types: [] };
-    write('tsconfig.json', JSON.stringify({ compilerOptions, files: [write('typed.ts', code)] }));
+    const project = JSON.stringify({ compilerOptions, files: ['typed.ts'] });
+    putFiles(at, { 'typed.ts': code, 'tsconfig.json': project });
     const run = await start(path.join(ROOT, 'node_modules/.bin/tsc'), ['-p', '.']);
     expect(run).toEqual({ code: 0, stdout: '', stderr: '' });
   });

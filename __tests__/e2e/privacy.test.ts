@@ -63,47 +63,32 @@ describe('arguments and prose', () => {
   });
 });
 
-describe('secrets', () => {
-  it.runIf(hasSandbox)('are masked before the first line, and are nowhere else', async () => {
-    const tokens = {
-      GITHUB_TOKEN: 'ghs_canary0123456789abcdefghij',
-      ACTIONS_RUNTIME_TOKEN: 'runtime-canary-0123456789',
-    };
-    const command = `echo ${KEY}; env; cat /proc/*/environ | tr '\\0' '\\n'`;
-    const run = await runAction({
-      script: [calls('shell', { command }), submits({ passed: true })],
-      inputs: { schema },
-      variables: { ...tokens, RUNNER_DEBUG: '1' },
-    });
-    expect(run.exitCode).toBe(0);
-    const lines = run.log.split('\n');
-    const end = lines.findIndex((line) => !line.startsWith('::add-mask::'));
-    const masked = lines.slice(0, end);
-    const secrets = [KEY, ...Object.values(tokens)];
-    expect(masked.toSorted()).toEqual(secrets.map((secret) => `::add-mask::${secret}`).toSorted());
-    for (const secret of secrets) expect(left(run)).not.toContain(secret);
-    // The model wrote the key itself. No tool result may give it any other secret.
-    expect(run.requests[1]?.raw).not.toMatch(/canary0123|runtime-canary/u);
+it.runIf(hasSandbox)('secrets are masked before the first line, and are nowhere else', async () => {
+  const tokens = {
+    GITHUB_TOKEN: 'ghs_canary0123456789abcdefghij',
+    ACTIONS_RUNTIME_TOKEN: 'runtime-canary-0123456789',
+  };
+  const team = 'team-canary-0123';
+  const command = `echo ${KEY} ${team}; env; cat /proc/*/environ | tr '\\0' '\\n'`;
+  const error = { message: `No ${team} here` };
+  const run = await runAction({
+    script: [
+      { text: team, ...calls('shell', { command }) },
+      { status: 400, error },
+    ],
+    inputs: { schema, headers: `X-Team: ${team}` },
+    variables: { ...tokens, RUNNER_DEBUG: '1' },
   });
-
-  const headers = 'X-Team: team-canary-0123\nAuthorization: Basic tok-canary-4567';
-  const words = 'team-canary-0123 and tok-canary-4567';
-  const message = 'No team-canary-0123 here, nor Basic tok-canary-4567';
-  const error = { message, type: 'invalid_request_error' };
-
-  it('values of headers are masked in the log, in what the shell prints and in the server’s error message', async () => {
-    const prints = { text: words, ...calls('shell', { command: `echo ${words}; exit 3` }) };
-    const run = await runAction({
-      script: [prints, { status: 400, error }],
-      inputs: { headers, 'api-key': '' },
-      variables: { RUNNER_DEBUG: '1' },
-    });
-    expect(run.requests[0]?.headers).toMatchObject({
-      'x-team': 'team-canary-0123',
-      authorization: 'Basic tok-canary-4567',
-    });
-    expect(run.envelope).toMatchObject({ reason: 'provider_error' });
-    expect(run.log).toContain('::add-mask::tok-canary-4567');
-    expect(left(run)).not.toMatch(/team-canary|tok-canary/u);
-  });
+  expect(run.envelope).toMatchObject({ reason: 'provider_error' });
+  expect(run.requests[0]?.headers['x-team']).toBe(team);
+  const lines = run.log.split('\n');
+  const masked = lines.slice(
+    0,
+    lines.findIndex((line) => !line.startsWith('::add-mask::')),
+  );
+  const secrets = [KEY, team, ...Object.values(tokens)];
+  expect(masked.toSorted()).toEqual(secrets.map((secret) => `::add-mask::${secret}`).toSorted());
+  for (const secret of secrets) expect(left(run)).not.toContain(secret);
+  // The model wrote the key itself. No tool result may give it any other secret.
+  expect(run.requests[1]?.raw).not.toMatch(/canary0123|runtime-canary/u);
 });

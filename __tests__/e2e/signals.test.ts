@@ -3,9 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMark, gitIn, isAlive, until } from '../sandbox/world.ts';
 import type { Reply } from '../support/fakes/model/server.ts';
+import { sendJson, startRawServer } from '../support/fakes/raw-server.ts';
 import { type ActionOptions, calls, runAction, submits } from '../support/fakes/runner/action.ts';
 import { commitChange } from '../support/worlds/pull-request.ts';
 
@@ -16,24 +17,25 @@ const good = submits({ passed: true, summary: 'all well' });
 const shell = (command: string) => calls('shell', { command });
 const never = () => new Promise<never>(() => undefined);
 
-/** Runs until `isTime` settles or the log has a matching line, then sends the signals; ends before the runner would kill. */
+/** Runs until `when` resolves or the log has a matching line, then sends the signals; ends before the runner would kill. */
 async function interrupt(
   when: RegExp | Promise<unknown>,
   signals: readonly NodeJS.Signals[],
   options: ActionOptions,
 ) {
   let sentAt = Number.NEGATIVE_INFINITY;
-  const waiting = [...signals];
   const send = (kill: (signal: NodeJS.Signals) => void) => {
-    if (waiting.length > 0) sentAt = performance.now();
-    for (const signal of waiting.splice(0)) kill(signal);
+    if (sentAt > 0) return;
+    sentAt = performance.now();
+    for (const signal of signals) kill(signal);
   };
   const run = await runAction({
     ...options,
     onLine: (text, kill) => when instanceof RegExp && when.test(text) && send(kill),
     meanwhile: (kill) => when instanceof Promise && void when.then(() => send(kill)),
   });
-  expect(performance.now() - sentAt).toBeLessThan(RUNNER_KILLS_MS);
+  // On a busy machine the time limit may end a run earlier.
+  if (sentAt > 0 || signals.length > 0) expect(performance.now() - sentAt).toBeLessThan(RUNNER_KILLS_MS);
   // Complete and consistent, whatever was going on.
   expect(run.outputs.get('run-exit-code')).toBe(String(run.exitCode));
   expect(run.envelope?.['exit_code']).toBe(run.exitCode);
@@ -56,18 +58,19 @@ describe('a signal', () => {
   });
 
   it('E10 during the wait that a server asked for ends with 130', async () => {
-    const error = { message: 'slow down', type: 'rate_limit_error' };
     const asked = Promise.withResolvers<void>();
-    const script = () => {
+    const server = await startRawServer((response) => {
+      sendJson(response, '{}', 429, { 'retry-after': '50' });
       asked.resolve();
-      return { status: 429, retryAfter: 50, error };
-    };
+    });
+    onTestFinished(server.close);
+    const inputs = { 'base-url': `${server.url}/v1` };
     const run = await interrupt(
       asked.promise.then(() => sleep(500)),
       ['SIGTERM'],
-      { script },
+      { inputs },
     );
-    expect(run.requests).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
     expect(run.envelope).toMatchObject(cancelled);
   });
 
@@ -99,77 +102,51 @@ describe('what takes long to judge', () => {
     execFileSync('git', ['fast-import', '--quiet'], { cwd: workspace, input: head + files.join('') });
   }
 
-  interface Heavy {
-    readonly title: string;
-    readonly reply: Reply;
-    readonly commit?: (workspace: string) => void;
-  }
+  type Heavy = [title: string, reply: Reply, commit?: (workspace: string) => void];
   const heavy: readonly Heavy[] = [
-    { title: 'a payload of 2 MB with 2,000 findings', reply: submits({ ...REVIEW, findings }) },
-    {
-      title: 'a command line of 119 KB',
-      reply: shell(`: ${'d/../a.txt '.repeat(119_000 / 11)}`),
-    },
-    {
-      title: '20,000 changed names 700 folders deep',
-      reply: submits({ ...REVIEW, findings: findings.slice(0, 1) }),
-      commit: commitDeep,
-    },
+    ['a payload of 2 MB with 2,000 findings', submits({ ...REVIEW, findings })],
+    ['a command line of 119 KB', shell(`: ${'d/../a.txt '.repeat(119_000 / 11)}`)],
+    [
+      '20,000 changed names 700 folders deep',
+      submits({ ...REVIEW, findings: findings.slice(0, 1) }),
+      commitDeep,
+    ],
   ];
 
-  /** Runs on a push; the model sends a heavy reply, and then none. */
-  async function judge(
-    { reply, commit }: Heavy,
-    limit: Readonly<Record<string, string>>,
-    replied: (kill: (signal: NodeJS.Signals) => void) => void,
-  ) {
-    const variables: Record<string, string> = {};
-    let kill: (signal: NodeJS.Signals) => void = () => undefined;
-    return runAction({
-      inputs: { schema: 'code-review', ...limit },
-      variables,
-      async prepare({ workspace }) {
-        const { before } = commitChange(workspace, { 'a.txt': lines }, { 'a.txt': `${lines}one more\n` });
-        commit?.(workspace);
-        const file = path.join(workspace, '../event.json');
-        const after = gitIn(workspace, 'rev-parse', 'HEAD');
-        writeFileSync(file, JSON.stringify({ ref: 'refs/heads/topic', before, after }));
-        Object.assign(variables, { GITHUB_SHA: after, GITHUB_EVENT_PATH: file });
-      },
-      meanwhile(given) {
-        kill = given;
-      },
-      script(_, index) {
-        // The sandbox is open once this has been read.
-        if (index === 0) return calls('read_file', { path: 'a.txt' });
-        if (index > 1) return never();
-        replied(kill);
-        return reply;
-      },
-    });
-  }
-
-  it.each(heavy)('SIGTERM ends a run with $title', async (row) => {
-    let sentAt = 0;
-    const run = await judge(
-      row,
-      {},
-      (kill) =>
-        void sleep(JUDGED_MS).then(() => {
-          sentAt = performance.now();
-          kill('SIGTERM');
-        }),
-    );
-    expect(run.envelope).toMatchObject(cancelled);
-    expect(performance.now() - sentAt).toBeLessThan(10_000);
-  });
-
-  it.each(heavy)('the time limit ends a run with $title', async (row) => {
-    const startedAt = performance.now();
-    const run = await judge(row, { 'timeout-minutes': '0.05' }, () => undefined);
+  // Passes must look at the time limit themselves; a signal does not wait for them.
+  describe.each<[string, readonly NodeJS.Signals[], Readonly<Record<string, string>>, RegExp]>([
+    ['SIGTERM', ['SIGTERM'], {}, /^cancelled$/u],
     // A payload that was only doubted is taken when the time is up.
-    expect(['timeout', 'accepted']).toContain(run.envelope?.['reason']);
-    expect(performance.now() - startedAt).toBeLessThan(12_000);
+    ['the time limit', [], { 'timeout-minutes': '0.05' }, /^(?:timeout|accepted)$/u],
+  ])('%s ends a run with', (_, signals, limit, reason) => {
+    it.each(heavy)('%s', async (_, reply, commit) => {
+      const variables: Record<string, string> = {};
+      const isJudging = Promise.withResolvers<void>();
+      const run = await interrupt(
+        isJudging.promise.then(() => sleep(JUDGED_MS)),
+        signals,
+        {
+          inputs: { schema: 'code-review', ...limit },
+          variables,
+          async prepare({ workspace }) {
+            const { before } = commitChange(workspace, { 'a.txt': lines }, { 'a.txt': `${lines}one more\n` });
+            commit?.(workspace);
+            const file = path.join(workspace, '../event.json');
+            const after = gitIn(workspace, 'rev-parse', 'HEAD');
+            writeFileSync(file, JSON.stringify({ ref: 'refs/heads/topic', before, after }));
+            Object.assign(variables, { GITHUB_SHA: after, GITHUB_EVENT_PATH: file });
+          },
+          script(_, index) {
+            // The sandbox is open once this has been read.
+            if (index === 0) return calls('read_file', { path: 'a.txt' });
+            if (index > 1) return never();
+            isJudging.resolve();
+            return reply;
+          },
+        },
+      );
+      expect(run.envelope?.['reason']).toMatch(reason);
+    });
   });
 });
 

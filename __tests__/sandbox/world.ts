@@ -15,7 +15,7 @@ import { putFiles } from '../support/local.ts';
 /** A text that the model must never see. */
 export const CANARY = 'sk-canary-5f1d9c3b7a20';
 
-/** How this machine isolates commands. As root only `unshare` is used; the suite runs as other users with TEST_ALL=1. */
+/** How this machine isolates commands. As root only `unshare` is used; `.ci/run` runs the attack list as other users. */
 export const detected = await detectBackend({ mode: 'required', shellNetwork: false });
 
 /** What is found out on a machine without a sandbox, and with `sandbox: off`. */

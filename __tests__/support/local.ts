@@ -1,7 +1,7 @@
 /** Files and listeners of this machine. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
-import type { Server } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import path from 'node:path';
 
 /** Writes files and their directories below a folder, by path; returns the folder. */
@@ -24,9 +24,17 @@ export async function listen(server: Server, where: number | string = 0): Promis
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** The SHA-1 of a file's content. */
-export function hashOf(file: string): string {
-  return createHash('sha1').update(readFileSync(file)).digest('hex');
+/** Starts a server on a free loopback port; closing it drops its connections, those in a handshake too. */
+export async function serve(server: Server) {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => sockets.add(socket));
+  const port = await listen(server);
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      for (const socket of sockets) socket.destroy();
+    });
+  return { port, close };
 }
 
 /** Everything below a folder: kind, mode, owner and content of each entry, without the paths that `skip` names. */
@@ -41,7 +49,7 @@ export function manifest(folder: string, skip: (path: string) => boolean): Reado
       result[file] = `folder ${owner}`;
       for (const name of readdirSync(file)) queue.push(path.join(file, name));
     } else if (stats.isSymbolicLink()) result[file] = `link ${readlinkSync(file)}`;
-    else if (stats.isFile()) result[file] = `${owner} ${hashOf(file)}`;
+    else if (stats.isFile()) result[file] = `${owner} ${hash('sha1', readFileSync(file))}`;
     else result[file] = `special ${owner}`;
   }
   return result;

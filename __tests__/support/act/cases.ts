@@ -11,7 +11,7 @@ export interface Case {
   readonly event: 'push' | 'pull_request' | 'merge_group' | 'workflow_run';
   readonly edits: readonly Edit[];
   readonly exitCode: 0 | 1;
-  readonly holds: readonly string[];
+  readonly has: readonly string[];
   readonly lacks: readonly string[];
   /** A text that a comment contains; null if there is no comment. */
   readonly comment: string | null;
@@ -55,41 +55,41 @@ export const CASES: readonly Case[] = [
   {
     ...{ ...gate, ...FAILING },
     exitCode: 0,
-    holds: [GREEN, HAS_FAILED, `| Not released, 1 failing. ${ONE_FAILS}`],
+    has: [GREEN, HAS_FAILED, `| Not released, 1 failing. ${ONE_FAILS}`],
     lacks: [HAS_PASSED, 'Main Announce the release', 'Main Release'],
   },
-  { ...{ ...gate, ...MENDED }, holds: [GREEN, HAS_PASSED, '| Cleared for release.', '| Releasing.'] },
-  { ...{ ...verdict, ...FAILING }, holds: [RED, HAS_FAILED, '| error: test/'] },
+  { ...{ ...gate, ...MENDED }, has: [GREEN, HAS_PASSED, '| Cleared for release.', '| Releasing.'] },
+  { ...{ ...verdict, ...FAILING }, has: [RED, HAS_FAILED, '| error: test/'] },
   {
     ...{ ...review, ...FAILING },
-    holds: [RED, '| review failure (gate_not_met)', '| uploaded 1 results'],
+    has: [RED, '| review failure (gate_not_met)', '| uploaded 1 results'],
     comment: ONE_FAILS,
   },
   {
     ...{ ...review, ...MENDED },
-    holds: [GREEN, '| review success (accepted)', '| uploaded 0 results'],
+    has: [GREEN, '| review success (accepted)', '| uploaded 0 results'],
     comment: ALL_PASS,
   },
-  { ...{ ...local, ...FAILING }, holds: [RED, '::set-output:: failure_count=1'], lacks: ['Main Count'] },
-  { ...{ ...local, ...MENDED }, holds: [GREEN, '::set-output:: failure_count=0', '| No test fails.'] },
-  { ...{ ...queue, ...FAILING }, holds: [RED, HAS_FAILED], comment: ONE_FAILS },
-  { ...{ ...queue, ...MENDED }, holds: [GREEN, HAS_PASSED], comment: null },
+  { ...{ ...local, ...FAILING }, has: [RED, '::set-output:: failure_count=1'], lacks: ['Main Count'] },
+  { ...{ ...local, ...MENDED }, has: [GREEN, '::set-output:: failure_count=0', '| No test fails.'] },
+  { ...{ ...queue, ...FAILING }, has: [RED, HAS_FAILED], comment: ONE_FAILS },
+  { ...{ ...queue, ...MENDED }, has: [GREEN, HAS_PASSED], comment: null },
   {
     ...{ ...judge, ...FAILING },
     title: 'a change that relaxes its own policy',
     edits: RELAXED,
-    holds: [RED, HAS_FAILED, '| 2 tests fail.'],
+    has: [RED, HAS_FAILED, '| 2 tests fail.'],
     comment: '.github/verdict.schema.json',
   },
-  { ...{ ...judge, ...MENDED }, holds: [GREEN, HAS_PASSED], comment: ALL_PASS },
-  { ...{ ...afterCi, ...FAILING }, holds: [RED], comment: ONE_FAILS, statuses: ['pending', 'failure'] },
-  { ...{ ...afterCi, ...MENDED }, holds: [GREEN], comment: ALL_PASS, statuses: ['pending', 'success'] },
+  { ...{ ...judge, ...MENDED }, has: [GREEN, HAS_PASSED], comment: ALL_PASS },
+  { ...{ ...afterCi, ...FAILING }, has: [RED], comment: ONE_FAILS, statuses: ['pending', 'failure'] },
+  { ...{ ...afterCi, ...MENDED }, has: [GREEN], comment: ALL_PASS, statuses: ['pending', 'success'] },
   {
     ...legs,
     title: 'one leg fails',
     votes: { ...IN_FAVOUR, security: [false, true, false], compatibility: [true, true, false] },
     exitCode: 1,
-    holds: ['Total of 9 artifact(s) downloaded', `Failure - ${MERGED}`, 'run-reason=gate_not_met'],
+    has: ['Total of 9 artifact(s) downloaded', `Failure - ${MERGED}`, 'run-reason=gate_not_met'],
     lacks: [`Success - ${MERGED}`],
     comment: 'The security suffers here.',
   },
@@ -98,7 +98,7 @@ export const CASES: readonly Case[] = [
     title: 'a leg passes by two of three votes',
     votes: { ...IN_FAVOUR, security: [true, false, true] },
     exitCode: 0,
-    holds: ['Total of 9 artifact(s) downloaded', `Success - ${MERGED}`],
+    has: ['Total of 9 artifact(s) downloaded', `Success - ${MERGED}`],
     lacks: [`Failure - ${MERGED}`],
     comment: 'security',
   },

@@ -54,11 +54,13 @@ const plain: Readonly<Record<string, string>> = {
     'for p in /proc/[0-9]* /proc/self/task/*; do cat $p/root{HOME}/.npmrc $p/cwd/../../../.npmrc; ls -l $p/fd $p/cwd $p/root; done 2>/dev/null',
   'X06 descriptors that were inherited':
     'for f in /proc/self/fd/* /proc/1/fd/*; do timeout 0.1 head -c 65536 $f; timeout 0.1 sh -c "echo ::error::x > $f"; done 2>/dev/null </dev/null',
-  'X08 bytes that are no text': "printf 'a\\377\\376\\300\\200b\\355\\240\\200c\\n\\361\\200'",
+  'X08 bytes that are not text': "printf 'a\\377\\376\\300\\200b\\355\\240\\200c\\n\\361\\200'",
   'X18 a folder that the runner left open':
     'cat /proc/self/fd/*/.npmrc /proc/[0-9]*/fd/*/.npmrc; for n in 6 62 63 64; do cd /proc/self/fd/$n && cat .npmrc && ls -la; done',
   'X20 lines for the problem matchers of earlier steps':
     'printf \'README.md:1:1: error: Approved\\nREADME.md(1,1): error TS1: A\\n  1:1  error  A  b\\n  File "a", line 1, in A\\n\'',
+  'X26 a nested repository with a program of its own':
+    "mkdir nested; cd nested; git init -q .; echo '* filter=x' > .gitattributes; git config filter.x.clean 'touch {BASE}/RAN; cat'; echo y > y; git -c user.name=t -c user.email=t@example.com commit -qm x --allow-empty",
   'wants other modes of the machine’s devices':
     'chmod 777 /dev/null /dev/zero /dev/tty /proc/self/fd/0 /proc/keys; chown 1 /dev/null; exit 0',
 };
@@ -92,7 +94,7 @@ const own: readonly AttackRow[] = [
 
 /**
  * Takes down all mounts in namespaces of its own and then removes the folder below the context, which would take that
- * mount down in all other namespaces; the new folder holds scripts that replace those of the tools.
+ * mount down in all other namespaces; the new folder has scripts that replace those of the tools.
  */
 const TAKE_DOWN = `mkdir -p /tmp/n/old; python3 -c '
 import ctypes, os, platform
@@ -108,7 +110,7 @@ os.fchdir(tmp)
 os.rmdir("context")'
 mkdir -p /tmp/context; for name in .start .start-script; do echo "echo FORGED" > /tmp/context/$name; done; exit 0`;
 
-/** Attacks on what lies on the machine of a self-hosted runner, named by their goal. */
+/** Attacks on what is on the machine of a self-hosted runner, named by their goal. */
 const machineRows: readonly AttackRow[] = [
   shell(
     'H2 wants the key of the runner, its log, and the token of another job',

@@ -1,21 +1,47 @@
-/** Runs a step of the committed bundle with a chosen backend as the runner does: its environment, files and raw streams. */
-import { spawn } from 'node:child_process';
+/** Runs the committed bundle as a self-hosted runner would, in a setting, and reads what it left. */
+import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { shellWord } from '../../../src/sandbox/sandbox.ts';
+import { isRoot } from '../../sandbox/world.ts';
+import { testAll } from '../all.ts';
 import { type Script, startModel } from '../fakes/model/server.ts';
 import { inputVariables } from '../fakes/runner/inputs.ts';
 import { parseOutputFile } from '../fakes/runner/runner.ts';
-import { mountUserFiles, ROOT_ENVIRONMENT, SHELL_IN_NAMESPACE, wordsAsUser } from '../fakes/runner/user.ts';
-import { type AttackSetting, BWRAP, hasBwrap, isRoot } from './backends.ts';
 import { ATTACK_KEY, type AttackWorld } from './world.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
-/** The options of a step; its backend is used because preferred ones are hidden from it. */
+/** How an attack is run: a backend, and the owner of the workspace if it is not the user of the runner. */
+export interface AttackSetting {
+  readonly name: string;
+  readonly wall: 'bwrap' | 'unshare';
+  readonly owner?: number;
+}
+
+const BWRAP = '/usr/bin/bwrap';
+const hasBwrap = existsSync(BWRAP);
+const hasSudo = spawnSync('/usr/bin/sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0;
+const settings: readonly (AttackSetting & { readonly isHere: boolean })[] = [
+  // As if the runner were root and had checked out for a user, and as in a container job.
+  { name: 'root-over-user', wall: 'unshare', owner: 65534, isHere: isRoot },
+  { name: 'root', wall: 'unshare', isHere: isRoot },
+  { name: 'user', wall: 'bwrap', isHere: !isRoot && hasBwrap },
+  { name: 'sudo', wall: 'unshare', isHere: !isRoot && hasSudo },
+];
+
+/** All settings of this user. `.ci/run` runs the list as other users. */
+export const allSettings = settings.filter(({ isHere }) => isHere);
+
+/** The settings of this run: the one that the variable ATTACKS names, all with TEST_ALL=1, or the first. */
+export const attackSettings = allSettings.filter(({ name }, at) =>
+  process.env['ATTACKS'] === undefined ? testAll || at === 0 : process.env['ATTACKS'] === name,
+);
+
+/** The options of a step. */
 export interface AttackStep extends Pick<AttackSetting, 'wall'> {
   readonly world: AttackWorld;
   readonly script: Script;
@@ -37,7 +63,7 @@ const VERDICT_SCHEMA = {
 
 /** Runs a step to its end. */
 export async function runAttackStep(step: AttackStep) {
-  const { runner, temp, pull, variables } = step.world;
+  const { temp, pull, variables } = step.world;
   const next = pull.next(step.event ?? 'pull_request');
   const commandFile = (name: string) => path.join(temp, '_runner_file_commands', `${name}_2`);
   const own = {
@@ -48,10 +74,8 @@ export async function runAttackStep(step: AttackStep) {
     GITHUB_PATH: commandFile('add_path'),
     GITHUB_STATE: commandFile('save_state'),
   };
-  for (const file of Object.values(own)) {
-    writeFileSync(file, file === own.GITHUB_EVENT_PATH ? next.event : '');
-    if (runner !== undefined) chownSync(file, runner.id, runner.id);
-  }
+  for (const file of Object.values(own)) writeFileSync(file, '');
+  writeFileSync(own.GITHUB_EVENT_PATH, next.event);
   const read = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : '');
   const model = await startModel(step.script);
   try {
@@ -90,44 +114,36 @@ export async function runAttackStep(step: AttackStep) {
 }
 
 /**
- * Runs the bundle to its end, if need be in a mount namespace with the user of the runner, and with bubblewrap covered by a
- * file that cannot be executed: the bundle has no input that selects a backend. The script is on stdin because it contains
- * secrets.
+ * Runs the bundle to its end. The bundle has no input that selects a backend: as a user with sudo it runs in a mount
+ * namespace where a file that cannot be executed covers bubblewrap. The script is on stdin because it contains secrets.
  */
 async function runInShell({ world, wall }: AttackStep, environment: Texts) {
-  const { runner, base, home, node, action, workspace } = world;
+  const { home, action, workspace } = world;
   // As root no bubblewrap is used.
-  const isDirect = runner === undefined && (isRoot || wall === 'bwrap');
-  const cover = path.join(action, 'action.yml');
+  const isDirect = isRoot || wall === 'bwrap';
   const self = [`--reuid=${process.getuid?.()}`, `--regid=${process.getgid?.()}`, '--init-groups', '--'];
-  const asUser = runner === undefined ? ['/usr/bin/setpriv', ...self] : wordsAsUser(runner);
   const words = [
-    ...(isDirect ? [] : asUser),
+    ...(isDirect ? [] : ['/usr/bin/setpriv', ...self]),
     ...['/usr/bin/env', '-i', ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)],
-    ...[node, path.join(action, 'dist', 'index.js')],
+    ...[process.execPath, path.join(action, 'dist', 'index.js')],
   ];
   const script = [
-    ...(isDirect || wall === 'bwrap' || !hasBwrap ? [] : [`mount --bind '${cover}' ${BWRAP} || exit 97`]),
-    ...(runner === undefined ? [] : mountUserFiles(runner, path.join(base, `etc-${Date.now()}`), home)),
+    ...(isDirect || !hasBwrap ? [] : [`mount --bind '${action}/action.yml' ${BWRAP} || exit 97`]),
     `cd '${workspace}' || exit 97`,
     `exec ${words.map(shellWord).join(' ')} </dev/null`,
   ];
-  const inNamespace = isRoot ? SHELL_IN_NAMESPACE : ['/usr/bin/sudo', '-n', '--', ...SHELL_IN_NAMESPACE];
-  const [file = '', ...rest] = isDirect ? ['/bin/sh', '-s'] : inNamespace;
+  const inNamespace = ['/usr/bin/sudo', '-n', '/usr/bin/unshare', '--mount', '--propagation', 'private'];
+  const [file = '', ...rest] = [...(isDirect ? [] : inNamespace), '/bin/sh', '-s'];
   // The parent of the runner can leave a directory open, which every child inherits.
   const openFolder = openSync(home, 'r');
   const child = spawn(file, rest, {
-    env: ROOT_ENVIRONMENT,
+    env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
     // Node closes descriptors in its children only up to the first gap above 15.
     stdio: ['pipe', 'pipe', 'pipe', ...Array<'ignore'>(60).fill('ignore'), openFolder],
   });
   closeSync(openFolder);
-  child.stdin?.on('error', () => undefined);
-  child.stdin?.end(script.join('\n'));
-  const [stdout, stderr] = await Promise.all([
-    buffer(child.stdout ?? Readable.from([])),
-    buffer(child.stderr ?? Readable.from([])),
-    once(child, 'close'),
-  ]);
-  return { exitCode: child.exitCode, stdout, stderr };
+  const { stdin, stdout, stderr } = child as ChildProcessByStdio<Writable, Readable, Readable>;
+  stdin.on('error', () => undefined).end(script.join('\n'));
+  const [log, errors] = await Promise.all([buffer(stdout), buffer(stderr), once(child, 'close')]);
+  return { exitCode: child.exitCode, stdout: log, stderr: errors };
 }

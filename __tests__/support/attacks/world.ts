@@ -1,13 +1,22 @@
 /** A self-hosted runner for attacks on the whole action: folders with canaries, listeners, and files that must not change. */
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, constants, cpSync, mkdtempSync, openSync, readlinkSync, realpathSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  cpSync,
+  mkdtempSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+} from 'node:fs';
 import { createServer, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { removeFolder } from '../../../src/sandbox/scratch.ts';
 import { createMark, gitIn, makeRepository } from '../../sandbox/world.ts';
 import { listen, manifest, putFiles } from '../local.ts';
-import { type AttackSetting, isWritable } from './backends.ts';
+import { SKIP_WAITS } from '../waits.ts';
 import { JOB_TOKEN, openAttackPull } from './pull-request.ts';
 
 /** The key of the model: known to the action, which masks it everywhere. */
@@ -30,10 +39,23 @@ const HISTORY =
 /** The folders of a runner, what is on them and around them, and a pull request on GitHub. */
 export type AttackWorld = Awaited<ReturnType<typeof createAttackWorld>>;
 
-/** Creates the world, its listeners, and another process with canaries in its environment and arguments. */
-export async function createAttackWorld({ runner, owner }: Partial<AttackSetting> = {}) {
+/** Whether this user can create files in a directory. */
+export function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Creates the world, its listeners, and another process with canaries in its environment and arguments.
+ * @param owner of the workspace; by default the user who runs the tests.
+ */
+export async function createAttackWorld(owner?: number) {
   const folders = makeFolders();
-  const { base, home, temp, workspace, tools } = folders;
+  const { base, home, temp, workspace } = folders;
   // Private files elsewhere on the machine, as far as this user can create them.
   const outside = ['/srv', '/mnt', '/var/lib', '/etc', '/opt']
     .filter(isWritable)
@@ -52,21 +74,13 @@ export async function createAttackWorld({ runner, owner }: Partial<AttackSetting
   for (const file of sockets) chmodSync(file, 0o777);
   const fd = openSync(path.join(workspace, 'service', 'pipe'), constants.O_RDWR | constants.O_NONBLOCK);
   const pipe = new Socket({ fd }).on('data', count);
-  let node = process.execPath;
-  if (runner !== undefined) {
-    node = path.join(tools, 'node');
-    // The node of the project can be in a folder that this user cannot enter, such as /root.
-    cpSync(process.execPath, node);
-    execFileSync('chown', ['-R', `${runner.id}:${runner.id}`, base, ...outside]);
-  }
   const bystander = spawn('/bin/sh', ['-c', 'read -r line', PLANTED], {
-    ...(runner === undefined ? {} : { uid: runner.id, gid: runner.id }),
     env: { NEIGHBOUR_TOKEN: PLANTED },
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  const isOurs = (file: string) => file.startsWith(path.join(temp, 'structured-agent')) || file === node;
+  const isOurs = (file: string) => file.startsWith(path.join(temp, 'structured-agent'));
   return {
-    ...{ ...folders, runner, node, pull },
+    ...{ ...folders, pull },
     /** A part of the names that attacks of this world use: no process or file of another world contains it. */
     mark: createMark('SAMARK'),
     /** What the names in the calls of a row stand for. */
@@ -112,7 +126,7 @@ function makeFolders() {
   const packages = path.join(workspace, 'node_modules', '.bin');
   chmodSync(base, 0o755);
   putFiles(base, {
-    // The folder of its work lies elsewhere, and its programs are on PATH.
+    // The folder of its work is elsewhere, and its programs are on PATH.
     'runner/.runner': '\ufeff{"agentName": "one", "workFolder": "../home/work"}\n',
     'runner/.credentials_rsaparams': PLANTED,
     'runner/_diag/Worker_1.log': PLANTED,
@@ -129,7 +143,9 @@ function makeFolders() {
     cpSync(path.join(import.meta.dirname, '../../..', name), path.join(action, name), { recursive: true });
   fillRepository(workspace, home);
   putFiles(tools, { 'planted-tool': '#!/bin/sh\necho planted tool\n' });
-  for (const name of PROGRAMS) putFiles(packages, { [name]: `#!/bin/sh\ntouch ${base}/RAN\necho FORGED\n` });
+  const ran = `#!/bin/sh\ntouch ${base}/RAN 2>/dev/null`;
+  for (const name of PROGRAMS) putFiles(packages, { [name]: `${ran}\necho FORGED\n` });
+  putFiles(packages, { git: `${ran}\nexec /usr/bin/git "$@"\n` });
   execFileSync('chmod', ['-R', '755', tools, packages]);
   const own = path.dirname(process.execPath);
   const search = [packages, tools, path.join(base, 'runner', 'bin'), `${home}/work/..`, own];
@@ -154,8 +170,9 @@ function makeFolders() {
     ACTIONS_ID_TOKEN_REQUEST_TOKEN: OIDC_TOKEN,
     DEPLOY_PASSWORD: PLANTED,
     MY_CI_SETTING: `prefix ${PLANTED}`,
+    ...SKIP_WAITS,
   };
-  return { base, home, temp, action, tools, workspace, variables };
+  return { base, home, temp, action, workspace, variables };
 }
 
 function fillRepository(workspace: string, home: string): void {

@@ -6,7 +6,7 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
-import { listen } from '../local.ts';
+import { serve } from '../local.ts';
 import type { Identity } from './certificates.ts';
 
 /** The options of a proxy. */
@@ -28,7 +28,6 @@ export type ProxyServer = Awaited<ReturnType<typeof startProxy>>;
 export async function startProxy(options: ProxyOptions) {
   const { hosts, credentials, refusal, identity } = options;
   const requests: string[] = [];
-  const sockets = new Set<Duplex>();
   const bytes: string[] = [];
   const note = (chunk: Buffer) => bytes.push(chunk.toString('latin1'));
   /** Returns where to send a request, or the status that refuses it. */
@@ -41,7 +40,7 @@ export async function startProxy(options: ProxyOptions) {
     const place = hosts[method === 'CONNECT' ? url : new URL(url).host];
     return place === undefined ? 502 : new URL(place);
   };
-  const serve = (request: IncomingMessage, response: ServerResponse) => {
+  const forward = (request: IncomingMessage, response: ServerResponse) => {
     const place = route(request);
     if (typeof place === 'number') return void response.writeHead(place).end('<html>the proxy</html>');
     const { 'proxy-authorization': _, ...headers } = request.headers;
@@ -54,8 +53,7 @@ export async function startProxy(options: ProxyOptions) {
     onward.on('error', () => response.destroy());
     request.on('data', note).pipe(onward);
   };
-  const server = identity === undefined ? http.createServer(serve) : https.createServer(identity, serve);
-  server.on('connection', (socket) => sockets.add(socket));
+  const server = identity === undefined ? http.createServer(forward) : https.createServer(identity, forward);
   server.on('connect', (request: IncomingMessage, client: Duplex) => {
     const place = route(request);
     client.on('error', () => undefined);
@@ -63,25 +61,21 @@ export async function startProxy(options: ProxyOptions) {
     if (typeof place === 'number')
       return void client.end(`HTTP/1.1 ${place} No\r\ncontent-length: 0\r\n\r\n`);
     const onward = net.connect(Number(place.port), place.hostname);
-    sockets.add(onward);
     onward.on('error', () => client.destroy());
     onward.on('connect', () => client.write('HTTP/1.1 200 Connection established\r\n\r\n'));
     onward.on('close', () => client.destroy());
     client.on('close', () => onward.destroy());
     client.on('data', note).pipe(onward).pipe(client);
   });
-  const port = await listen(server);
+  const { port, close } = await serve(server);
+  const host = `${identity === undefined ? '127.0.0.1' : 'localhost'}:${port}`;
   return {
-    url: `${identity === undefined ? 'http://127.0.0.1' : 'https://localhost'}:${port}`,
-    host: `${identity === undefined ? '127.0.0.1' : 'localhost'}:${port}`,
+    url: `${identity === undefined ? 'http' : 'https'}://${host}`,
+    host,
     /** The method and target of each request: `host:port` of a CONNECT, else the whole URL. */
     requests: requests as readonly string[],
     /** Every byte that clients sent, the tunnels' included, as Latin-1. */
     seen: () => bytes.join(''),
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
+    close,
   };
 }

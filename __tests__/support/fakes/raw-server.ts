@@ -4,8 +4,8 @@
  */
 import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
 import https from 'node:https';
-import type { Socket } from 'node:net';
-import { listen } from '../local.ts';
+import { text } from 'node:stream/consumers';
+import { serve } from '../local.ts';
 import type { Identity } from './certificates.ts';
 
 /** A request as it arrived. */
@@ -25,37 +25,23 @@ export async function startRawServer(
   identity?: Identity,
 ) {
   const requests: RawRequest[] = [];
-  const sockets = new Set<Socket>();
-  let connections = 0;
   const listener: RequestListener = (incoming, response) => {
-    const chunks: Buffer[] = [];
-    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-    incoming.on('end', () => {
-      const { method = '', url = '', headers } = incoming;
-      const request = { method, path: url, headers, raw: Buffer.concat(chunks).toString('utf8') };
-      requests.push(request);
-      answer(response, request, requests.length - 1);
-    });
+    const { method = '', url = '', headers } = incoming;
+    const receive = (raw: string) => {
+      const request = { method, path: url, headers, raw };
+      answer(response, request, requests.push(request) - 1);
+    };
+    // A client may leave before it has sent everything.
+    void text(incoming).then(receive, () => undefined);
   };
   const server = identity === undefined ? createServer(listener) : https.createServer(identity, listener);
-  // Those in the middle of a handshake are unknown to the server's own list.
-  server.on('connection', (socket: Socket) => sockets.add(socket));
-  server.on('secureConnection', () => {
-    connections += 1;
-  });
-  const port = await listen(server);
+  const { port, close } = await serve(server);
   return {
     /** With `http`, also of a TLS server: a proxy forwards what is inside a tunnel. */
     url: `http://127.0.0.1:${port}`,
     port,
     requests: requests as readonly RawRequest[],
-    /** The number of TLS connections. */
-    connections: () => connections,
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
+    close,
   };
 }
 

@@ -3,29 +3,69 @@
  * would not understand gets status 400, is listed in `problems` and makes `close` throw.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { listen } from '../../local.ts';
-import {
-  type Answered,
-  answerGraphql,
-  type FakeComment,
-  type FakePull,
-  type FakeStatus,
-  findRoute,
-  type GitHubState,
-  refusal,
-} from './routes.ts';
+import { text as textOf } from 'node:stream/consumers';
+import { serve } from '../../local.ts';
 
-export type { FakePull } from './routes.ts';
+/** A pull request. */
+export interface FakePull {
+  readonly number: number;
+  readonly title?: string;
+  readonly body?: string | null;
+  readonly author?: string;
+  /** `repository` is null if the fork was deleted; the base repository by default. */
+  readonly head: { readonly ref: string; readonly sha: string; readonly repository?: string | null };
+  readonly base: { readonly ref: string; readonly sha: string };
+  readonly files?: readonly FakeFile[];
+}
+
+/** A changed file; `patch` is missing for binary and large files. */
+interface FakeFile {
+  readonly filename: string;
+  readonly status?: 'added' | 'removed' | 'modified' | 'renamed';
+  readonly previous_filename?: string;
+  readonly additions?: number;
+  readonly deletions?: number;
+  readonly patch?: string;
+}
+
+/** A comment of a pull request. */
+interface FakeComment {
+  readonly id: number;
+  readonly pull: number;
+  readonly author: string;
+  readonly body: string;
+}
+
+/** A status of a commit. */
+interface FakeStatus {
+  readonly sha: string;
+  readonly state: string;
+  readonly context: string;
+  readonly description: string | null;
+  readonly target_url: string | null;
+}
 
 /** The initial state. */
-export interface GitHubWorld extends Partial<Pick<GitHubState, 'repository' | 'contents' | 'branches'>> {
+export interface GitHubWorld {
+  /** `octo/demo` by default. */
+  readonly repository?: string;
   /** Users by token; `test-token` of `github-actions[bot]` by default. Other tokens get status 401. */
   readonly tokens?: Readonly<Record<string, string>>;
   readonly pulls?: readonly FakePull[];
+  /** Files by `owner/name@ref` and path. */
+  readonly contents?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly branches?: Readonly<Record<string, string>>;
   readonly comments?: readonly Omit<FakeComment, 'id'>[];
   readonly statuses?: readonly FakeStatus[];
   /** The prefix of the API paths: `/api/v3` as on GitHub Enterprise Server. */
   readonly prefix?: string;
+}
+
+/** The state of GitHub. */
+interface State extends Required<Pick<GitHubWorld, 'repository' | 'pulls' | 'contents' | 'branches'>> {
+  readonly comments: Map<number, FakeComment>;
+  readonly statuses: FakeStatus[];
+  addComment(comment: Omit<FakeComment, 'id'>): FakeComment;
 }
 
 /** A request as it arrived. */
@@ -34,7 +74,36 @@ interface GitHubRequest {
   readonly operation: string;
   /** With its query, as it was sent. */
   readonly path: string;
-  readonly headers: IncomingMessage['headers'];
+}
+
+/** What the routes read of the body of a request. */
+interface Body extends Partial<Omit<FakeStatus, 'sha'>> {
+  readonly body?: string;
+  readonly query?: string;
+  readonly variables?: {
+    readonly owner: string;
+    readonly repo: string;
+    readonly number: number;
+    readonly after?: string | null;
+  };
+}
+
+/** What a request asks for. */
+interface Asked {
+  /** The values of the placeholders of its route. */
+  readonly fill: Readonly<Record<string, string>>;
+  readonly url: URL;
+  readonly body: Body;
+  /** The author of a comment; null without a token. */
+  readonly viewer: string | null;
+}
+
+/** A response: a JSON `body` or a raw `text`. */
+interface Answered {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly text?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A fault instead of, or (`lost`) right after, a request. */
@@ -44,14 +113,105 @@ type Fault =
       readonly headers?: Readonly<Record<string, string>>;
       readonly message?: string;
     }
-  /** `cut`: the connection breaks before, `lost`: after the request was done; `silent`: there is no response. */
-  | { readonly kind: 'cut' | 'lost' | 'silent' | 'broken_json' };
+  /** `cut`: the connection breaks before, `lost`: after the request was done. */
+  | { readonly kind: 'cut' | 'lost' | 'broken_json' };
 
 /** The running server. */
 export type GitHubServer = Awaited<ReturnType<typeof startGitHubServer>>;
 
+type Answer = (state: State, asked: Asked) => Answered;
+
 /** GitHub's ids exceed 32 bits and increase. */
 const FIRST_ID = 3_100_000_000;
+const MAX_COMMENT = 65_536;
+/** The only query that is sent; checked against GitHub's public schema by hand. */
+const QUERY =
+  'query($owner: String!, $repo: String!, $number: Int!, $after: String) { repository(owner: $owner, name: $repo) { pullRequest(number: $number) { comments(first: 100, after: $after) { nodes { fullDatabaseId body viewerDidAuthor } pageInfo { hasNextPage endCursor } } } } }';
+
+const GRAPHQL = 'POST /graphql';
+const REPO = '/repos/{owner}/{repo}';
+const PULL = `${REPO}/pulls/{pull_number}`;
+const COMMENT = `${REPO}/issues/comments/{comment_id}`;
+
+/** The routes that are used, with the placeholders of GitHub's documentation. */
+const ROUTES: Readonly<Record<string, Answer>> = {
+  [`GET ${REPO}/contents/{path}`]({ contents }, { fill: { owner, repo, path = '' }, url }) {
+    const text = contents[`${owner}/${repo}@${url.searchParams.get('ref')}`]?.[path];
+    return text === undefined ? NOT_FOUND : { status: 200, text };
+  },
+  [`GET ${REPO}/commits/{ref}`]({ branches }, { fill: { ref = '' } }) {
+    const sha = branches[ref.replace(/^heads\//u, '')] ?? (/^[0-9a-f]{40}$/u.test(ref) ? ref : null);
+    // GitHub's response for an unknown ref.
+    return sha === null ? refusal(422, `No commit found for SHA: ${ref}`) : { status: 200, body: { sha } };
+  },
+  [`GET ${REPO}/commits/{commit_sha}/pulls`](state, { fill, url }) {
+    // GitHub does not list the commits of forks.
+    const isOwn = ({ head }: FakePull) =>
+      head.sha === fill['commit_sha'] && repositoryOf(head, state) === state.repository;
+    return page(url, pullsAs(state.pulls.filter(isOwn), state));
+  },
+  [`GET ${REPO}/commits/{ref}/statuses`]({ statuses }, { fill, url }) {
+    return page(
+      url,
+      statuses.filter(({ sha }) => sha === fill['ref']),
+    );
+  },
+  [`POST ${REPO}/statuses/{sha}`]({ statuses }, { fill: { sha = '' }, body }) {
+    const { state = '', context = 'default', description = null, target_url = null } = body;
+    statuses.push({ sha, state, context, description, target_url });
+    return { status: 201, body: {} };
+  },
+  [`GET ${REPO}/pulls`](state, { url }) {
+    const isAsked = ({ head }: FakePull) =>
+      url.searchParams.get('head') === `${repositoryOf(head, state)?.split('/')[0]}:${head.ref}`;
+    return page(url, pullsAs(state.pulls.filter(isAsked), state));
+  },
+  [`GET ${PULL}`](state, { fill }) {
+    const [body] = pullsAs(pullsOf(state, fill['pull_number']), state);
+    return body === undefined ? NOT_FOUND : { status: 200, body };
+  },
+  [`GET ${PULL}/files`](state, { fill, url }) {
+    const [pull] = pullsOf(state, fill['pull_number']);
+    if (pull === undefined) return NOT_FOUND;
+    const row = (file: FakeFile) => ({ status: 'modified', additions: 1, deletions: 0, ...file });
+    return page(url, (pull.files ?? []).map(row));
+  },
+  [`POST ${REPO}/issues/{issue_number}/comments`](state, { fill, body: { body = '' }, viewer }) {
+    const [pull] = pullsOf(state, fill['issue_number']);
+    if (pull === undefined) return NOT_FOUND;
+    if (body.length > MAX_COMMENT) return refusal(422, 'body is too long');
+    return { status: 201, body: state.addComment({ pull: pull.number, author: viewer ?? '', body }) };
+  },
+  [`PATCH ${COMMENT}`]({ comments }, { fill, body: { body = '' } }) {
+    const comment = comments.get(Number(fill['comment_id']));
+    if (comment === undefined) return NOT_FOUND;
+    if (body.length > MAX_COMMENT) return refusal(422, 'body is too long');
+    comments.set(comment.id, { ...comment, body });
+    return { status: 200, body: {} };
+  },
+  [`DELETE ${COMMENT}`]({ comments }, { fill }) {
+    return comments.delete(Number(fill['comment_id'])) ? { status: 204 } : NOT_FOUND;
+  },
+  [GRAPHQL](state, { body: { query = '', variables }, viewer }) {
+    if (variables === undefined || query.replace(/\s+/gu, ' ').trim() !== QUERY) return NOT_UNDERSTOOD;
+    const { owner, repo, number, after } = variables;
+    if (`${owner}/${repo}` !== state.repository || pullsOf(state, number).length === 0)
+      return { status: 200, body: { data: null, errors: [{ type: 'NOT_FOUND', message: 'Not found.' }] } };
+    const all = [...state.comments.values()].filter(({ pull }) => pull === number);
+    const from = Number(after ?? 0);
+    const nodes = all.slice(from, from + 100).map(({ id, body, author }) => ({
+      ...{ fullDatabaseId: String(id), body, viewerDidAuthor: author === viewer },
+    }));
+    const pageInfo = { hasNextPage: from + 100 < all.length, endCursor: String(from + 100) };
+    const data = { repository: { pullRequest: { comments: { nodes, pageInfo } } } };
+    return { status: 200, body: { data } };
+  },
+};
+
+const PATTERNS = Object.entries(ROUTES).map(([name, answer]) => {
+  const pattern = name.replace(/\{(\w+)\}/gu, '(?<$1>[^/]+)');
+  return { name, answer, pattern: new RegExp(`^${pattern}$`, 'u') };
+});
 
 /** Starts the server on a free loopback port. */
 export async function startGitHubServer(world: GitHubWorld = {}) {
@@ -60,57 +220,67 @@ export async function startGitHubServer(world: GitHubWorld = {}) {
   const requests: GitHubRequest[] = [];
   const problems: string[] = [];
   const faults: { readonly operation: string; readonly fault: Fault; left: number }[] = [];
-  const graphql = `${prefix.replace(/\/v3$/u, '')}/graphql`;
+  const graphqlPath = `${prefix.replace(/\/v3$/u, '')}/graphql`;
 
-  /** Returns the name of the request's route, and a function that does what it asks for. */
-  const read = ({ method = '', url = '', headers }: IncomingMessage, raw: string) => {
-    const [path = '', search = ''] = url.split('?', 2);
-    const query = new URLSearchParams(search);
-    const body = raw === '' ? {} : JSON.parse(raw);
-    const isGraphql = `${method} ${path}` === `POST ${graphql}`;
-    const route = isGraphql ? null : findRoute(method, path.slice(prefix.length));
-    const operation = isGraphql ? 'POST /graphql' : (route?.name ?? `${method} ${path}`);
+  const answer = (asked: string, url: URL, headers: IncomingMessage['headers'], raw: string): Answered => {
     const token = /^(?:token|bearer) (.+)$/iu.exec(headers.authorization ?? '')?.[1];
-    const answer = (): Answered => {
-      const viewer = token === undefined ? null : tokens[token];
-      if (viewer === undefined) return refusal(401, 'Bad credentials');
-      const sent = [...query.keys(), ...(isGraphql ? [] : Object.keys(body))];
-      const unknown = sent.filter((key) => route?.accepts.includes(key) === false);
-      const answered = isGraphql
-        ? answerGraphql(state, { body, viewer })
-        : route?.answer(state, { url, query, body, viewer });
-      const isKnown = answered !== undefined && answered !== null && unknown.length === 0;
-      if (isKnown && isWellFormed(headers)) return answered;
-      problems.push(`${operation}: ${unknown.join(' ')} ${JSON.stringify(headers)}`);
-      return refusal(400, 'GitHub would not understand this.');
-    };
-    return { request: { operation, path: url, headers }, answer };
+    const viewer = token === undefined ? null : tokens[token];
+    if (viewer === undefined) return refusal(401, 'Bad credentials');
+    const route = PATTERNS.find(({ pattern }) => pattern.test(asked));
+    const values = Object.entries(route?.pattern.exec(asked)?.groups ?? {});
+    const fill = Object.fromEntries(values.map(([key, value]) => [key, decodeURIComponent(value)]));
+    const { owner, repo = '', path: file } = fill;
+    // Files of other repositories may be read.
+    if (repo !== '' && file === undefined && `${owner}/${repo}` !== state.repository) return NOT_FOUND;
+    const body = raw === '' ? {} : JSON.parse(raw);
+    const answered = isWellFormed(headers) && route?.answer(state, { fill, url, body, viewer });
+    if (answered && answered !== NOT_UNDERSTOOD) return answered;
+    problems.push(`${url} ${raw} ${JSON.stringify(headers)}`);
+    return NOT_UNDERSTOOD;
+  };
+
+  const serveRequest = async (incoming: IncomingMessage, response: ServerResponse) => {
+    const { method = '', url: path = '', headers } = incoming;
+    const raw = await textOf(incoming);
+    const url = new URL(path, 'http://github.test');
+    const isGraphql = url.pathname === graphqlPath;
+    const asked = isGraphql ? GRAPHQL : `${method} ${url.pathname.slice(prefix.length)}`;
+    const operation = PATTERNS.find(({ pattern }) => pattern.test(asked))?.name ?? asked;
+    requests.push({ operation, path });
+    const isNext = (each: { readonly operation: string }) => operation.startsWith(each.operation);
+    const next = faults.find((each) => each.left > 0 && isNext(each));
+    if (next === undefined) return send(response, answer(asked, url, headers, raw));
+    next.left -= 1;
+    const { fault } = next;
+    if ('status' in fault) {
+      const { status, message = 'No.', headers = {} } = fault;
+      return send(response, { ...refusal(status, message), headers });
+    }
+    if (fault.kind === 'broken_json') {
+      const headers = { 'content-type': 'application/json' };
+      return send(response, { status: 200, text: '{"id": 1, "bo', headers });
+    }
+    if (fault.kind === 'lost') answer(asked, url, headers, raw);
+    response.destroy();
   };
 
   const server = createServer((incoming, response) => {
-    void (async () => {
-      const { request, answer } = read(incoming, await bodyOf(incoming));
-      requests.push(request);
-      const fault = faults.find(({ operation, left }) => left > 0 && request.operation.startsWith(operation));
-      if (fault === undefined) return send(response, answer());
-      fault.left -= 1;
-      misbehave(response, fault.fault, answer);
-    })().catch((error: unknown) => {
+    serveRequest(incoming, response).catch((error: unknown) => {
       problems.push(String(error));
       response.destroy();
     });
   });
-  const url = `http://127.0.0.1:${await listen(server)}`;
+  const { port, close } = await serve(server);
+  const url = `http://127.0.0.1:${port}`;
   return {
     /** For GITHUB_API_URL and GITHUB_GRAPHQL_URL. */
     apiUrl: `${url}${prefix}`,
-    graphqlUrl: `${url}${graphql}`,
+    graphqlUrl: `${url}${graphqlPath}`,
     requests: requests as readonly GitHubRequest[],
     /** The problems so far; a test that provokes one empties the list. */
     problems,
     /** The existing comments, in order of their ids. */
-    comments: (): readonly FakeComment[] =>
-      [...state.comments.values()].toSorted((one, other) => one.id - other.id),
+    comments: (): readonly FakeComment[] => [...state.comments.values()],
     /** The statuses in the order they were set. */
     statuses: (): readonly FakeStatus[] => state.statuses,
     /** Adds a comment, as another job or a person would. */
@@ -119,35 +289,31 @@ export async function startGitHubServer(world: GitHubWorld = {}) {
     fail: (operation: string, fault: Fault, times = 1) => void faults.push({ operation, fault, left: times }),
     /** Stops the server. Throws if there were problems. */
     async close(): Promise<void> {
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
+      await close();
       if (problems.length > 0) throw new Error(`The fake GitHub had to complain:\n${problems.join('\n')}`);
     },
   };
 }
 
-function createState(world: GitHubWorld): GitHubState {
-  const { repository = 'octo/demo', pulls = [], contents = {}, branches = {} } = world;
-  let nextId = FIRST_ID;
+function createState(world: GitHubWorld): State {
+  const { repository = 'octo/demo', pulls = [], contents = {}, branches = {}, statuses = [] } = world;
   const comments = new Map<number, FakeComment>();
+  let nextId = FIRST_ID;
   const addComment = (comment: Omit<FakeComment, 'id'>) => {
     const added = { ...comment, id: nextId++ };
     comments.set(added.id, added);
     return added;
   };
-  for (const comment of world.comments ?? []) addComment(comment);
-  return {
-    repository,
-    pulls,
-    contents,
-    branches,
-    comments,
-    statuses: [...(world.statuses ?? [])],
-    addComment,
-  };
+  world.comments?.forEach(addComment);
+  return { repository, pulls, contents, branches, comments, statuses: [...statuses], addComment };
 }
+
+function refusal(status: number, message: string): Answered {
+  return { status, body: { message, documentation_url: 'https://docs.github.com/rest' } };
+}
+
+const NOT_FOUND = refusal(404, 'Not Found');
+const NOT_UNDERSTOOD = refusal(400, 'GitHub would not understand this.');
 
 function isWellFormed(headers: IncomingMessage['headers']): boolean {
   return (
@@ -156,29 +322,41 @@ function isWellFormed(headers: IncomingMessage['headers']): boolean {
   );
 }
 
-async function bodyOf(incoming: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString('utf8');
+function pullsOf({ pulls }: State, number: string | number | undefined): readonly FakePull[] {
+  return pulls.filter((pull) => pull.number === Number(number));
 }
 
-function send(response: ServerResponse, { status, body, text, headers = {} }: Answered): void {
+/** null if the fork was deleted. */
+function repositoryOf({ repository }: FakePull['head'], state: State): string | null {
+  return repository === undefined ? state.repository : repository;
+}
+
+/** Pull requests as GitHub describes them. */
+function pullsAs(pulls: readonly FakePull[], state: State): readonly unknown[] {
+  const repo = (full_name: string | null) => (full_name === null ? null : { full_name });
+  return pulls.map(
+    ({ number, title = 'A change', body = null, author = 'octocat', head, base, files = [] }) => ({
+      ...{ number, title, body, state: 'open', user: { login: author }, changed_files: files.length },
+      head: { ref: head.ref, sha: head.sha, repo: repo(repositoryOf(head, state)) },
+      base: { ...base, repo: repo(state.repository) },
+    }),
+  );
+}
+
+/** A page of a list with its Link header. */
+function page({ pathname, searchParams }: URL, all: readonly unknown[]): Answered {
+  const size = Math.min(100, Number(searchParams.get('per_page') ?? 30));
+  const end = size * Number(searchParams.get('page') ?? 1);
+  const body = all.slice(end - size, end);
+  if (end >= all.length) return { status: 200, body };
+  const next = new URLSearchParams(searchParams);
+  next.set('page', String(end / size + 1));
+  const link = `<${pathname}?${next}>; rel="next", <https://x>; rel="last"`;
+  return { status: 200, body, headers: { link } };
+}
+
+function send(response: ServerResponse, { status, body, text, headers }: Answered): void {
   const type = text === undefined ? 'application/json; charset=utf-8' : 'application/octet-stream';
   response.writeHead(status, { 'content-type': type, ...headers });
   response.end(text ?? (body === undefined ? '' : JSON.stringify(body)));
-}
-
-function misbehave(response: ServerResponse, fault: Fault, answer: () => Answered): void {
-  if ('status' in fault) {
-    send(response, { ...refusal(fault.status, fault.message ?? 'No.'), headers: { ...fault.headers } });
-    return;
-  }
-  if (fault.kind === 'silent') return;
-  if (fault.kind === 'broken_json') {
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end('{"id": 1, "bo');
-    return;
-  }
-  if (fault.kind === 'lost') answer();
-  response.destroy();
 }

@@ -9,23 +9,20 @@ export interface Answer {
   readonly usage?: Usage | null;
 }
 
-/** A provider that responds from a list (repeating the last entry) or with a function, and records its requests. */
-type ScriptedProvider = Provider & { readonly requests: readonly CompletionRequest[] };
-
 export type Script =
   | readonly Answer[]
   | ((request: CompletionRequest, index: number) => Answer | Promise<Answer>);
 
-export function scriptedProvider(script: Script): ScriptedProvider {
+/** A provider that responds from a list (repeating the last entry) or with a function, and records its requests. */
+export function scriptedProvider(script: Script) {
   const requests: CompletionRequest[] = [];
   const answer =
     typeof script === 'function'
       ? script
       : (_: unknown, index: number) => script[Math.min(index, script.length - 1)] ?? {};
-  return {
+  const provider: Provider = {
     name: 'openai-compatible',
     model: 'scripted',
-    requests,
     async complete(request): Promise<Completion> {
       const index = requests.push(request) - 1;
       const { text = '', calls = [], stopReason, usage = USAGE } = await answer(request, index);
@@ -42,6 +39,7 @@ export function scriptedProvider(script: Script): ScriptedProvider {
       };
     },
   };
+  return { ...provider, requests: requests as readonly CompletionRequest[] };
 }
 
 const USAGE: Usage = { inputTokens: 100, outputTokens: 10, cachedInputTokens: 0, cacheWriteTokens: 0 };

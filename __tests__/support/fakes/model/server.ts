@@ -6,7 +6,6 @@
  * Limits of the emulator: for Anthropic it re-serializes a call's arguments (spacing, duplicate keys and broken
  * JSON are lost) and knows no cached tokens; `raw-server.ts` is for those.
  */
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ChatCompletionRequest, createServer, type FixtureResponse } from '@copilotkit/aimock';
 import { parseOrUndefined } from '../../../../src/text/json.ts';
@@ -19,28 +18,9 @@ export interface ScriptedCall {
   readonly id?: string;
 }
 
-/** One entry of the conversation in a request. */
-export interface ModelMessage {
-  readonly role: string;
-  readonly text: string;
-  /** The calls of an assistant's message. */
-  readonly calls?: readonly ScriptedCall[] | undefined;
-  /** The call whose result this is. */
-  readonly callId?: string | undefined;
-}
-
 /** A request to the model, independent of the wire format. */
-export interface ModelRequest {
-  readonly messages: readonly ModelMessage[];
-  /** The offered tools, in order, with their schemas as sent. */
-  readonly tools: readonly {
-    readonly name: string;
-    readonly description: string;
-    readonly parameters: unknown;
-  }[];
-  /** The tool results at the end of the conversation: those of the last turn, in order; empty after a user message. */
-  readonly toolResults: readonly ModelMessage[];
-}
+export type ModelRequest = ReturnType<typeof modelRequest>;
+export type ModelMessage = ModelRequest['messages'][number];
 
 /** A response of the scripted model; an empty object is an empty turn. */
 export interface Reply {
@@ -52,8 +32,6 @@ export interface Reply {
   /** With `error`: the HTTP status, 500 by default. */
   readonly status?: number;
   readonly error?: { readonly message: string; readonly code?: string };
-  /** Seconds of the `Retry-After` header of a 429. Without it an error asks to be tried again at once. */
-  readonly retryAfter?: number;
 }
 
 /** A request as it arrived. */
@@ -63,18 +41,11 @@ export interface JournalEntry {
   readonly body: unknown;
   /** The body's bytes as text. */
   readonly raw: string;
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly headers: IncomingMessage['headers'];
 }
 
 /** A running scripted model. */
-export interface ScriptedModel {
-  /** Without a trailing slash or `/v1`. */
-  readonly url: string;
-  /** Every request so far, in order of arrival; grows while the server runs. */
-  readonly requests: readonly JournalEntry[];
-  /** Drops open connections and stops listening. */
-  close(): Promise<void>;
-}
+export type ScriptedModel = Awaited<ReturnType<typeof startModel>>;
 
 /**
  * The replies of a scripted model, in order and repeating the last one, or a function that is called for each request with
@@ -93,37 +64,32 @@ export function submits(payload: unknown): Reply {
 }
 
 /** Starts a scripted model on a free loopback port. */
-export async function startModel(script: Script): Promise<ScriptedModel> {
+export async function startModel(script: Script) {
   const reply =
     typeof script === 'function'
       ? script
       : (_: ModelRequest, at: number) => script[Math.min(at, script.length - 1)] ?? {};
   const requests: JournalEntry[] = [];
-  const current = new AsyncLocalStorage<ServerResponse>();
   let index = 0;
-  const answer = async (request: ChatCompletionRequest): Promise<FixtureResponse> => {
-    const given = await reply(modelRequest(request), index++);
-    if (given.error !== undefined && given.retryAfter === undefined)
-      current.getStore()?.setHeader('retry-after-ms', '1');
-    return fixtureResponse(given);
-  };
-  const emulator = await createServer([{ match: {}, response: answer }], {
-    port: 0,
-    host: '127.0.0.1',
-    logLevel: 'silent',
-    journalMaxEntries: 1,
-  });
-  emulator.server.prependListener('request', (message: IncomingMessage, response: ServerResponse) => {
+  const response = async (request: ChatCompletionRequest) =>
+    fixtureResponse(await reply(modelRequest(request), index++));
+  const options = { port: 0, host: '127.0.0.1', logLevel: 'silent', journalMaxEntries: 1 } as const;
+  const { url, server } = await createServer([{ match: {}, response }], options);
+  server.prependListener('request', (message: IncomingMessage, answer: ServerResponse) => {
     tapBody(message, (entry) => requests.push(entry));
-    current.enterWith(response);
+    // A refused request may be sent again at once.
+    answer.setHeader('retry-after-ms', '1');
   });
   return {
-    url: emulator.url,
-    requests,
+    /** Without a trailing slash or `/v1`. */
+    url,
+    /** Every request so far, in order of arrival; grows while the server runs. */
+    requests: requests as readonly JournalEntry[],
+    /** Drops open connections and stops listening. */
     close: () =>
-      new Promise((resolve) => {
-        emulator.server.close(() => resolve());
-        emulator.server.closeAllConnections();
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
       }),
   };
 }
@@ -142,36 +108,35 @@ function tapBody(message: IncomingMessage, done: (entry: JournalEntry) => void):
   };
 }
 
-function modelRequest({ messages: sent, tools = [] }: ChatCompletionRequest): ModelRequest {
+function modelRequest({ messages: sent, tools = [] }: ChatCompletionRequest) {
   const messages = sent.map(({ role, content, tool_calls: calls, tool_call_id: callId }) => ({
     role,
     text: typeof content === 'string' ? content : (content ?? []).map((part) => part.text ?? '').join(''),
-    calls: calls?.map(({ id, function: called }) => ({ id, ...called })),
+    /** The calls of an assistant's message. */
+    calls: calls?.map(({ id, function: called }): ScriptedCall => ({ id, ...called })),
+    /** The call whose result this is. */
     callId,
   }));
   return {
     messages,
-    tools: tools.map(({ function: { name, description = '', parameters } }) => ({
-      name,
-      description,
-      parameters,
-    })),
+    /** The offered tools, in order, with their schemas as sent. */
+    tools: tools.map((tool) => tool.function),
+    /** The tool results at the end of the conversation: those of the last turn, in order; empty after a user message. */
     toolResults: messages.slice(messages.findLastIndex(({ role }) => role !== 'tool') + 1),
   };
 }
 
-function fixtureResponse({ text, calls = [], finishReason, usage, ...failure }: Reply): FixtureResponse {
-  const { error, status = 500, retryAfter } = failure;
-  if (error !== undefined) return { status, error, ...(retryAfter === undefined ? {} : { retryAfter }) };
+function fixtureResponse(reply: Reply): FixtureResponse {
+  const { text, calls, finishReason, usage, error, status = 500 } = reply;
+  if (error !== undefined) return { status, error };
   const { inputTokens, outputTokens } = usage ?? { inputTokens: 100, outputTokens: 10 };
-  const overrides = {
+  return {
+    ...(calls === undefined ? { content: text ?? '' } : { toolCalls: [...calls] }),
+    ...(text === undefined ? {} : { content: text }),
     ...(finishReason === undefined ? {} : { finishReason }),
     usage: {
       ...{ input_tokens: inputTokens, output_tokens: outputTokens },
       ...{ prompt_tokens: inputTokens, completion_tokens: outputTokens },
     },
   };
-  if (calls.length === 0) return { content: text ?? '', ...overrides };
-  const toolCalls = [...calls];
-  return text === undefined ? { toolCalls, ...overrides } : { content: text, toolCalls, ...overrides };
 }

@@ -8,18 +8,12 @@ import {
 } from '../../../../src/providers/registry.ts';
 import type { JsonObject, Message } from '../../../../src/types.ts';
 import { sendEvents, sendJson } from '../raw-server.ts';
+import type { ScriptedCall } from './server.ts';
 
-/** A call with the text of its arguments, which is sent unchanged. */
-export interface WireCall {
-  readonly id?: string;
-  readonly name: string;
-  readonly arguments: string;
-}
-
-/** A response independent of the wire format; `stop` is sent unchanged. */
+/** A response independent of the wire format; `stop` and the texts of arguments are sent unchanged. */
 export interface WireAnswer {
   readonly text?: string;
-  readonly calls?: readonly WireCall[];
+  readonly calls?: readonly ScriptedCall[];
   readonly stop?: string;
   readonly usage?: JsonObject | null;
 }

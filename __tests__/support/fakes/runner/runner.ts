@@ -7,24 +7,8 @@ export interface RunnerCommand {
   readonly data: string;
 }
 
-const NAMES = [
-  'internal-set-repo-path',
-  'set-env',
-  'set-output',
-  'save-state',
-  'add-path',
-  'add-mask',
-  'add-matcher',
-  'remove-matcher',
-  'warning',
-  'error',
-  'notice',
-  'debug',
-  'group',
-  'endgroup',
-  'echo',
-  'stop-commands',
-];
+const NAMES =
+  'internal-set-repo-path set-env set-output save-state add-path add-mask add-matcher remove-matcher warning error notice debug group endgroup echo stop-commands';
 /** The characters that .NET trims: Unicode spaces, separators and control characters that count as spaces. */
 const LEADING_SPACE = /^[\s\u0085\u180e]+/u;
 /** Characters that a culture-sensitive comparison ignores. Removed first, to find everything that an ordinal one finds. */
@@ -32,7 +16,7 @@ const IGNORABLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]|[^\P{Cc}\s\u0085]/gu
 
 /** The commands in a log, without stop-commands and its end. */
 export function parseLog(text: string): RunnerCommand[] {
-  const registered = new Set(NAMES);
+  const registered = new Set(NAMES.split(' '));
   const commands: RunnerCommand[] = [];
   let resume: string | null = null;
   for (const raw of text.split(/\r\n|\r|\n/)) {
@@ -59,59 +43,6 @@ function isToken(word: string, registered: ReadonlySet<string>): boolean {
   return token !== '' && token !== 'pause-logging' && !registered.has(token);
 }
 
-/** The effects of the commands of a log on a job, except groups. */
-export function effectsOf(commands: readonly RunnerCommand[]) {
-  const named = (name: string) => commands.filter((command) => command.name.toLowerCase() === name);
-  const values = (name: string) =>
-    new Map(named(name).map(({ properties, data }) => [properties['name'] ?? '', data]));
-  return {
-    outputs: values('set-output'),
-    state: values('save-state'),
-    masks: named('add-mask').map(({ data }) => data),
-    annotations: commands
-      .filter(({ name }) => /^(?:error|warning|notice)$/iu.test(name))
-      .map(({ name, data, properties }) => ({
-        level: name.toLowerCase(),
-        message: data,
-        file: properties['file'],
-      })),
-    /** The registered problem matcher files. */
-    matchers: named('add-matcher').map(({ data }) => data),
-    /** Names of commands that fail the step: the removed ones for variables and PATH, and an invalid stop token. */
-    failures: commands
-      .map(({ name }) => name.toLowerCase())
-      .filter((name) => ['set-env', 'add-path', 'stop-commands', 'internal-set-repo-path'].includes(name)),
-  };
-}
-
-/** A problem matcher for single lines, with the indexes of its groups. */
-export interface ProblemMatcher {
-  readonly regexp: RegExp;
-  readonly file?: number;
-  readonly message: number;
-}
-
-/**
- * The problems that registered matchers find in a log: they match every line that is not a command, also between
- * stop-commands and its token.
- */
-export function problemsIn(
-  text: string,
-  matchers: readonly ProblemMatcher[],
-): readonly { readonly file: string | null; readonly message: string }[] {
-  const found: { file: string | null; message: string }[] = [];
-  for (const line of text.split(/\r\n|\r|\n/)) {
-    for (const { regexp, file, message } of matchers) {
-      const match = regexp.exec(line);
-      const said = match?.[message]?.trim() ?? '';
-      if (said === '') continue;
-      found.push({ file: file === undefined ? null : (match?.[file] ?? null), message: said });
-      break;
-    }
-  }
-  return found;
-}
-
 /** The log without stop-commands. */
 export function withoutStopCommands(text: string): string {
   return text.replace(/^::stop-commands::(.*)\n([\s\S]*?)^::\1::\n/gm, '$2');
@@ -120,12 +51,10 @@ export function withoutStopCommands(text: string): string {
 /** `::name key=value,key=value::data` at the start of a line. */
 function modern(line: string, registered: ReadonlySet<string>): RunnerCommand | null {
   const message = line.replace(LEADING_SPACE, '');
-  if (!message.startsWith('::')) return null;
   const end = message.indexOf('::', 2);
-  if (end < 0) return null;
-  const decodeData = (value: string) => unescapeAll(value, ['\r', '\n']);
-  const decode = (value: string) => unescapeAll(value, ['\r', '\n', ':', ',']);
-  return build(message.slice(2, end), ',', decode, decodeData(message.slice(end + 2)), registered);
+  if (!message.startsWith('::') || end < 0) return null;
+  const data = unescapeAll(message.slice(end + 2), ['\r', '\n']);
+  return build(message.slice(2, end), ',', ['\r', '\n', ':', ','], data, registered);
 }
 
 /** `##[name key=value;key=value]data` anywhere in a line; only the first `##[` counts. */
@@ -133,30 +62,24 @@ function legacy(line: string, registered: ReadonlySet<string>): RunnerCommand | 
   const start = line.indexOf('##[');
   const end = line.indexOf(']', start);
   if (start < 0 || end < 0) return null;
-  const decodeData = (value: string) => unescapeAll(value, [';', '\r', '\n', ']']);
-  return build(line.slice(start + 3, end), ';', decodeData, decodeData(line.slice(end + 1)), registered);
+  const escaped = [';', '\r', '\n', ']'];
+  const data = unescapeAll(line.slice(end + 1), escaped);
+  return build(line.slice(start + 3, end), ';', escaped, data, registered);
 }
 
 function build(
   info: string,
   separator: string,
-  decode: (value: string) => string,
+  escaped: readonly string[],
   data: string,
   registered: ReadonlySet<string>,
 ): RunnerCommand | null {
-  const space = info.indexOf(' ');
-  const name = space < 0 ? info : info.slice(0, space);
+  const [, name = '', pairs = ''] = /^([^ ]*) ?(.*)$/su.exec(info) ?? [];
   if (!registered.has(name.toLowerCase())) return null;
   const properties: Record<string, string> = {};
-  for (const pair of space > 0
-    ? info
-        .slice(space + 1)
-        .trim()
-        .split(separator)
-    : []) {
-    const equals = pair.indexOf('=');
-    if (equals > 0 && equals < pair.length - 1)
-      properties[pair.slice(0, equals)] = decode(pair.slice(equals + 1));
+  for (const pair of pairs.trim().split(separator)) {
+    const [, key, value] = /^([^=]+)=(.+)$/su.exec(pair) ?? [];
+    if (key !== undefined && value !== undefined) properties[key] = unescapeAll(value, escaped);
   }
   return { name, properties, data };
 }
