@@ -15,7 +15,7 @@ import { type Reply, submits } from './support/fakes/model/server.ts';
 import { parseOutputFile } from './support/fakes/runner/runner.ts';
 import { putFiles } from './support/local.ts';
 import { issuesOf } from './support/schemas/envelope-issues.ts';
-import { knowSecrets } from './support/surroundings.ts';
+import { anyCharacter, knowSecrets } from './support/surroundings.ts';
 import { localFiles } from './support/worlds/quiet.ts';
 import { base, config, type Inputs, serve, start } from './support/worlds/run.ts';
 
@@ -28,7 +28,7 @@ const verdict = {
 };
 
 const payload = fc.oneof(
-  fc.record({ passed: fc.boolean(), note: fc.string({ unit: 'binary', maxLength: 30 }) }),
+  fc.record({ passed: fc.boolean(), note: fc.string({ unit: anyCharacter, maxLength: 30 }) }),
   fc.record({ passed: fc.oneof(fc.boolean(), fc.constant('true'), fc.constant(1), fc.constant(null)) }),
   fc.record({ output: fc.record({ passed: fc.boolean() }) }),
   fc.constant({ passed: true, note: SECRET }),

@@ -13,6 +13,7 @@ import {
   urlPath,
 } from '../../src/reporters/places.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
+import { anyCharacter } from '../support/surroundings.ts';
 import { sampleReport } from './sample-report.ts';
 import { type Workspace, workspaces } from './workspace-world.ts';
 
@@ -85,7 +86,7 @@ describe('a path in a payload', () => {
     const part = fc.constantFrom('a b.js', '', ...'.. . src .git HEAD README.md \\ \ud800 ~'.split(' '));
     const written = fc.array(part, { maxLength: 8 }).map((parts) => parts.join('/'));
     fc.assert(
-      fc.property(fc.oneof(written, fc.string({ unit: 'binary' })), fc.integer(), (each, line) => {
+      fc.property(fc.oneof(written, fc.string({ unit: anyCharacter })), fc.integer(), (each, line) => {
         expect([undefined, 'src/a b.js', 'README.md']).toContain(locate(place(each, line))?.path);
       }),
     );
