@@ -1,2 +1,3 @@
 #!/usr/bin/env node
-import './main.js';
+import { startCommandLine } from './main.js';
+await startCommandLine();

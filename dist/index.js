@@ -1,1 +1,2 @@
-export { runStructuredAgent, StructuredAgentError } from './main.js';
+import { startAction } from './main.js';
+await startAction();

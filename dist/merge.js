@@ -1,1 +1,2 @@
-import './main.js';
+import { startMerge } from './main.js';
+await startMerge();

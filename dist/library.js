@@ -1,0 +1,1 @@
+export { runStructuredAgent, StructuredAgentError } from './main.js';
