@@ -88,8 +88,9 @@ const UNSHARE: readonly Row[] = [
   ['unshare', 'remount,bind,nodev', 'remount,bind', ': < device', false],
   ['unshare', 'mount -t tmpfs none private', ':', HAS_DISK, false],
   ['unshare', 'mount -t tmpfs none root\n', ':\n', NOTHING, true],
-  ['unshare', 'bind,ro,nodev "$1"', 'bind,nodev "$1"', `touch ${workspace}/.git/x`, true],
-  ['unshare', 'bind,ro,nodev "$1"', 'bind,ro "$1"', `: < ${shown}/device`, false],
+  ['unshare', 'bind,ro,nodev', 'bind,nodev', `touch ${workspace}/.git/x`, true],
+  ['unshare', 'bind,ro,nodev', 'bind,ro', `: < ${shown}/device`, false],
+  ['unshare', 'mount --all --fstab table', 'false', NOTHING, true],
   ['unshare', 'mount -t proc proc root/proc', ':', '[ ! -e /proc/self ]', true],
   ['unshare', 'mount -t tmpfs none root/dev', ':', NOTHING, true],
   ['unshare', 'null zero full random urandom tty', 'null', '[ ! -c /dev/urandom ]', false],
@@ -132,18 +133,27 @@ const withoutMount = (
   place: string,
   look: string,
   isRefused = false,
+  /** Where the mount point is made. */
+  point = from,
 ): Row =>
   isBwrap
     ? ['bwrap', [kind === 'show' ? '--ro-bind-try' : '--bind', from, place], [], look, isRefused]
-    : ['unshare', `${kind} '${from}' '${run}/root${place}'\n`, ':\n', look, isRefused];
+    : ['unshare', `${kind} '${from}' '${point}'`, ':', look, isRefused];
 const MOUNTS = [
-  withoutMount('open', at.tmp, '/tmp', '[ ! -w /tmp ]', true),
-  withoutMount('open', at.tmp, '/var/tmp', '[ ! -w /var/tmp ]'),
-  withoutMount('open', at.home, home, `mv -T ${home} ${home}-moved`),
-  withoutMount('open', at.layer, workspace, '[ ! -e README.md ]'),
+  withoutMount('open', at.tmp, '/tmp', '[ ! -w /tmp ]', true, `${run}/root/tmp`),
+  withoutMount('open', at.tmp, '/var/tmp', '[ ! -w /var/tmp ]', false, `${run}/root/var/tmp`),
+  withoutMount('open', at.home, home, `mv -T ${home} ${home}-moved`, !isBwrap, at.tmp + home.slice(4)),
+  withoutMount(
+    'open',
+    at.layer,
+    workspace,
+    '[ ! -e README.md ]',
+    !isBwrap,
+    at.home + workspace.slice(home.length),
+  ),
   withoutMount('show', `${at.layer}/.git`, `${workspace}/.git`, 'touch .git/x', true),
-  withoutMount('show', `${run}/context`, '/tmp/context', 'touch /tmp/context/x', true),
-  withoutMount('show', '/etc/passwd', '/etc/passwd', '[ ! -e /etc/passwd ]'),
+  withoutMount('show', `${run}/context`, '/tmp/context', 'touch /tmp/context/x', true, `${at.tmp}/context`),
+  withoutMount('show', '/etc/passwd', '/etc/passwd', '[ ! -e /etc/passwd ]', false, `${run}/root/etc/passwd`),
   withoutMount('open', at.tmp + base.slice(4), base, `mv -T ${base} ${base}-moved`),
   ...['.cargo', 'work', 'work/repo'].map((name) =>
     withoutMount('open', `${at.home}/${name}`, `${home}/${name}`, `mv -T ~/${name} ~/${name}-moved`),

@@ -1,10 +1,9 @@
 /** Runs one command in a sandbox, and keeps of its output what the model sees and what a file holds. */
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SandboxError } from '../errors.ts';
 import type { Isolation } from '../types.ts';
@@ -46,18 +45,6 @@ done`;
 /** Kills the group of the shell when descriptor 3 ends, as it does with this process, however that ends. */
 const WATCH = '{ read -r line <&3; kill -s KILL 0; } </dev/null >/dev/null 2>&1 &';
 
-/** A shell that runs one line after another. */
-interface HeldShell {
-  readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
-  /** Resolves once the shell has ended. @throws SandboxError if it could not be started */
-  readonly closed: Promise<number>;
-  /** Starts a line, and resolves with its exit code. */
-  start(line: string): Promise<number>;
-  /** Passes the output of a line on. Returns whether the shell is still there. */
-  passOutput(onOutput: CommandOptions['onOutput']): Promise<boolean>;
-  close(): void;
-}
-
 /**
  * Creates a shell that stays, and is opened again after it was killed. The one `outside`, on this machine, starts the
  * commands of the model: `sudo` for each, or a new process of this large one, would take longer than most commands. The
@@ -66,8 +53,8 @@ interface HeldShell {
  * @param shell the absolute path of a shell of this machine.
  */
 export function holdShell(backend: Backend, shell: string, place: 'outside' | 'inside') {
-  const openShell = () => (place === 'outside' ? openOutside(backend, shell) : openInside(backend, shell));
-  let current: HeldShell | null = openShell();
+  const reopen = () => (place === 'outside' ? openOutside(backend, shell) : openInside(backend, shell));
+  let current: ReturnType<typeof openShell> | null = reopen();
   const forget = () => {
     current?.close();
     current = null;
@@ -81,7 +68,7 @@ export function holdShell(backend: Backend, shell: string, place: 'outside' | 'i
     async run(line: string, { timeoutMs, signal, onOutput }: CommandOptions) {
       signal.throwIfAborted();
       const startedAt = performance.now();
-      current ??= openShell();
+      current ??= reopen();
       const { child, closed, passOutput } = current;
       let isOver = false;
       let killing: NodeJS.Timeout | undefined;
@@ -143,7 +130,7 @@ export function holdShell(backend: Backend, shell: string, place: 'outside' | 'i
 }
 
 /** A shell of this machine, which starts each program in the sandbox. */
-function openOutside(backend: Backend, shell: string): HeldShell {
+function openOutside(backend: Backend, shell: string) {
   const held = openShell([...backend.asRoot, shell, '-s']);
   const words = backend.words.map(shellWord).join(' ');
   held.child.stdin.write(`${setUp(backend)}\ninside() { ${words} "$@" 2>&1; }\n`);
@@ -151,7 +138,7 @@ function openOutside(backend: Backend, shell: string): HeldShell {
 }
 
 /** A shell in the sandbox. What enters the sandbox may take stdin away, so it reads its lines from descriptor 4. */
-function openInside(backend: Backend, shell: string): HeldShell {
+function openInside(backend: Backend, shell: string) {
   const inside = [...backend.words, ...'/usr/bin/env -i /bin/sh -c'.split(' '), 'exec /bin/sh -s <&4 4<&-'];
   const start = `${setUp(backend)}\nexec 4<&0\nexec ${inside.map(shellWord).join(' ')}`;
   return openShell([...backend.asRoot, shell, '-c', start]);
@@ -161,7 +148,7 @@ function setUp({ endsWithGroup }: Backend): string {
   return [CLOSE_DESCRIPTORS, endsWithGroup ? WATCH : ':', 'exec 3<&-'].join('\n');
 }
 
-function openShell([file = '', ...args]: readonly string[]): HeldShell {
+function openShell([file = '', ...args]: readonly string[]) {
   const options = { cwd: '/', env: SYSTEM_ENVIRONMENT, detached: true };
   const child = spawn(file, args, { ...options, stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
   const { stdin, stdout, stderr } = child;
@@ -180,8 +167,10 @@ function openShell([file = '', ...args]: readonly string[]): HeldShell {
 
   return {
     child,
+    /** Resolves once the shell has ended. @throws SandboxError if it could not be started */
     closed,
-    start(line) {
+    /** Starts a line, and resolves with its exit code. */
+    start(line: string): Promise<number> {
       // A real pipe, which a socket of Node.js is not, keeps the order of both streams, and can be opened as /dev/stderr.
       stdin.write(`{ ${line} </dev/null; echo "exit $?" >&2; } | cat; printf ${mark}\n`);
       return new Promise((resolve) => {
@@ -194,7 +183,8 @@ function openShell([file = '', ...args]: readonly string[]): HeldShell {
         });
       });
     },
-    async passOutput(onOutput) {
+    /** Passes the output of a line on. Returns whether the shell is still there. */
+    async passOutput(onOutput: CommandOptions['onOutput']): Promise<boolean> {
       let rest: Buffer = Buffer.alloc(0);
       while (rest.toString('latin1') !== mark) {
         const { value, done } = await chunks.next();

@@ -2,7 +2,7 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, SandboxError } from '../errors.ts';
-import { type Backend, createOutput, holdShell } from './command.ts';
+import { type Backend, type CommandOptions, createOutput, holdShell } from './command.ts';
 import { buildEnvironment, scriptEnvironment } from './environment.ts';
 import { contextFolderOf, type RunScript, type Sandbox, type SandboxOptions, shellWord } from './sandbox.ts';
 import { realOrSame } from './system-root.ts';
@@ -30,7 +30,6 @@ export async function createRunner(
   const modelStart = startFile(options, buildEnvironment({ ...options, home, tmp }));
   await put('.start', `${modelStart}\nexec ${bash} ${shellWord(inContext('.command'))}\n`);
   const scriptStart = startFile(options, { ...scriptEnvironment(tmp), INPUT: inContext('.input') });
-  await put('.start-script', `${scriptStart}\nexec 2>/dev/null\n. ${shellWord(inContext('.script'))}\n`);
 
   const starter = holdShell(backend, shell, 'outside');
   const scriptShell = holdShell(backend, shell, 'inside');
@@ -41,14 +40,12 @@ export async function createRunner(
     last = next.catch(() => undefined);
     return next;
   };
-  /** Says why a command failed, if it is the sandbox that is broken. */
-  const check = async (ran: Promise<{ exitCode: number | null; durationMs: number }>) => {
-    const result = await ran;
+  const start = async (held: typeof starter, line: string, { signal, ...limits }: CommandOptions) => {
+    const result = await held.run(line, { ...limits, signal: AbortSignal.any([signal, closing]) });
     const failure = result.exitCode === 0 ? null : await backend.findFailure();
     if (failure !== null) throw new SandboxError(`No command can be started any more: ${failure}.`);
     return result;
   };
-  const endWith = (signal: AbortSignal) => AbortSignal.any([signal, closing]);
   let outputs = 0;
 
   return {
@@ -60,16 +57,14 @@ export async function createRunner(
     runScript: (script, { input, maxBytes, timeoutMs, signal }) =>
       inTurn(async () => {
         if (input !== undefined) await put('.input', input);
-        await put('.script', script);
         const chunks: Buffer[] = [];
         let size = 0;
         const onOutput = (chunk: Buffer) => {
           if (size < maxBytes) chunks.push(chunk.subarray(0, maxBytes - size));
           size += chunk.length;
         };
-        const line = `(. ${shellWord(inContext('.start-script'))})`;
-        const limits = { timeoutMs, signal: endWith(signal) };
-        const { exitCode } = await check(scriptShell.run(line, { ...limits, onOutput }));
+        const line = `(\n${scriptStart}\nexec 2>/dev/null\n${script}\n)`;
+        const { exitCode } = await start(scriptShell, line, { timeoutMs, signal, onOutput });
         return { exitCode, stdout: Buffer.concat(chunks), isCut: size > maxBytes };
       }),
     exec: (command, { timeoutMs, maxOutputBytes, signal }) =>
@@ -80,8 +75,7 @@ export async function createRunner(
         const name = `output-${outputs}.txt`;
         const output = createOutput(maxOutputBytes, join(options.runFolder, 'context', name), 64 * 1024 ** 2);
         const line = `inside /usr/bin/env -i ${shellWord(shell)} ${shellWord(inContext('.start'))}`;
-        const limits = { timeoutMs, signal: endWith(signal) };
-        const ran = check(starter.run(line, { ...limits, onOutput: output.add }));
+        const ran = start(starter, line, { timeoutMs, signal, onOutput: output.add });
         await ran.catch(() => undefined);
         const { isCut, ...kept } = await output.finish();
         const { exitCode, durationMs } = await ran;

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readlink, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SandboxError } from '../errors.ts';
-import { type RunScript, shellWord } from './sandbox.ts';
+import { CONTEXT_FOLDER, type RunScript, shellWord } from './sandbox.ts';
 import type { RootPlan } from './system-root.ts';
 
 /** Runs all probes in one script. @throws SandboxError with the output line of the first failed probe */
@@ -70,6 +70,7 @@ async function makeProbes(
     ...['/', '/etc', '/usr', '/proc/sys/kernel/core_pattern', '/proc/sysrq-trigger', ...closed].map(
       (path) => `[ -w ${shellWord(path)} ] && failed ${shellWord(`${path} can be written`)}`,
     ),
+    `[ -e ${CONTEXT_FOLDER}/.start ] && ! [ -w ${CONTEXT_FOLDER} ] || failed "the context folder is missing, or can be written"`,
     '[ "$(ulimit -c)" = 0 ] || failed "a command has no limits"',
     '[ -w "$TMPDIR" ] || failed "the private /tmp cannot be written"',
     `[ -w ${shellWord(workspace)} ] || failed "the workspace cannot be written: it belongs to another user"`,

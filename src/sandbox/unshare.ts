@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SandboxError } from '../errors.ts';
@@ -13,7 +14,7 @@ import type { Backend } from './command.ts';
 import { SYSTEM_ENVIRONMENT, SYSTEM_FOLDERS, tryWords } from './host-program.ts';
 import { shellWord } from './sandbox.ts';
 import { CLEAN, COPY_WITHIN, type Identity } from './scratch.ts';
-import { listMounts, type RootPlan } from './system-root.ts';
+import { isWithin, listMounts, type RootPlan } from './system-root.ts';
 
 /** Absolute paths of the programs. */
 export interface UnsharePrograms {
@@ -147,18 +148,24 @@ mount -o remount,bind,nodev layer/merged
 (cd layer/merged; . ../../${CLEAN})`;
 
 /**
- * What makes the kinds of mounts, each of $1 at $2. What another program removed meanwhile has nothing to show. A folder
- * may hold device files. nosuid is not needed: with no_new_privs a set-user-ID program is one like any other.
+ * Makes all mounts by one process, after all mount points by another: a process for each would take longer than all the
+ * rest. A mount is $1, whose mount point is $2, as the entry $3. What another program removed meanwhile has nothing to
+ * show. A folder may hold device files. nosuid is not needed: with no_new_privs a set-user-ID program is like any other.
  */
-const MOUNTS = `
-make_folder() { [ -d "$1" ] || mkdir -p "$1"; }
+const MOUNT = `
+show() { if [ -d "$1" ]; then printf '%s\\0' "$2"; else printf '%s\\0' "\${2%/*}"; fi; }
+open() { printf '%s\\0' "$1" "$2"; }
+link() { printf '%s\\0' "\${2%/*}"; }
+mounts | xargs -0 mkdir -p --
 show() {
   [ -e "$1" ] || return 0
-  if [ -d "$1" ]; then make_folder "$2"; else make_folder "\${2%/*}"; [ -e "$2" ] || : > "$2"; fi
-  mount -o bind,ro,nodev "$1" "$2"
+  [ -e "$2" ] || : > "$2"
+  printf '%s none bind,ro,nodev\\n' "$3"
 }
-open() { make_folder "$1"; make_folder "$2"; mount --bind "$1" "$2"; }
-link() { make_folder "\${2%/*}"; ln -s "$1" "$2"; }`;
+open() { printf '%s none bind\\n' "$3"; }
+link() { ln -s "$1" "$2"; }
+mounts > table
+mount --all --fstab table`;
 
 /** With the half of the memory that home and /tmp may take, /dev/shm must not take all of it. */
 const DEVICES = `
@@ -199,6 +206,11 @@ if unshare --user true 2>/dev/null; then
   nsenter --user=root/dev/$mark-user -- sh -c 'echo 0 > root/proc/sys/user/max_user_namespaces'
 fi`;
 
+/** Writes a path as fstab(5) does. */
+function fstabWord(path: string): string {
+  return path.replace(/[ \t\n\\]/gu, (mark) => `\\${mark.charCodeAt(0).toString(8).padStart(3, '0')}`);
+}
+
 /**
  * Returns the script of the holder: it builds the root, enters it, prints `up`, its pid and the kind of layer, and then
  * kills all other processes in its namespace at each line of its stdin. Everything ends with its stdin. Its pid is read
@@ -209,9 +221,16 @@ fi`;
 function rootScript(plan: RootPlan, { uid, gid }: Identity, mark: string): string {
   const { run } = plan;
   const places = { tmp: `${run}/private/tmp`, home: `${run}/private/home`, layer: `${run}/layer/merged` };
-  const mounts = listMounts(plan, places).map(
-    ({ kind, from, at }) => `${kind} ${shellWord(from)} ${shellWord(`${run}/root${at}`)}`,
-  );
+  const all = listMounts(plan, places);
+  /** Where a mount point is made: in the folder that will be mounted around it, or in the new root. */
+  const pointOf = (at: string) => {
+    const outer = all.findLast((one) => one.kind === 'open' && one.at !== at && isWithin(at, one.at));
+    return outer === undefined ? `${run}/root${at}` : join(outer.from, relative(outer.at, at));
+  };
+  const mounts = all.map(({ kind, from, at }) => {
+    const entry = [from, `${run}/root${at}`].map(fstabWord).join(' ');
+    return `${kind} ${shellWord(from)} ${shellWord(pointOf(at))} ${shellWord(entry)}`;
+  });
   return `set -eu
 PATH=${SYSTEM_FOLDERS.join(':')}
 umask 022
@@ -222,8 +241,10 @@ mount -t tmpfs none private
 mkdir -m 1777 private/tmp
 mkdir -m 0700 private/home
 mount -t tmpfs none root
-mkdir root/proc root/dev root/old${MOUNTS}
+mkdir root/proc root/dev root/old
+mounts() {
 ${mounts.join('\n')}
+}${MOUNT}
 chown -R $owner private/tmp private/home
 mount -t proc proc root/proc${DEVICES}${USERS}
 mount -o remount,ro root/dev
