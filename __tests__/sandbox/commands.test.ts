@@ -108,6 +108,14 @@ describe.each(modes)('with sandbox: %s', (mode) => {
     expect(slow).toMatchObject({ exitCode: null, isCut: false });
   });
 
+  it.runIf(mode === 'required')('ends what a script has started before anything else runs', async () => {
+    const sandbox = await opening;
+    const mark = createMark('planted');
+    const limits = { maxBytes: 0, timeoutMs: 30_000, signal: new AbortController().signal };
+    await sandbox.runScript(`setsid -f sh -c 'sleep 300; : ${mark}' >/dev/null`, limits);
+    await until(() => !isAlive(mark));
+  });
+
   it.runIf(mode === 'required')(
     'has ended the shell of our scripts, which a command could change',
     async () => {

@@ -122,9 +122,11 @@ export function holdShell(backend: Backend, shell: string, place: 'outside' | 'i
     },
     /** Ends the shell. Resolves once it has. */
     async end() {
-      const closed = current?.closed;
+      if (current === null) return;
+      const { closed } = current;
       forget();
-      await closed?.catch(() => undefined);
+      await closed.catch(() => undefined);
+      await backend.killInside();
     },
   };
 }

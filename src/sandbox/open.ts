@@ -40,7 +40,7 @@ export function openSandbox(options: SandboxOptions, detected: Detected): Opened
     if (runner === null) throw new DeniedError('Without a sandbox, no commands can run.');
     return runner;
   };
-  const limits = { timeoutMs: 30_000, signal: closing.signal };
+  const limits = { timeoutMs: 30_000, signal: closing.signal, startsNothing: true };
 
   return {
     workingDirectory: options.workingDirectory,

@@ -54,7 +54,7 @@ export async function createRunner(
       await scriptShell.end();
       await starter.end();
     },
-    runScript: (script, { input, maxBytes, timeoutMs, signal }) =>
+    runScript: (script, { input, maxBytes, timeoutMs, signal, startsNothing = false }) =>
       inTurn(async () => {
         if (input !== undefined) await put('.input', input);
         const chunks: Buffer[] = [];
@@ -65,6 +65,7 @@ export async function createRunner(
         };
         const line = `(\n${scriptStart}\nexec 2>/dev/null\n${script}\n)`;
         const { exitCode } = await start(scriptShell, line, { timeoutMs, signal, onOutput });
+        if (!startsNothing) await scriptShell.end();
         return { exitCode, stdout: Buffer.concat(chunks), isCut: size > maxBytes };
       }),
     exec: (command, { timeoutMs, maxOutputBytes, signal }) =>

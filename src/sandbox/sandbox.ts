@@ -39,6 +39,8 @@ export interface ScriptOptions {
   readonly maxBytes: number;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Whether no program that it runs can start another: git runs what the config of a submodule names. */
+  readonly startsNothing?: boolean;
 }
 
 export interface ScriptResult {

@@ -206,11 +206,6 @@ if unshare --user true 2>/dev/null; then
   nsenter --user=root/dev/$mark-user -- sh -c 'echo 0 > root/proc/sys/user/max_user_namespaces'
 fi`;
 
-/** Writes a path as fstab(5) does. */
-function fstabWord(path: string): string {
-  return path.replace(/[ \t\n\\]/gu, (mark) => `\\${mark.charCodeAt(0).toString(8).padStart(3, '0')}`);
-}
-
 /**
  * Returns the script of the holder: it builds the root, enters it, prints `up`, its pid and the kind of layer, and then
  * kills all other processes in its namespace at each line of its stdin. Everything ends with its stdin. Its pid is read
@@ -228,7 +223,9 @@ function rootScript(plan: RootPlan, { uid, gid }: Identity, mark: string): strin
     return outer === undefined ? `${run}/root${at}` : join(outer.from, relative(outer.at, at));
   };
   const mounts = all.map(({ kind, from, at }) => {
-    const entry = [from, `${run}/root${at}`].map(fstabWord).join(' ');
+    // As fstab(5) writes paths.
+    const octal = (mark: string) => `\\${mark.charCodeAt(0).toString(8).padStart(3, '0')}`;
+    const entry = [from, `${run}/root${at}`].map((path) => path.replace(/[ \t\n\\]/gu, octal)).join(' ');
     return `${kind} ${shellWord(from)} ${shellWord(pointOf(at))} ${shellWord(entry)}`;
   });
   return `set -eu
