@@ -53,10 +53,7 @@ export class InputError extends Error {
   }
 }
 
-/**
- * Throws if there are problems.
- * @throws InputError that holds every problem, or is the only one; the first error of another class, which is a bug
- */
+/** Throws the only problem, or an InputError that holds all; and first an error of another class, which is a bug. */
 export function throwProblems(problems: readonly Error[]): void {
   const wrong = problems.filter((each) => each instanceof InputError);
   const thrown = problems.find((each) => !(each instanceof InputError)) ?? wrong[0];

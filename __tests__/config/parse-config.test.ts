@@ -109,13 +109,9 @@ describe('headers', () => {
 
   it('are one per line, with names in lower case', () => {
     const text = 'X-Team: blue\r\n\n  CF-Access-Client-Id :\tid:1  \nCookie: a=b; c=d\n__proto__: x';
-    const names = [
-      ['x-team', 'blue'],
-      ['cf-access-client-id', 'id:1'],
-      ['cookie', 'a=b; c=d'],
-      ['__proto__', 'x'],
-    ];
-    expect(Object.entries(parse(text).headers)).toEqual(names);
+    const parsed = 'x-team=blue, cf-access-client-id=id:1, cookie=a=b; c=d, __proto__=x';
+    const lines = Object.entries(parse(text).headers).map(([name, value]) => `${name}=${value}`);
+    expect(lines.join(', ')).toBe(parsed);
     expect(parse('')).toMatchObject({ headers: {}, problems: [], apiKey: 'sk-o' });
   });
 
@@ -178,11 +174,9 @@ describe('a problem', () => {
     ['shell-network', ['yes']],
     ['tools', ['glob', 'constructor', 'Bash(git log:*)']],
     ['exclude-tools', ['glob']],
-    [
-      'pass-env',
-      `A-B GITHUB_TOKEN INPUT_API actions_runtime_token GITHUB_STEP_SUMMARY GITHUB_OUTPUT GITHUB_STATE GITHUB_ENV
-      GITHUB_PATH RUNNER_TEMP HOME TMPDIR STRUCTURED_AGENT_API_KEY`.split(/\s+/u),
-    ],
+    ['pass-env', ['A-B', 'INPUT_API', 'actions_runtime_token', 'RUNNER_TEMP', 'HOME', 'TMPDIR']],
+    ['pass-env', ['GITHUB_TOKEN', 'GITHUB_STEP_SUMMARY', 'GITHUB_OUTPUT', 'GITHUB_STATE', 'GITHUB_ENV']],
+    ['pass-env', ['GITHUB_PATH', 'STRUCTURED_AGENT_API_KEY']],
     ['sandbox-read', ['relative']],
     ['base-url', ['ftp://x']],
     ['reasoning-effort', ['very high', 'High', 'h'.repeat(33)]],

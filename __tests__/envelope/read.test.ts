@@ -7,8 +7,7 @@ import { envelope } from '../../src/reporters/envelope.ts';
 import type { Evidence, Report } from '../../src/reporters/report-types.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { sampleMergedReport } from '../merge/sample-merged.ts';
-import { unseenCoverage } from '../reporters/sample-coverage.ts';
-import { sampleReport, unpublished } from '../reporters/sample-report.ts';
+import { sampleReport, unpublished, unseenCoverage } from '../reporters/sample-report.ts';
 import { putFiles } from '../support/local.ts';
 import { makeFolder } from '../support/surroundings.ts';
 
@@ -92,6 +91,7 @@ const withEvidence = (evidence: JsonObject | null) => JSON.stringify({ ...made()
 const padded = (size: number) => whole + ' '.repeat(size - Buffer.byteLength(whole));
 const MIB = 1024 ** 2;
 const NO_ENVELOPE = 'it is no envelope of this action: ';
+const SUCCESS = '"conclusion":"success"';
 const change = (from: string, to: string) => whole.replace(from, to);
 const ofFindings = (...findings: readonly JsonObject[]) => withEvidence({ ...none, findings });
 it.each<[string, string | Buffer, string | RegExp]>([
@@ -99,17 +99,13 @@ it.each<[string, string | Buffer, string | RegExp]>([
   ['16 MiB', padded(16 * MIB), 'ok'],
   ['more than 16 MiB', padded(16 * MIB + 1), 'it is larger than 16 MiB'],
   ['a truncated file', whole.slice(0, -20), /^it is not valid JSON: .*\(line 1 column \d+\)$/u],
-  ['a duplicate key', `{"conclusion":"success",${whole.slice(1)}`, 'it gives a key twice in one object'],
+  ['a duplicate key', `{${SUCCESS},${whole.slice(1)}`, 'it gives a key twice in one object'],
   ['invalid UTF-8', Buffer.from(change('All 12', '\u00ff'), 'latin1'), 'it is not UTF-8 text'],
   ['an array', `[${whole}]`, `${NO_ENVELOPE}its type is not result`],
   ['another object', '{"CANARY":"CANARY"}', `${NO_ENVELOPE}its type is not result`],
   ['missing fields', '{"type":"result","CANARY":1}', `${NO_ENVELOPE}see the root (required)`],
-  [
-    '__proto__ as a key',
-    change('"conclusion":"success"', '"__proto__":{"conclusion":"success"}'),
-    /required/u,
-  ],
-  ['an unknown conclusion', change('"conclusion":"success"', '"conclusion":"fine"'), /see the root/u],
+  ['__proto__ as a key', change(SUCCESS, `"__proto__":{${SUCCESS}}`), /required/u],
+  ['an unknown conclusion', change(SUCCESS, '"conclusion":"fine"'), /see the root/u],
   ['a long name', JSON.stringify({ ...made(), model: 'x'.repeat(4_097) }), /see \/model \(maxLength\)$/u],
   ['an unknown context', withEvidence({ ...none, context: 'most' }), /see \/evidence/u],
   ['half a coverage', withEvidence({ ...none, coverage: { status: 'measured' } }), /see \/evidence/u],

@@ -15,9 +15,7 @@ import type {
   JsonObject,
   NotRequired,
 } from '../../src/types.ts';
-import { sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
-import { sampleCoverage } from '../reporters/sample-coverage.ts';
-import { sampleReport, unpublished } from '../reporters/sample-report.ts';
+import { sampleCoverage, sampleReport, unpublished } from '../reporters/sample-report.ts';
 import { issuesOf } from '../support/schemas/envelope-issues.ts';
 
 /** Lists the words of a type; the compiler says which one is missing. */
@@ -85,9 +83,6 @@ describe('the schema of the envelope', () => {
     ['late', made({ verdict: { ...sampleReport().verdict, conclusion: 'inconclusive', ...cancelled } })],
     ['of no commit', made({ subject: null })],
     ['signed', { ...accepted, signature: `hmac-sha256:${'0'.repeat(64)}` }],
-    ...['p', 'f', '-'].map((api): [string, JsonObject] => {
-      return [`of a merge of ${api}`, envelope(sampleMergedReport(sampleMerged({ api })), same)];
-    }),
   ])('accepts an envelope that is %s', (_, each) => {
     expect(issuesOf(each)).toEqual([]);
   });

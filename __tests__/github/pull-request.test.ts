@@ -89,7 +89,8 @@ it.each([
 );
 
 const many = (count: number) => Array.from({ length: count }, () => row());
-const large = row({ patch: `+${'x'.repeat(2_500_000)}` });
+const patch = `+${'x'.repeat(2_500_000)}`;
+const large = row({ patch });
 const renamed = { filename: 'b.js', status: 'renamed', previous_filename: 'c.js', sha: null };
 const file = { path: 'a.js', previous: '', status: 'modified', additions: 1, patch: '+a', blob: 'f1' };
 const other = { path: 'b.js', previous: 'c.js', status: 'renamed', deletions: 0, patch: null, blob: '' };
@@ -99,13 +100,7 @@ it.each<[string, readonly object[], number, string | null, readonly object[]]>([
   ['all files', [row(), row({ ...renamed, patch: undefined })], 2, null, [file, other]],
   ['nearly as many as it can', many(2_999), 2_999, null, many(2_999).map(() => file)],
   ['as many as it can', many(3_000), 3_000, 'GitHub lists 3000 of 3000', many(3_000).map(() => file)],
-  [
-    'a diff of 5 MB',
-    [large, large],
-    2,
-    'Of the diff, 4 MB are known.',
-    [{ patch: large.patch }, { patch: null }],
-  ],
+  ['a diff of 5 MB', [large, large], 2, 'Of the diff, 4 MB are known.', [{ patch }, { patch: null }]],
 ])('says what is missing if GitHub lists %s', async (_, rows, count, more, files) => {
   const listed = await list(rows, at('judged', count), eventOf('pull_request', ofJudged));
   expect(listed).toMatchObject({ more: more && expect.stringContaining(more), files });

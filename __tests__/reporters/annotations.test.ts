@@ -4,7 +4,7 @@ import type { Locate, Report } from '../../src/reporters/report-types.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { parseLog } from '../support/fakes/runner/runner.ts';
 import { captureLog, knowSecrets } from '../support/surroundings.ts';
-import { sampleReport, unpublished } from './sample-report.ts';
+import { FINDING, sampleReport, UNPROVEN } from './sample-report.ts';
 
 /** Names of files that the log would alter. */
 const ALTERED = ['a  b.js', 'a::b.js', 'sk-canary-123'];
@@ -22,8 +22,6 @@ function open() {
   };
 }
 
-const FINDING = { severity: 'error', path: 'src/a.js', line: 2, message: 'm' };
-
 it('the gravest findings come first, beside their lines', async () => {
   const findings = [
     { ...FINDING, severity: 'low', line: null, message: 'nit' },
@@ -37,17 +35,11 @@ it('the gravest findings come first, beside their lines', async () => {
   ]);
 });
 
-const evidence = {
-  context: 'complete',
-  toolCalls: 1,
-  grounding: { exact: 0, moved: 0, unproven: 1 },
-  findings: [{ path: 'src/a.js', line: 2, grounding: 'unproven' }],
-} as const;
 it.each<[string, readonly JsonObject[], Partial<Report>]>([
   ['no file', [{ severity: 'error', message: 'No tests ran.' }], {}],
   ['a file that is not there', [{ ...FINDING, path: 'nope.js' }], {}],
   ['files whose names the log would alter', ALTERED.map((path) => ({ ...FINDING, path })), {}],
-  ['a place that proves nothing', [FINDING], { evidence }],
+  ['a place that proves nothing', [FINDING], { evidence: UNPROVEN }],
 ])('findings about %s are counted only', async (_, findings, changes) => {
   const { annotate, text } = open();
   expect(await annotate({ payload: { findings }, ...changes })).toEqual([]);
@@ -64,10 +56,4 @@ it('there are at most ten', async () => {
   const levels = annotations.map(([name]) => name);
   expect(levels).toEqual([...Array(4).fill('error'), ...Array(4).fill('warning'), 'notice', 'notice']);
   expect(text()).toContain('\nand 2 more findings: see the job summary.\n');
-});
-
-it('there are none of an unpublished payload', async () => {
-  const { annotate, text } = open();
-  await annotate(unpublished('no'));
-  expect(text()).toBe('');
 });

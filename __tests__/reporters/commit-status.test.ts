@@ -24,18 +24,13 @@ describe('the commit status', () => {
   };
   const replay = '(a replay, judged by no model)';
   const other = 'c'.repeat(40);
+  const skipped = sampleReport(unpublished('No key.', { conclusion: 'skipped' }));
   const failure = { verdict: notMet, payload: { passed: false } };
   it.each<[string, Report, StatusText['state'], string, object]>([
     ['a success', sampleReport(), 'success', 'Passed · 1 warning.', {}],
     ['an unmet gate', sampleReport(failure), 'failure', 'Not passed.', {}],
     ['no verdict', sampleReport(unpublished('Out of `turns`.')), 'error', 'Out of `turns`.', {}],
-    [
-      'a skipped run',
-      sampleReport(unpublished('No key.', { conclusion: 'skipped' })),
-      'error',
-      'No key.',
-      { ifPresent: true },
-    ],
+    ['a skipped run', skipped, 'error', 'No key.', { ifPresent: true }],
     ['a replay', sampleReport({ replayed: true }), 'error', `Passed ${replay} · 1 warning.`, {}],
     ['a replay that fails', sampleReport({ ...failure, replayed: true }), 'failure', replay, {}],
     ['a merge', merged, 'success', 'Passed · 9 of 9 legs passed', {}],

@@ -36,24 +36,15 @@ const unproven: FindingEvidence = { path: 'src/a.ts', line: 3, grounding: 'unpro
 
 describe('readFindings', () => {
   const code = { path: 'a.js', line: 4, end_line: 6, title: 't', message: 'm' };
-  const bare = { score: 0, place: null, title: null, isKind: true };
-  const high = { severity: 'error', score: 8, place: at('a.js', 4, 6), isKind: true } as const;
+  const high = { severity: 'error', score: 8, place: at('a.js', 4, 6), title: 't', message: 'm' } as const;
+  const failed = { severity: 'error', score: 0, place: null, title: 'boots', message: 'boots' } as const;
+  const mild = { severity: 'warning', score: 0, place: at('x.js'), title: null, message: 'a' } as const;
+  const injection = { severity: 'high', category: 'injection', cwe: 'CWE-89', ...code };
+  const ruled = { file: 'x.js', description: 'a', rule: 'no-x', category: 'x' };
   it.each<[string, JsonObject, Omit<Finding, 'row' | 'isDoubted'>]>([
-    [
-      'findings',
-      { severity: 'high', category: 'injection', cwe: 'CWE-89', ...code },
-      { ...high, title: 't', message: 'm', rule: 'injection' },
-    ],
-    [
-      'failures',
-      { test: 'boots' },
-      { ...bare, severity: 'error', title: 'boots', message: 'boots', rule: 'failed-test' },
-    ],
-    [
-      'problems',
-      { file: 'x.js', description: 'a', rule: 'no-x', category: 'x' },
-      { ...bare, severity: 'warning', place: at('x.js'), message: 'a', rule: 'no-x', isKind: false },
-    ],
+    ['findings', injection, { ...high, rule: 'injection', isKind: true }],
+    ['failures', { test: 'boots' }, { ...failed, rule: 'failed-test', isKind: true }],
+    ['problems', ruled, { ...mild, rule: 'no-x', isKind: false }],
   ])('reads a row of %s: %j', (list, row, finding) => {
     expect(readFindings({ passed: false, [list]: [row] })).toEqual([{ ...finding, isDoubted: false, row }]);
   });

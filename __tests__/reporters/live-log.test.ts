@@ -42,7 +42,7 @@ describe('the log of a run', () => {
 });
 
 describe('progress', () => {
-  function open(level: 'turns' | 'full' | null) {
+  function open(level: 'turns' | null) {
     let text = '';
     const write = (part: string) => {
       text += part;
@@ -58,12 +58,6 @@ describe('progress', () => {
     const { conclude, text } = open('turns');
     await conclude({ gate: { status: 'none', issues: [] } });
     await expect(text()).toMatchFileSnapshot('../golden/log/progress.txt');
-  });
-
-  it('has text and tool output line by line at level full, masked', () => {
-    expect(open('full').text()).toContain(
-      'output of shell\n  | OUTPUT-CANARY ***\n  | : :endgroup: :\n  | [exit code 1]\n',
-    );
   });
 
   it('in quiet mode is the sentence of a failure only, in one line', async () => {

@@ -1,21 +1,17 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MERGE_OUTPUTS, OUTPUTS } from '../../scripts/generate.ts';
-import { InputError } from '../../src/errors.ts';
-import { formatOutputs, stepOutputs, writeOutputs } from '../../src/reporters/outputs.ts';
-import type { Report } from '../../src/reporters/report-types.ts';
+import { formatOutputs, stepOutputs } from '../../src/reporters/outputs.ts';
 import { shellSafeJson } from '../../src/text/sanitize.ts';
 import type { Coverage, JsonObject } from '../../src/types.ts';
-import { sampleFailedMerge, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
 import { parseOutputFile } from '../support/fakes/runner/runner.ts';
-import { makeFolder, textOf } from '../support/surroundings.ts';
-import { sampleCoverage, unknownCoverage, unseenCoverage } from './sample-coverage.ts';
-import { sampleReport, unpublished } from './sample-report.ts';
-
-const folder = makeFolder();
+import { textOf } from '../support/surroundings.ts';
+import {
+  sampleCoverage,
+  sampleReport,
+  unknownCoverage,
+  unpublished,
+  unseenCoverage,
+} from './sample-report.ts';
 
 const RUN_OUTPUTS = {
   'run-conclusion': 'success',
@@ -53,18 +49,10 @@ describe('stepOutputs', () => {
     expect(stepOutputs(sampleReport({ evidence })).outputs.get('run-coverage')).toBe(expected);
   });
 
-  it('returns exactly the outputs that action.yml declares and one for each payload property', () => {
-    const payload = { passed: true, score: 3, summary: 'Fine.', findings: [] };
-    const written = (changes: Partial<Report>) => [...stepOutputs(sampleReport(changes)).outputs.keys()];
-    const declared = Object.keys(OUTPUTS);
-    expect(new Set(written({ payload, outputNames: Object.keys(payload) }))).toEqual(
-      new Set([...declared, 'score']),
-    );
-    expect(written(unpublished('No.'))).toEqual(declared.filter((name) => name.startsWith('run-')));
-  });
-
   it('leaves the outputs of unknown facts empty, and writes a cost as a plain decimal', () => {
     const { outputs } = stepOutputs(sampleReport({ ...unpublished('No.'), costUsd: null, results: null }));
+    // The names of the others are those of the manifests, in `e2e/endings.test.ts` and `e2e/merge.test.ts`.
+    expect([...outputs.keys()]).toEqual(Object.keys(RUN_OUTPUTS));
     for (const name of ['run-cost-usd', 'run-results', 'run-result-file', 'run-sarif-file'])
       expect(outputs.get(name), name).toBe('');
     const cost = (costUsd: number) => stepOutputs(sampleReport({ costUsd })).outputs.get('run-cost-usd');
@@ -89,7 +77,7 @@ describe('stepOutputs', () => {
   });
 });
 
-describe('writeOutputs', () => {
+describe('formatOutputs', () => {
   it('P4 D05 any payload is read back as exactly the expected outputs', () => {
     const pieces =
       'EOF end_ = << a<<E ghadelimiter_0 \0 \u2028 \ufeff __proto__ run-turns Run-x RUN_x structured_output a.b';
@@ -117,48 +105,11 @@ describe('writeOutputs', () => {
           expected.set(name, typeof each === 'string' ? each : shellSafeJson(each));
         }
         for (const eol of ['\n', '\r\n']) {
-          const block = formatOutputs(outputs, () => 'E', eol);
+          const block = formatOutputs(outputs, eol);
           expect(parseOutputFile(block, eol === '\r\n')).toEqual(expected);
         }
       }),
       { numRuns: 300 },
     );
-  });
-
-  it('keeps earlier content of the file', () => {
-    const file = path.join(folder, 'output');
-    writeFileSync(file, 'earlier=1\n');
-    writeOutputs(file, new Map([['a', 'b\n']]));
-    expect(Object.fromEntries(parseOutputFile(readFileSync(file, 'utf8')))).toEqual({
-      earlier: '1',
-      a: 'b\n',
-    });
-  });
-
-  it('throws an InputError when the file cannot be written, without waiting for the reader of a pipe', () => {
-    const pipe = path.join(folder, 'pipe');
-    execFileSync('mkfifo', [pipe]);
-    for (const file of [path.join(folder, 'no', 'such'), folder, pipe])
-      expect(() => writeOutputs(file, new Map([['a', 'b']])), file).toThrow(InputError);
-  });
-});
-
-describe('the outputs of a merge', () => {
-  const named = (report: Report) => Object.fromEntries(stepOutputs(report).outputs);
-  const outputsOf = (changes: Partial<Report> = {}) => named(sampleMergedReport(sampleMerged(), changes));
-
-  it('contain the payload and the totals of the merge, and nothing about a sandbox', () => {
-    const { structured_output, ...outputs } = outputsOf();
-    expect(JSON.parse(structured_output ?? '')).toMatchObject({ passed: true, tally: { pass: 9 } });
-    expect(outputs).toMatchObject({ 'run-input-tokens': '27000', 'run-cost-usd': '0.18' });
-    expect(outputs).not.toHaveProperty('run-sandbox');
-  });
-
-  it('are exactly those that merge/action.yml declares, and without a payload only those about the merge', () => {
-    const declared = Object.keys(MERGE_OUTPUTS);
-    const ofMerge = declared.filter((name) => name.startsWith('run-'));
-    expect(Object.keys(outputsOf())).toEqual(declared);
-    expect(Object.keys(outputsOf(unpublished('x', { reason: 'undecided' })))).toEqual(ofMerge);
-    expect(Object.keys(named(sampleFailedMerge('x')))).toEqual(ofMerge);
   });
 });

@@ -1,6 +1,6 @@
-/** The report of a finished run; each test changes the fields that it is about. */
+/** The report of a finished run, and its coverage; each test changes the fields that it is about. */
 import type { Report, ViewFacts } from '../../src/reporters/report-types.ts';
-import type { Verdict } from '../../src/types.ts';
+import type { Coverage, Verdict } from '../../src/types.ts';
 import { knowSecrets } from '../support/surroundings.ts';
 
 /** How the reports of these tests are shown. */
@@ -104,3 +104,46 @@ export function unpublished(error: string, changes: Partial<Report['verdict']> =
     gate: null,
   };
 }
+
+/** A finding, and the evidence of a run that could not prove it. */
+export const FINDING = { severity: 'error', path: 'src/a.js', line: 2, message: 'm' };
+export const UNPROVEN = {
+  context: 'complete',
+  toolCalls: 1,
+  grounding: { exact: 0, moved: 0, unproven: 1 },
+  findings: [{ path: 'src/a.js', line: 2, grounding: 'unproven' }],
+} as const;
+
+interface CoverageChanges extends Partial<Pick<Coverage, 'status' | 'why'>> {
+  readonly files?: Partial<Coverage['files']>;
+}
+
+/** A change of 43 files, all shown. */
+export function sampleCoverage({ files, ...changes }: CoverageChanges = {}): Coverage {
+  return {
+    status: 'measured',
+    why: null,
+    ...changes,
+    files: { changed: 43, required: 43, shown: 43, unseen: [], notRequired: [], ...files },
+  };
+}
+
+/** 41 of 43 files were shown, one of the others in part; three more need not be. */
+export const unseenCoverage = sampleCoverage({
+  files: {
+    changed: 46,
+    shown: 41,
+    unseen: ['src/billing/tax.ts', 'src/billing/invoice.ts'],
+    notRequired: [
+      { path: 'package-lock.json', why: 'lock_file' },
+      { path: 'docs/logo.png', why: 'binary' },
+      { path: 'docs/mark.png', why: 'binary' },
+    ],
+  },
+});
+
+export const unknownCoverage = sampleCoverage({
+  status: 'unknown',
+  why: 'There is no known change: the run was started by a schedule.',
+  files: { changed: 0, required: 0, shown: 0 },
+});

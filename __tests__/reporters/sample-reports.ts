@@ -7,8 +7,7 @@ import { type Ending, verdictOf } from '../../src/run/endings.ts';
 import type { GateResult, JsonObject } from '../../src/types.ts';
 import { sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
 import { findingPayload, legVote, SUBJECT } from '../merge/votes.ts';
-import { unseenCoverage } from './sample-coverage.ts';
-import { sampleReport, unpublished, VIEW } from './sample-report.ts';
+import { sampleReport, unpublished, unseenCoverage, VIEW } from './sample-report.ts';
 
 /** A hostile text with markup, commands and control characters. */
 const EVIL =

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Report } from '../../src/reporters/report-types.ts';
 import {
@@ -8,26 +7,24 @@ import {
   policyChangeSentence,
 } from '../../src/reporters/sentences.ts';
 import { viewOf } from '../../src/reporters/view.ts';
-import type { Conclusion, ContextStatus, Coverage } from '../../src/types.ts';
+import { ENDINGS } from '../../src/text/endings.ts';
+import type { ContextStatus, Coverage, Reason } from '../../src/types.ts';
 import { sampleFailedMerge, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
-import { partialCoverage, sampleCoverage, unknownCoverage, unseenCoverage } from './sample-coverage.ts';
-import { notMet, sampleReport, unpublished, VIEW } from './sample-report.ts';
+import {
+  notMet,
+  sampleCoverage,
+  sampleReport,
+  unknownCoverage,
+  unpublished,
+  unseenCoverage,
+  VIEW,
+} from './sample-report.ts';
 
 const view = (changes: Partial<Report> = {}) => viewOf(sampleReport(changes), VIEW);
-const schema = JSON.parse(
-  readFileSync(new URL('../../schemas/envelope.schema.json', import.meta.url), 'utf8'),
-);
-const reasons: readonly Report['verdict']['reason'][] = schema.properties.reason.enum;
-const CONCLUSIONS: Partial<Record<string, Conclusion>> = {
-  accepted: 'success',
-  gate_not_met: 'failure',
-  missing_key: 'skipped',
-};
-
 it('answers the question for each reason, for a replay and for a merge', async () => {
-  const ended = reasons.map((reason) => {
-    const conclusion = CONCLUSIONS[reason] ?? 'inconclusive';
-    return sampleReport({ payload: null, verdict: { ...sampleReport().verdict, conclusion, reason } });
+  const ended = (Object.keys(ENDINGS) as Reason[]).map((reason) => {
+    const verdict = { ...sampleReport().verdict, conclusion: ENDINGS[reason][0], reason };
+    return sampleReport({ payload: null, verdict });
   });
   const others = [
     sampleReport(),
@@ -119,7 +116,7 @@ describe('the warnings', () => {
   it.each([
     [sampleCoverage(), 0],
     [unseenCoverage, 1],
-    [partialCoverage, 1],
+    [sampleCoverage({ status: 'partial', why: 'Too much.' }), 1],
     [unknownCoverage, 0],
     [{ ...unseenCoverage, status: 'unknown' }, 0],
   ] as const)('name the coverage only if it is not complete: %#', (coverage, count) => {

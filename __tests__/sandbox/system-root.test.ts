@@ -2,7 +2,8 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isWithin, planRoot } from '../../src/sandbox/system-root.ts';
+import { isWithin } from '../../src/files/real-paths.ts';
+import { planRoot } from '../../src/sandbox/system-root.ts';
 import { putFiles } from '../support/local.ts';
 import { CANARY, createMark, describeOpen, exec, isRoot, useWorld } from './world.ts';
 

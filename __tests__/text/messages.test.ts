@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { InputName } from '../../src/config/inputs.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
-import { InputError, messageFor } from '../../src/errors.ts';
+import { messageFor } from '../../src/errors.ts';
 import {
   counted,
   type Entry,
@@ -74,10 +74,4 @@ it.each<[Partial<Record<InputName, string>>, readonly string[]]>([
     return messageFor(problems[0], entry);
   });
   expect(found).toEqual(beginnings.map((beginning) => expect.stringMatching(`^${beginning}`)));
-});
-
-it('messages are the same everywhere if they name no input', () => {
-  for (const entry of ENTRIES)
-    expect(messageFor(new InputError(null, 'The disk is full.'), entry)).toBe('The disk is full.');
-  expect(messageFor('thrown text', 'library')).toBe('thrown text');
 });

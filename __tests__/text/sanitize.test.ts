@@ -1,15 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  breakCommands,
-  cleanText,
-  inertLine,
-  jsonLine,
-  sanitize,
-  shellSafeJson,
-} from '../../src/text/sanitize.ts';
-import { anyCharacter, knowSecrets } from '../support/surroundings.ts';
+import { breakCommands, cleanText, inertLine, jsonLine, shellSafeJson } from '../../src/text/sanitize.ts';
+import { anyCharacter } from '../support/surroundings.ts';
 
 describe('cleanText', () => {
   it.each([
@@ -43,20 +36,6 @@ it('command markers are broken visibly, also those with an invisible character i
     ': :a: : :b ## [c] ### [d] # #[e] x:y ## VSO[f]',
   );
   expect(inertLine(' :\u200b:error::a\n#\u00ad#[add-mask]b', 100)).toBe(': :error: :a ## [add-mask]b');
-});
-
-describe('sanitize', () => {
-  const secrets = knowSecrets('sk-canary-0123');
-
-  it('masks before and after it cleans', () => {
-    expect(sanitize('a sk-canary-0123 b sk-can\x1b[0mary-0123 c\u200b', secrets)).toBe('a *** b *** c');
-  });
-
-  it('leaves no part of a secret at the end of the text that is shown, and cuts none within the limit', () => {
-    for (let read = 1; read < 14; read += 1)
-      expect(sanitize(`${'.'.repeat(100)}sk-canary-0123`, secrets, 100 + read)).toMatch(/^\.{99,}\**…?$/u);
-    expect(sanitize('x'.repeat(64 * 1024), secrets)).toBe('x'.repeat(64 * 1024));
-  });
 });
 
 describe.each([

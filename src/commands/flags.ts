@@ -1,7 +1,7 @@
 /** Parses the flags of all commands strictly, with the fix in every problem. */
 import { InputError, messageFor, throwProblems } from '../errors.ts';
 import { DISPLAY } from '../text/limits.ts';
-import { givenTwice, joinWithOr, quote, suggest } from '../text/messages.ts';
+import { joinWithOr, quote, suggest } from '../text/messages.ts';
 import { inertLine } from '../text/sanitize.ts';
 
 export interface FlagSpec {
@@ -89,7 +89,8 @@ export function findMisused<F extends FlagSpec>(flags: readonly TypedFlag<F>[]):
     }
     const before = flags.slice(0, at).find((each) => each.flag.name === flag.name);
     if (before === undefined || flag.kind === 'list' || flag.kind === 'boolean') return [];
-    return [new InputError(flag.name, `${givenTwice(before.as, as)}. Keep one of them.`)];
+    const names = before.as === as ? '' : `, as ${before.as} and as ${as}`;
+    return [new InputError(flag.name, `It is given twice${names}. Keep one of them.`)];
   });
 }
 

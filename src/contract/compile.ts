@@ -5,7 +5,7 @@ import { ContractError, type ContractStage, messageOf } from '../errors.ts';
 import { isDeeperThan, isObject, jsonPointer } from '../text/json.ts';
 import { DISPLAY, JSON_TEXT } from '../text/limits.ts';
 import { quote, suggest, truncate } from '../text/messages.ts';
-import { schemaNodes } from '../text/schema-walk.ts';
+import { subschemas } from '../text/schema-walk.ts';
 import type { Issue, Json, JsonObject } from '../types.ts';
 import { issuesOf, kindOf, sortErrors } from './issues.ts';
 import { rootObjection } from './root.ts';
@@ -77,6 +77,22 @@ function admit(candidate: Json, purpose: Purpose): JsonObject {
     throw refuse('compile', purpose, `has at ${where} ${objection}.`);
   }
   return candidate;
+}
+
+/** A subschema with its path from the root. */
+interface SchemaNode {
+  readonly node: JsonObject;
+  readonly path: readonly string[];
+}
+
+/** Yields every object where draft-07 or 2020-12 expects a schema, starting with the root; iterative. */
+function* schemaNodes(root: JsonObject): Generator<SchemaNode> {
+  const rest: SchemaNode[] = [{ node: root, path: [] }];
+  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+    yield next;
+    for (const [segments, node] of subschemas(next.node))
+      rest.push({ node, path: [...next.path, ...segments] });
+  }
 }
 
 /** Returns what Ajv would accept in a subschema although it must be refused; null for nothing. */

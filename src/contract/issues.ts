@@ -4,6 +4,9 @@ import { DISPLAY, LISTED } from '../text/limits.ts';
 import { quote, truncate } from '../text/messages.ts';
 import type { Issue, RedactedIssue } from '../types.ts';
 
+/** How many issues are listed; the rest are counted. */
+const MAX_ISSUES = 10;
+
 /** Puts errors inside branches of `anyOf` and `oneOf` last, because most are about branches that were not intended. */
 export function sortErrors(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const isInBranch = ({ schemaPath }: ErrorObject) => /\/(?:anyOf|oneOf)\/\d+\//.test(schemaPath);
@@ -13,7 +16,7 @@ export function sortErrors(errors: readonly ErrorObject[]): readonly ErrorObject
 /** Returns the issues for the validator's errors, at most 10. They quote names of the payload, and no values. */
 export function issuesOf(errors: readonly ErrorObject[]): readonly Issue[] {
   // Stops early: a large payload can have errors at a hundred thousand places.
-  const issues = errors.slice(0, LISTED.several).map((error): Issue => {
+  const issues = errors.slice(0, MAX_ISSUES).map((error): Issue => {
     const missing: unknown = error.params['missingProperty'];
     const about = error.propertyName === undefined ? '' : `the property name ${quote(error.propertyName)} `;
     return {
@@ -30,7 +33,7 @@ export function issuesOf(errors: readonly ErrorObject[]): readonly Issue[] {
 
 /** Returns the first 10 issues, the last of which says how many are left out. */
 export function cappedIssues(issues: readonly Issue[]): readonly Issue[] {
-  return withRest(issues.slice(0, LISTED.several), issues.length);
+  return withRest(issues.slice(0, MAX_ISSUES), issues.length);
 }
 
 function withRest(issues: readonly Issue[], count: number): readonly Issue[] {

@@ -2,7 +2,7 @@
 import { messageOf, ProviderError } from '../errors.ts';
 import { openPrivateLog } from '../files/private-file.ts';
 import type { CompletionRequest, Provider } from '../providers/provider.ts';
-import { usageJson } from '../reporters/envelope.ts';
+import { snakeKeys } from '../reporters/envelope.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { ToolCall } from '../types.ts';
 import { type RecordedCall, recordingFormat, type Task } from './recording.ts';
@@ -62,7 +62,7 @@ export function recordRun(
           text: mask(completion.message.text),
           tool_calls: calls,
           stop_reason: completion.stopReason,
-          usage: completion.usage && usageJson(completion.usage),
+          usage: completion.usage && snakeKeys(completion.usage),
           model: mask(completion.model),
         });
         return completion;

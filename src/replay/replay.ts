@@ -75,7 +75,7 @@ function complete(
       native: null,
     },
     stopReason: stop_reason,
-    usage: readUsage({ usage }, 'usage'),
+    usage: usage && readUsage(usage),
     model,
   };
 }

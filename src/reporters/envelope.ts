@@ -6,7 +6,7 @@ import { isArray, isObject } from '../text/json.ts';
 import { DISPLAY } from '../text/limits.ts';
 import { truncate } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
-import type { Issue, Json, JsonObject, Repair, Usage } from '../types.ts';
+import type { Issue, Json, JsonObject } from '../types.ts';
 import { mapFields } from './messages.ts';
 import { RESULT_FILES } from './outputs.ts';
 import type { Evidence, Report } from './report-types.ts';
@@ -48,8 +48,9 @@ function factsOf(report: Report, error: JsonObject, mask: Mask): JsonObject {
     // The same fields by their names in a source design's result frame, whose consumers read them at this level.
     turns: report.turnCount,
     rejections: report.rejections,
-    repaired: report.repaired && repairJson(report.repaired, mask),
-    usage: usageJson(usage),
+    // The wrapper's name comes from the model and is not part of the payload that is searched for secrets.
+    repaired: report.repaired && mapFields(report.repaired, mask),
+    usage: snakeKeys(usage),
     total_input_tokens: usage.inputTokens,
     total_output_tokens: usage.outputTokens,
     total_cost_usd: report.costUsd,
@@ -76,7 +77,7 @@ function factsOf(report: Report, error: JsonObject, mask: Mask): JsonObject {
 }
 
 /** Renames fields to the snake_case of the envelope. */
-function snakeKeys(fields: object): JsonObject {
+export function snakeKeys(fields: object): JsonObject {
   const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const inner = (value: Json): Json => {
     if (isArray(value)) return value.map(inner);
@@ -85,18 +86,8 @@ function snakeKeys(fields: object): JsonObject {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [snake(name), inner(value)]));
 }
 
-export function usageJson(usage: Usage): JsonObject {
-  return snakeKeys(usage);
-}
-
 function issueJson({ path, keyword, message }: Issue, mask: Mask): JsonObject {
   return { path: mask(path), keyword: mask(keyword), message: mask(message) };
-}
-
-/** The wrapper's name comes from the model and is not part of the payload that is searched for secrets. */
-function repairJson(repair: Repair, mask: Mask): JsonObject {
-  const { kind } = repair;
-  return kind === 'unwrapped' ? { kind, key: mask(repair.key) } : { kind, paths: repair.paths.map(mask) };
 }
 
 /** UTF-16 code units of a command and of a reason, as in the schema. */

@@ -132,11 +132,10 @@ function firstText(row: JsonObject, keys: readonly string[]): string | null {
   return texts.find((text) => text !== '') ?? null;
 }
 
-/** Severity of a finding, in SARIF's terms. */
-export type Severity = 'error' | 'warning' | 'note';
+/** The severities of findings in SARIF's terms, most severe first. */
+export const SEVERITIES = ['error', 'warning', 'note'] as const;
 
-/** The three severities, most severe first. */
-export const SEVERITIES: readonly Severity[] = ['error', 'warning', 'note'];
+export type Severity = (typeof SEVERITIES)[number];
 
 /**
  * The words of severities with their scores. Only those of vulnerability scales have one, for which GitHub shows the same
@@ -163,9 +162,7 @@ export function gravityOf(row: JsonObject): Gravity | undefined {
 
 /** Compares by severity, most severe first and unknown ones last, and then by score. */
 export function byGravity(one: Gravity | undefined, other: Gravity | undefined): number {
-  return rankOf(one) - rankOf(other) || (other?.score ?? 0) - (one?.score ?? 0);
-}
-
-function rankOf(gravity: Gravity | undefined): number {
-  return gravity === undefined ? SEVERITIES.length : SEVERITIES.indexOf(gravity.severity);
+  const ranks: readonly (Severity | undefined)[] = [...SEVERITIES, undefined];
+  const byRank = ranks.indexOf(one?.severity) - ranks.indexOf(other?.severity);
+  return byRank || (other?.score ?? 0) - (one?.score ?? 0);
 }

@@ -13,7 +13,6 @@ import { viewOf } from './view.ts';
 /** `turns` is a line for each turn; `summary` has one for each call; `full` adds prompts, prose and tool output, folded. */
 type Level = 'turns' | 'summary' | 'full';
 
-/** Writes a run to the log as it progresses. */
 export function createLiveLog(log: Log, level: Level, options: ViewFacts): Reporter {
   const show = level === 'turns' ? createTurnLines(log) : createCallLines(log, level === 'full');
   return {
@@ -48,7 +47,6 @@ export function createProgress(write: (text: string) => void, level: Level | nul
   return { reporter: createLiveLog(log, level ?? 'turns', view), warn: (text: string) => log.warning(text) };
 }
 
-/** Returns a listener that writes lines for each turn and call. */
 function createCallLines(log: Log, isFull: boolean): (event: RunEvent) => void {
   const group = (title: string, text: string) => {
     if (isFull && text.trim() !== '') log.group(title, text);

@@ -18,10 +18,8 @@ export interface Commands extends Annotate {
   endGroup(): void;
 }
 
-type AnnotationLevel = 'error' | 'warning' | 'notice';
-type Annotate = Readonly<
-  Record<AnnotationLevel, (message: string, properties?: AnnotationProperties) => void>
->;
+type WriteAnnotation = (message: string, properties?: AnnotationProperties) => void;
+type Annotate = Readonly<Record<'error' | 'warning' | 'notice', WriteAnnotation>>;
 
 /** What an annotation is about; lines are 1-based. */
 interface AnnotationProperties {
@@ -52,8 +50,8 @@ export function createLog(core: Commands, secrets: Secrets, token: (() => string
   const toText = (text: string, maxRead?: number) => breakCommands(sanitize(text, secrets, maxRead));
   const toLine = (text: string, max: number) => singleLine(toText(text), max);
   const annotate =
-    (command: AnnotationLevel) =>
-    (message: string, { title, file, ...lines }: AnnotationProperties = {}) => {
+    (command: keyof Annotate): WriteAnnotation =>
+    (message, { title, file, ...lines } = {}) => {
       core[command](truncate(toText(message).trim(), DISPLAY.message), {
         ...(title === undefined ? {} : { title: toLine(title, DISPLAY.phrase) }),
         ...(file === undefined ? {} : { file: toLine(file, DISPLAY.wholePath) }),

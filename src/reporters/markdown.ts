@@ -17,10 +17,7 @@ const GAP = '\u200b';
 /** A code span delimited by single backticks; three backticks are an attempted fence. */
 const CODE_SPAN = /(?<!`)`(?!\s*`)([^`]+)`(?!`)/;
 
-/**
- * Escapes untrusted text for use within a paragraph: one line, in which nothing links, mentions, formats or triggers a
- * command.
- */
+/** Escapes untrusted text for a paragraph: one line, in which nothing links, mentions, formats or triggers a command. */
 export function inline(text: string, max: number = DISPLAY.cell): string {
   return escapeLine(singleLine(text, max));
 }
@@ -31,19 +28,13 @@ export function prose(text: string, max: number = DISPLAY.cell): string {
   return parts.map((part, at) => (at % 2 === 0 ? escapeLine(part) : code(part, max))).join('');
 }
 
-/**
- * Formats untrusted text as code on one line: a file, a command, a name. Uses an HTML element, since its content can be
- * escaped.
- */
+/** Formats untrusted text as code on one line, in an HTML element, whose content can be escaped. */
 export function code(text: string, max: number = DISPLAY.cell): string {
   const shown = inline(text, max);
   return shown === '' ? '' : `<code>${shown}</code>`;
 }
 
-/**
- * Escapes untrusted text for a table cell, each line as `prose`; line breaks become `<br>`, and at most 20 lines are
- * kept.
- */
+/** Escapes untrusted text for a table cell, each line as `prose`. Keeps at most 20 lines, with `<br>` between them. */
 export function cell(text: string, max: number = DISPLAY.cell): string {
   const lines = truncate(cleanText(text).trim(), max).split('\n');
   const shown = lines.slice(0, LISTED.many).map((line) => prose(line, max));

@@ -5,12 +5,13 @@ import path from 'node:path';
 import { InputError, messageOf } from '../errors.ts';
 import { appendWithoutWaiting } from '../files/private-file.ts';
 import { coverageShare } from '../text/figures.ts';
-import { DISPLAY, GITHUB } from '../text/limits.ts';
+import { DISPLAY } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
 import { shellSafeJson, singleLine } from '../text/sanitize.ts';
 import type { Report, RunOutput } from './report-types.ts';
 
-/** Bytes of an output for one property: a shell cannot hold 128 KiB in one variable. */
+/** Bytes of a job output, and of one for a property: a shell cannot hold 128 KiB in one variable. */
+const MAX_OUTPUT = 1024 ** 2;
 const MAX_PROPERTY = 64 * 1024;
 
 /** The files in the results folder of a run. */
@@ -115,7 +116,7 @@ export function stepOutputs(report: Report) {
       );
   };
   if (payload !== null) {
-    add('structured_output', shellSafeJson(payload), GITHUB.output);
+    add('structured_output', shellSafeJson(payload), MAX_OUTPUT);
     for (const name of outputNames) {
       // The contract allows no other names, but a line break in one could inject outputs, so check again.
       if (!OUTPUT_NAME.test(name) || /^(?:run-|structured_output$)/i.test(name)) continue;
@@ -137,7 +138,7 @@ export function stepOutputs(report: Report) {
  */
 export function writeOutputs(file: string, outputs: ReadonlyMap<string, string>): void {
   try {
-    appendWithoutWaiting(file, formatOutputs(outputs, randomUUID, EOL));
+    appendWithoutWaiting(file, formatOutputs(outputs));
   } catch (cause) {
     const why = messageOf(cause);
     throw new InputError(null, `The outputs could not be written to GITHUB_OUTPUT: ${why}.`, { cause });
@@ -145,19 +146,10 @@ export function writeOutputs(file: string, outputs: ReadonlyMap<string, string>)
 }
 
 /**
- * Formats outputs as the runner's heredocs, each with a delimiter that occurs in neither name nor value. `eol` is the
- * platform's line ending, as the runner expects: with another one, a trailing `\r` of a value would be lost on Windows.
+ * Formats outputs as the runner's heredocs. Their delimiter is made after the values, none of which can contain it. The
+ * runner expects the platform's line endings: with others, a trailing `\r` of a value would be lost on Windows.
  */
-export function formatOutputs(
-  outputs: ReadonlyMap<string, string>,
-  token: () => string,
-  eol: string,
-): string {
-  let block = '';
-  for (const [name, value] of outputs) {
-    let delimiter = `end_${token()}`;
-    while (value.includes(delimiter)) delimiter += token();
-    block += `${name}<<${delimiter}${eol}${value}${eol}${delimiter}${eol}`;
-  }
-  return block;
+export function formatOutputs(outputs: ReadonlyMap<string, string>, eol: string = EOL): string {
+  const end = `end_${randomUUID()}`;
+  return [...outputs].map(([name, value]) => [`${name}<<${end}`, value, end, ''].join(eol)).join('');
 }

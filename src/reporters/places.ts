@@ -1,7 +1,8 @@
 /** Finds the checkout that is judged and the files in it that a model names, and links to them on GitHub. */
-import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { readBoundedText } from '../files/read-bounded.ts';
+import { isWithin, realOrNull } from '../files/real-paths.ts';
 import { READ } from '../text/limits.ts';
 import type { JsonObject, Subject } from '../types.ts';
 import { type Finding, findingRows, locationOfRow, readFindings } from './findings.ts';
@@ -21,35 +22,19 @@ const OF_GIT = /(?:^|[/\\])\.git(?:[/\\]|$)/i;
  */
 export function findCheckout(folder: string, workspace: string): string | null {
   const real = realOrNull(folder) ?? workspace;
-  const around = repositoryAround(isBelow(real, workspace) ? real : workspace, workspace);
+  const around = repositoryAround(isWithin(real, workspace) ? real : workspace, workspace);
   if (around !== null) return around;
   const [only, ...others] = foldersIn(workspace).filter(isCheckout);
   return only === undefined || others.length > 0 ? null : only;
 }
 
-/**
- * Returns the root of the repository around a folder, within the workspace; null if there is none. Both paths are
- * absolute and real.
- */
-export function repositoryAround(folder: string, workspace: string): string | null {
-  for (let at = folder; isBelow(at, workspace); at = path.dirname(at)) {
+/** Returns the root of the repository around a folder, within the workspace; null if there is none. Both are real paths. */
+function repositoryAround(folder: string, workspace: string): string | null {
+  for (let at = folder; isWithin(at, workspace); at = path.dirname(at)) {
     if (isCheckout(at)) return at;
     if (at === workspace) break;
   }
   return null;
-}
-
-export function realOrNull(folder: string): string | null {
-  try {
-    return realpathSync.native(folder);
-  } catch {
-    return null;
-  }
-}
-
-/** Whether `inner` is `outer` or is below it; both paths are absolute and normalized. */
-export function isBelow(inner: string, outer: string): boolean {
-  return inner === outer || inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);
 }
 
 /** A workspace that is not a folder is reported like any invalid option, once the run has started. */
@@ -112,7 +97,7 @@ export function createLocator(
 /** Returns a file's path as git names it; null for anything that is not a file of the repository. */
 function nameInRepository(file: string, root: string): string | null {
   const real = realOrNull(file);
-  if (real === null || !isBelow(real, root)) return null;
+  if (real === null || !isWithin(real, root)) return null;
   if (lstatSync(real, { throwIfNoEntry: false })?.isFile() !== true) return null;
   const name = path.relative(root, real);
   const isForeign = (repositoryAround(path.dirname(real), root) ?? root) !== root;
@@ -126,7 +111,6 @@ function linesOf({ line, endLine }: SourcePlace, lineCount: number): Pick<Source
   return { line, endLine: end > line ? end : null };
 }
 
-/** Finds the file of each row. */
 export function resolveFindings(payload: JsonObject, locate: Locate): readonly FindingEvidence[] {
   return findingRows(payload).map((row) => {
     const written = locationOfRow(row);
@@ -189,10 +173,7 @@ export function lineLink(
   return endLine === null ? `${page}#L${line}` : `${page}#L${line}-L${endLine}`;
 }
 
-/**
- * Encodes a path with `/` separators for use in a URL, so that no character ends the path, starts a scheme, or is
- * Markdown syntax.
- */
+/** Encodes a path for use in a URL, so that no character ends it, starts a scheme, or is Markdown syntax. */
 export function urlPath(file: string): string {
   const escaped = encodeURIComponent(file.toWellFormed()).replaceAll('%2F', '/');
   return escaped.replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`);

@@ -4,7 +4,6 @@ import { counted, grouped } from '../text/messages.ts';
 import type { Coverage, NotRequired, PolicyChange, Usage } from '../types.ts';
 import type { CallEvent, Evidence, Report, Totals } from './report-types.ts';
 
-/** Returns a text that begins with a capital letter. */
 export function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
@@ -43,7 +42,6 @@ export function commandEnding({ call, decision, result }: CallEvent): string | n
   return COMMAND_ENDING.exec(result.content.slice(result.content.lastIndexOf('\n') + 1))?.[1] ?? null;
 }
 
-/** Returns one sentence about a policy file that the change modifies. */
 export function policyChangeSentence({ what, path, applied }: PolicyChange): string {
   const file = `\`${path}\` (${what === 'workflow' ? 'this workflow' : what})`;
   const used = applied ? 'The changed version was used' : 'The version of the base branch was used';
@@ -122,12 +120,11 @@ export function coverageSentence(coverage: Coverage | null | undefined): string 
 export function groundingSentence(evidence: Evidence | null | undefined): string | null {
   if (evidence?.grounding == null) return null;
   const { exact, moved, unproven } = evidence.grounding;
-  const checked = exact + moved + unproven;
-  const total = Math.max(checked, evidence.findings.length);
+  const total = evidence.findings.length;
   const parts = [
     { count: exact + moved, what: 'proven' },
     { count: unproven, what: 'not proven' },
-    { count: total - checked, what: 'about no file' },
+    { count: total - exact - moved - unproven, what: 'about no file' },
   ].filter(({ count }) => count > 0);
   if (total === 0) return null;
   return `${counted(total, 'finding')}: ${parts.map(({ count, what }) => `${count} ${what}`).join(', ')}.`;

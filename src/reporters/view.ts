@@ -29,7 +29,6 @@ export function viewOf(report: Report, options: ViewFacts): View {
   if (view != null) return view.show(report, options);
   const mask = maskWith(options.secrets);
   const isReplay = report.replayed === true;
-  // Without a gate nothing checked whether the payload is good news.
   const isGated = gate?.status !== 'none';
   const basis = describeBasis(report);
   // Names no key: the payload's are text of the model, which the log must not contain.

@@ -4,8 +4,8 @@ import { type Claim, countGrounding, groundFindings } from '../evidence/groundin
 import { isLockFile } from '../evidence/not-required.ts';
 import { createReview } from '../evidence/review.ts';
 import { readBounded } from '../files/read-bounded.ts';
+import { isWithin, realOrNull } from '../files/real-paths.ts';
 import { findingRows, locationOfRow } from '../reporters/findings.ts';
-import { isBelow, realOrNull } from '../reporters/places.ts';
 import type { Evidence, Locate } from '../reporters/report-types.ts';
 import { isClosedPath } from '../text/file-names.ts';
 import { isObject, readText } from '../text/json.ts';
@@ -100,6 +100,7 @@ function readSource(name: string, root: string): string | null {
   const home = realOrNull(root) ?? root;
   const read = readBounded(path.resolve(home, name), { maxBytes: MAX_SOURCE_FILE, links: 'refuse' });
   // A verdict must not tell of what the tools do not read: a model may name any path.
-  const isOpen = read.ok && isBelow(read.realPath, home) && !isClosedPath(path.relative(home, read.realPath));
+  const isOpen =
+    read.ok && isWithin(read.realPath, home) && !isClosedPath(path.relative(home, read.realPath));
   return isOpen ? read.bytes.toString('utf8') : null;
 }

@@ -16,8 +16,9 @@ import {
   readNamed,
 } from '../contract/source.ts';
 import { InputError, MissingKeyError, throwProblems } from '../errors.ts';
+import { isWithin } from '../files/real-paths.ts';
 import { createPricer, unknownPriceError } from '../providers/registry.ts';
-import { findCheckout, isBelow } from '../reporters/places.ts';
+import { findCheckout } from '../reporters/places.ts';
 import { findProgram, SYSTEM_FOLDERS } from '../sandbox/host-program.ts';
 import { NO_USAGE } from '../text/figures.ts';
 import { once, race } from '../text/wait.ts';
@@ -85,7 +86,7 @@ export async function prepare({ config, problems }: Parsed<Config>, state: RunSt
     root,
     hasRepository: repository !== null,
     /** The judged folder, relative to the root. A checkout below the working directory is judged as a whole. */
-    subject: isBelow(folder, root) ? path.relative(root, folder) : '',
+    subject: isWithin(folder, root) ? path.relative(root, folder) : '',
     context: found === 'unknown' ? null : found,
     /** Finds out, once, how commands can be isolated. Rejects with the reason of `state.stop` only. */
     detect,
@@ -119,7 +120,7 @@ async function checkInputs({ config, problems }: Parsed<Config>, world: World): 
       `The value off is refused on ${trigger}, which runs with the repository's rights on what a stranger wrote. Use required.`,
     );
   // The agent could change the action, parts of which are loaded after it ran.
-  const inside = entry === 'action' ? guarded.find((place) => isBelow(place, workspace)) : undefined;
+  const inside = entry === 'action' ? guarded.find((place) => isWithin(place, workspace)) : undefined;
   if (sandbox === 'off' && inside !== undefined)
     refuse(
       'sandbox',

@@ -6,9 +6,10 @@ import { closeSync, type Dirent, readSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, relative, resolve } from 'node:path';
 import { openRegular } from '../files/read-bounded.ts';
+import { isWithin } from '../files/real-paths.ts';
 import { isClosedPath } from '../text/file-names.ts';
 import { DeniedError, type FileView, MissingError, type ScriptResult, shellWord } from './sandbox.ts';
-import { isWithin, realOrSame } from './system-root.ts';
+import { realOrSame } from './system-root.ts';
 
 const EXIT = { notRegular: 3, missing: 4, denied: 5, isFolder: 6 } as const;
 

@@ -7,12 +7,13 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { SandboxError } from '../errors.ts';
 import { readBoundedText } from '../files/read-bounded.ts';
+import { isWithin } from '../files/real-paths.ts';
 import { CREDENTIAL_FILE } from '../text/file-names.ts';
 import { READ } from '../text/limits.ts';
 import { runOnHost } from './host-program.ts';
 import { shellWord } from './sandbox.ts';
 import { CLEAN } from './scratch.ts';
-import { isWithin, realOrSame } from './system-root.ts';
+import { realOrSame } from './system-root.ts';
 
 /** What stays of a git folder. */
 const KEPT =

@@ -2,8 +2,9 @@
  * What the agent's commands see of this machine. The root file system begins with nothing; what is listed here is added to
  * it, read-only. A folder that is on no list is not there. Then come the mounts of both backends, in their order.
  */
-import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { isWithin, realOrNull } from '../files/real-paths.ts';
 import { listPathFolders, listToolFolders } from './environment.ts';
 import { CONTEXT_FOLDER, type SandboxOptions } from './sandbox.ts';
 
@@ -152,21 +153,8 @@ function listNames(folder: string): readonly string[] {
   }
 }
 
-/** Whether a path is a folder or is in it. Both are absolute and normalized. */
-export function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
-}
-
 export function realOrSame(path: string): string {
   return realOrNull(path) ?? resolve(path);
-}
-
-function realOrNull(path: string): string | null {
-  try {
-    return realpathSync(path);
-  } catch {
-    return null;
-  }
 }
 
 /** What both backends build the root file system from. */

@@ -1,6 +1,6 @@
 /** The figures of a run: token counts, and coverage as a share. */
 import type { Coverage, JsonObject, Usage } from '../types.ts';
-import { findObject, readCount } from './json.ts';
+import { readCount } from './json.ts';
 
 /** The usage before the first response. */
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
@@ -14,11 +14,9 @@ export function addUsage(one: Usage, other: Usage): Usage {
   };
 }
 
-/** Returns a field that holds token counts in the envelope's format; null when it is not an object. */
-export function readUsage(object: JsonObject, name: string): Usage | null {
-  const value = findObject(object, name);
-  if (value === null) return null;
-  const tokens = (field: string) => Math.round(readCount(value, field) ?? 0);
+/** Reads token counts in the envelope's format. */
+export function readUsage(usage: JsonObject): Usage {
+  const tokens = (field: string) => Math.round(readCount(usage, field) ?? 0);
   return {
     inputTokens: tokens('input_tokens'),
     outputTokens: tokens('output_tokens'),

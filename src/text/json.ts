@@ -150,15 +150,9 @@ export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** Returns a field that is an object; null otherwise. */
-export function findObject(object: JsonObject, name: string): JsonObject | null {
-  const value = readOwn(object, name);
-  return isObject(value) ? value : null;
-}
-
 /** Returns a field that is an object; an empty object otherwise. */
 export function readObject(object: JsonObject, name: string): JsonObject {
-  return findObject(object, name) ?? {};
+  return objectOf(readOwn(object, name));
 }
 
 /** Returns the objects in a field that is a list; an empty list otherwise. */

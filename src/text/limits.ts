@@ -41,8 +41,6 @@ export const LISTED = {
   few: 3,
   /** Files, legs or names in a sentence. */
   some: 5,
-  /** Clauses, issues and values. */
-  several: 10,
   /** Lines and problems, one below the other. */
   many: 20,
 } as const;
@@ -65,8 +63,6 @@ export const JSON_TEXT = {
 
 /** What GitHub and its runner accept, or what we publish of it. */
 export const GITHUB = {
-  /** Bytes of a job output. */
-  output: MIB,
   /** Files that are listed for a pull request. */
   changedFiles: 3_000,
   /** Characters of the diff of a pull request; bytes where git makes it. */

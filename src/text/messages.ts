@@ -67,11 +67,6 @@ export function listIssues(issues: readonly RedactedIssue[]): string {
   return parts.join(', ');
 }
 
-/** Says that a value was typed twice, perhaps under two names. */
-export function givenTwice(one: string, two: string): string {
-  return one === two ? 'It is given twice' : `It is given twice, as ${one} and as ${two}`;
-}
-
 /** Lists the first names of so many in quotes, which are hostile; the rest are counted. */
 export function listNames(names: readonly string[], total = names.length): string {
   const quoted = names.slice(0, LISTED.some).map((name) => JSON.stringify(name.slice(0, DISPLAY.path)));
@@ -88,10 +83,6 @@ export const KEY_VARIABLE = 'STRUCTURED_AGENT_API_KEY';
 /** Returns an input's name as users of an entry write it: `base-url`, `--base-url`, `baseUrl`. */
 export function inputName(input: string, entry: Entry): string {
   if (entry === 'action') return input;
-  if (entry === 'library') return camelCase(input);
+  if (entry === 'library') return input.replace(/-([a-z])/gu, (_, letter: string) => letter.toUpperCase());
   return input === 'api-key' ? KEY_VARIABLE : `--${input}`;
-}
-
-function camelCase(input: string): string {
-  return input.replace(/-([a-z])/gu, (_, letter: string) => letter.toUpperCase());
 }

@@ -82,9 +82,8 @@ function escapeCharacter(character: string): string {
 export function showControls(text: string): string {
   return text
     .replaceAll('\0', '\u2400')
-    .replace(/[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f]|\r(?!\n)/g, escapeControl);
-}
-
-function escapeControl(character: string): string {
-  return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
+    .replace(
+      /[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f]|\r(?!\n)/g,
+      (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
+    );
 }

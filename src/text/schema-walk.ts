@@ -53,22 +53,6 @@ function decodeSegment(segment: string): string {
   }
 }
 
-/** A subschema with its path from the root. */
-interface SchemaNode {
-  readonly node: JsonObject;
-  readonly path: readonly string[];
-}
-
-/** Yields every object where draft-07 or 2020-12 expects a schema, starting with the root; iterative. */
-export function* schemaNodes(root: JsonObject): Generator<SchemaNode> {
-  const rest: SchemaNode[] = [{ node: root, path: [] }];
-  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
-    yield next;
-    for (const [segments, node] of subschemas(next.node))
-      rest.push({ node, path: [...next.path, ...segments] });
-  }
-}
-
 /** Returns schemas with the targets of local `$ref`s and the branches under these keywords, at any level, in order. */
 export function withBranches(
   root: JsonObject,
