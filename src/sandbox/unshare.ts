@@ -9,12 +9,13 @@ import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SandboxError } from '../errors.ts';
+import { isWithin } from '../files/real-paths.ts';
 import { race } from '../text/wait.ts';
 import type { Backend } from './command.ts';
 import { SYSTEM_ENVIRONMENT, SYSTEM_FOLDERS, tryWords } from './host-program.ts';
 import { shellWord } from './sandbox.ts';
 import { CLEAN, COPY_WITHIN, type Identity } from './scratch.ts';
-import { isWithin, listMounts, type RootPlan } from './system-root.ts';
+import { listMounts, type RootPlan } from './system-root.ts';
 
 /** Absolute paths of the programs. */
 export interface UnsharePrograms {
