@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Contract, createContract } from '../../src/contract/contract.ts';
 import type { Message } from '../../src/types.ts';
-import { call, submit } from '../support/fakes/model/scripted-provider.ts';
+import { call, type Script, submit } from '../support/fakes/model/scripted-provider.ts';
 import { runScripted, VERDICT_SCHEMA } from '../support/worlds/agent-run.ts';
 
 const good = submit({ passed: true, summary: 'all well' });
@@ -16,7 +16,6 @@ function results(messages: readonly Message[]) {
   return messages.flatMap((message) => (message.role === 'tool' ? message.results : []));
 }
 
-/** Runs a script; also says whether a file exists in the workspace at the end. */
 async function runKeeping(answers: Parameters<typeof runScripted>[0], file: string) {
   let isThere = true;
   const keep = async (workspace: string) => {
@@ -104,14 +103,43 @@ describe('a batch', () => {
         clock += 5000;
       },
     });
-    const expected = [
-      ['rejected', 300],
-      ['skipped', 0],
-      ['accepted', 20],
-    ];
     const finished = run.events.flatMap((event) =>
-      event.type === 'tool_finished' ? [[event.decision, event.durationMs]] : [],
+      event.type === 'tool_finished' ? [`${event.decision} ${event.durationMs}`] : [],
     );
-    expect(finished).toEqual(expected);
+    expect(finished).toEqual(['rejected 300', 'skipped 0', 'accepted 20']);
+  });
+});
+
+describe('the events of a run', () => {
+  const canary = 'CANARY-7f3a';
+  const files = { 'a.txt': 'hello\n' };
+  const secret = { summary: canary, command: canary };
+  const told = submit({ passed: true, summary: canary });
+  const others = ['StructuredOutput', 'functions.structured_output', 'json', 'shell'];
+  const unknown = { calls: others.map((name) => call(name, secret)) };
+  const broken = { ...call('StructuredOutput', {}), rawArguments: `{"summary":"${canary}` };
+  const wrong = { calls: [submit({ passed: canary, [canary]: 1 }), read] };
+
+  it.each<[string, Script, string]>([
+    ['of tools not offered', [unknown, { calls: [broken, read] }, wrong, { calls: [told] }], 'shell'],
+    ['of an excluded structured_output', [{ calls: [told, read] }, {}], 'structured_output'],
+  ])('P3 carry no arguments of structured_output, or %s, and keep others', async (_, script, excluded) => {
+    const run = await runScripted(script, { files, exclude: [excluded] });
+    const recorded = JSON.stringify(run.events);
+    expect(recorded).not.toContain(canary);
+    expect(recorded).toContain('these arguments are not recorded');
+    expect(recorded).toContain('{\\"path\\":\\"a.txt\\"}');
+    expect(recorded).not.toContain('"native":{');
+    // The model's own message is sent back to it unchanged.
+    expect(JSON.stringify(run.provider.requests.at(-1)?.messages)).toContain(canary);
+  });
+
+  it('P7 have at most 2 MiB of prose in each turn', async () => {
+    const run = await runScripted([{ text: 'x'.repeat(3 * 1024 ** 2) }, {}]);
+    const texts = run.events.flatMap((event) =>
+      event.type === 'turn_completed' ? [event.message.text.length] : [],
+    );
+    expect(texts).toEqual([2 * 1024 ** 2, 0]);
+    expect(run.outcome).toMatchObject({ text: `${'x'.repeat(2 * 1024 ** 2 - 1)}…` });
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createBudget } from '../../src/agent/budget.ts';
 import { ProviderError, SandboxError } from '../../src/errors.ts';
 import type { FinalDecision } from '../../src/evidence/review.ts';
 import type { RunEvent } from '../../src/reporters/report-types.ts';
@@ -25,7 +26,6 @@ const noTurns = { kind: 'exhausted', limit: 'turns', lastIssues: [] };
 const type = (path: string) => ({ path: expect.stringMatching(`${path}$`), keyword: 'type' });
 const noTurnsBut = (path: string) => ({ ...noTurns, lastIssues: [type(path)] });
 
-/** A provider that refuses a forced tool choice. */
 const refusing: Script = ({ toolChoice, messages }) => {
   if (toolChoice !== 'auto') throw new ProviderError('tool_choice', 'no', { status: 400 });
   return messages.length === 1 ? { text: 'done' } : good;
@@ -102,11 +102,9 @@ describe('a model that repeats a rejected call', () => {
   });
 });
 
-/** How the payload that evidence sent back is told from the last one. */
 const held = { payload: { passed: true, summary: 'held' }, repaired: null };
 const unseen = { path: '', keyword: 'quote' };
 
-/** Evidence that sends every payload back, and decides at the end. */
 const sendBack = (decision: FinalDecision | null) => async () => ({
   observe: () => undefined,
   review: async () => ({ kind: 'rejected' as const, text: 'Read first.', issues: [unseen] }),
@@ -198,21 +196,17 @@ describe('a run that is stopped', () => {
   const pending = { to: 'scripted', seconds: 90 };
   const late = { kind: 'exhausted', limit: 'time', lastIssues: [], pending };
   const lastIssues = [type('/passed')];
-  it.each<[string, unknown, number | 'ready', object]>([
+  const fail = () => Promise.reject(broken);
+  it.each<[string, unknown, number | 'ready', object, (() => Promise<void>)?]>([
     ['E12 by a timeout during a request says how long it had no answer', timeout, 0, late],
     ['E12 by a timeout after a rejection keeps its issues', timeout, 1, { ...late, lastIssues }],
     ['E10 by a signal during a request is cancelled', signal, 0, cancelled],
     ['by a timeout while the self-test runs keeps its payload', timeout, 'ready', submitted],
     ['E10 by a signal does not wait for the self-test', signal, 'ready', cancelled],
     ['by a broken sandbox throws its error', broken, 0, broken],
-  ])('%s', async (_, reason, at, ends) => {
-    expect(await stop(reason, at)).toEqual(ends);
-  });
-
-  it('accepts nothing if the self-test fails, even after the timeout', async () => {
-    const fail = () => Promise.reject(broken);
-    expect(await stop(timeout, 'ready', fail)).toBe(broken);
-    await expect(runScripted([good], { ready: fail })).rejects.toBe(broken);
+    ['by a timeout, and then a self-test that fails, accepts nothing', timeout, 'ready', broken, fail],
+  ])('%s', async (_, reason, at, ends, settle) => {
+    expect(await stop(reason, at, settle)).toEqual(ends);
   });
 
   it('notices a signal that comes after the timeout', async () => {
@@ -226,31 +220,17 @@ describe('a run that is stopped', () => {
     expect(run.outcome).toEqual(cancelled);
   });
 
-  it('E12 by a timeout during a command starts no other call', async () => {
+  it('E12 by a timeout between two calls starts no other one', async () => {
     const controller = new AbortController();
-    const calls = [
-      call('shell', { command: 'sleep 20' }),
-      call('edit', { path: 'late.txt', old_string: '', new_string: 'x' }),
-    ];
-    let started = 0;
-    const emit = (event: RunEvent) => {
-      if (event.type !== 'tool_started') return;
-      started += 1;
-      setTimeout(() => controller.abort({ stop: 'timeout' }), 200);
-    };
-    const run = await runScripted([{ calls }], { signal: controller.signal, emit });
-    expect(run.outcome).toEqual({ kind: 'exhausted', limit: 'time', lastIssues: [] });
-    expect(started).toBe(1);
-  });
-
-  it('E12 by a timeout between two calls records only the first', async () => {
-    const controller = new AbortController();
+    const seen: string[] = [];
     const emit = ({ type }: RunEvent) => {
-      if (type === 'tool_finished') controller.abort({ stop: 'timeout' });
+      seen.push(type);
+      if (type === 'tool_finished') controller.abort(timeout);
     };
     const twice = { calls: [...look.calls, ...look.calls] };
     const run = await runScripted([twice], { files, signal: controller.signal, emit });
-    expect(run.record.toolCalls).toBe(1);
+    expect(run.outcome).toEqual({ kind: 'exhausted', limit: 'time', lastIssues: [] });
+    expect([run.record.toolCalls, seen.filter((each) => each === 'tool_started').length]).toEqual([1, 1]);
   });
 
   it('S9 is stopped between two calls whose patterns are slow', async () => {
@@ -282,4 +262,19 @@ it('a limit that cannot be measured counts as reached, and a warning says why', 
   expect(said).toEqual([expect.stringContaining('reports no usage')]);
   const unlimited = await runScripted([silent, good], { files });
   expect(unlimited.events.filter(({ type }) => type === 'notice')).toEqual([]);
+});
+
+const usage = { inputTokens: 60, outputTokens: 40, cachedInputTokens: 10, cacheWriteTokens: 5 };
+const sum = { inputTokens: 120, outputTokens: 80, cachedInputTokens: 20, cacheWriteTokens: 10 };
+const paid = [usage, 0.25] as const;
+
+it.each([
+  ['sums', [paid, paid], { usage: sum, costUsd: 0.5 }],
+  ['knows no cost after an unknown price', [[usage, null], paid], { usage: sum, costUsd: null }],
+  ['knows no cost after a turn without usage', [[null, 0], paid], { usage, costUsd: null }],
+] as const)('a budget %s', async (_, turns, totals) => {
+  const prices = turns.map(([, price]) => price);
+  const budget = createBudget(none, async () => prices.shift() ?? null);
+  for (const [used] of turns) await budget.add(used);
+  expect(budget.totals()).toEqual({ turns: 2, ...totals });
 });

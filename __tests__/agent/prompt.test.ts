@@ -1,15 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import {
-  ACCEPTED,
-  contextNote,
-  DROPPED,
-  FORCED_ASK,
-  NOT_TAKEN,
-  rejectionText,
-  SKIPPED_BESIDE_ACCEPTED,
-  SKIPPED_BESIDE_REJECTED,
-  systemPrompt,
-} from '../../src/agent/prompt.ts';
+import { expect, it } from 'vitest';
+import { contextNote, rejectionText, systemPrompt } from '../../src/agent/prompt.ts';
 
 const root = '/work/repo';
 const facts = {
@@ -22,23 +12,15 @@ const issues = [
   { path: '/findings/0/line', keyword: 'type', message: 'Must be integer, not string.' },
 ];
 
-describe('the texts that the loop sends to the model', () => {
-  it.each([
-    ['system-prompt', systemPrompt(facts)],
-    ['system-prompt-below-the-root', systemPrompt({ ...facts, workingDirectory: '/work/repo/packages/api' })],
-    ['system-prompt-with-less', systemPrompt({ ...facts, structured: false, offline: true })],
-    ['system-prompt-without-a-sandbox', systemPrompt({ ...facts, isIsolated: false })],
-    ['system-prompt-with-quotes', systemPrompt({ ...facts, quotes: true })],
-    ['context-note', contextNote(change, '/tmp/context', false)],
-    ['context-note-with-coverage', contextNote(change, '/tmp/context', true)],
-    ['forced-ask', FORCED_ASK],
-    ['not-taken', NOT_TAKEN],
-    ['rejection', rejectionText(issues)],
-    ['skipped-beside-accepted', SKIPPED_BESIDE_ACCEPTED],
-    ['skipped-beside-rejected', SKIPPED_BESIDE_REJECTED],
-    ['accepted', ACCEPTED],
-    ['dropped', DROPPED],
-  ])('%s matches its golden file', async (name, text) => {
-    await expect(`${text}\n`).toMatchFileSnapshot(`../golden/prompts/${name}.txt`);
-  });
+it.each([
+  ['system-prompt', systemPrompt(facts)],
+  ['system-prompt-below-the-root', systemPrompt({ ...facts, workingDirectory: '/work/repo/packages/api' })],
+  ['system-prompt-with-less', systemPrompt({ ...facts, structured: false, offline: true })],
+  ['system-prompt-without-a-sandbox', systemPrompt({ ...facts, isIsolated: false })],
+  ['system-prompt-with-quotes', systemPrompt({ ...facts, quotes: true })],
+  ['context-note', contextNote(change, '/tmp/context', false)],
+  ['context-note-with-coverage', contextNote(change, '/tmp/context', true)],
+  ['rejection', rejectionText(issues)],
+])('the text %s of the loop matches its golden file', async (name, text) => {
+  await expect(`${text}\n`).toMatchFileSnapshot(`../golden/prompts/${name}.txt`);
 });

@@ -18,7 +18,6 @@ const passed: JsonObject = {
   required: ['passed', 'summary'],
   additionalProperties: false,
 };
-/** The outcome and the issues of a candidate. */
 const checking = async (schema: JsonObject, raw: string) => {
   const check = await (await createContract(schema)).accept(complete(raw));
   return check.ok ? check : { ok: check.ok, issues: check.issues };
@@ -47,17 +46,6 @@ describe('createContract', () => {
 });
 
 describe('check', () => {
-  // Their messages are in the golden file of issues.
-  it.each([
-    ['S2 a missing property', '{"passed":true,"list":[]}', [' required']],
-    ['S3 two errors at once', '{"passed":1}', [' required', '/passed type']],
-    ['S4 a string for a boolean', '{"passed":"true","summary":"s"}', ['/passed type']],
-    ['S5 an undeclared property', '{"passed":true,"summary":"s","x":"y"}', [' additionalProperties']],
-  ])('%s is rejected, and not coerced', async (_, raw, expected) => {
-    const check = await checking(passed, raw);
-    expect(check.ok ? [] : check.issues.map(({ path, keyword }) => `${path} ${keyword}`)).toEqual(expected);
-  });
-
   it('S6 treats missing and empty arguments as an empty object', async () => {
     expect(await checking({}, '')).toEqual(accepted({}));
     expect(await checking({}, '{}')).toEqual(accepted({}));
@@ -78,16 +66,12 @@ describe('check', () => {
     type: 'array',
     items: { type: 'object', required: ['a'], properties: { 'a/b': { type: ['array', 'null'] } } },
   };
+  const STRINGS = '{"passed":true,"summary":"{}","list":" [1]","more":"{\\"__proto__\\":{}}"}';
+  const PARSED = '{"passed":true,"summary":"{}","list":[1],"more":{"__proto__":{}}}';
   const NESTED = '{"x":["{\\"a\\":2}",{"a":3,"a/b":"[4]"}]}';
   const NESTED_PARSED = '{"x":[{"a":2},{"a":3,"a/b":[4]}]}';
   it.each<[string, JsonObject, string, string, readonly string[]]>([
-    [
-      'all strings where objects and arrays are required',
-      passed,
-      '{"passed":true,"summary":"{}","list":" [1]","more":"{\\"__proto__\\":{}}"}',
-      '{"passed":true,"summary":"{}","list":[1],"more":{"__proto__":{}}}',
-      ['/list', '/more'],
-    ],
+    ['all strings where objects and arrays are required', passed, STRINGS, PARSED, ['/list', '/more']],
     ['the whole of the arguments', passed, JSON.stringify(valid), valid, ['']],
     ['nested strings', { properties: { x: items } }, NESTED, NESTED_PARSED, ['/x/0', '/x/1/a~1b']],
   ])('S7 parses %s', async (_, schema, raw, payload, paths) => {

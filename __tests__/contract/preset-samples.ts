@@ -13,7 +13,6 @@ interface Samples {
   readonly refused: readonly JsonObject[];
 }
 
-/** By the name of the preset. */
 export const samples: Readonly<Record<string, Samples>> = JSON.parse(
   readFileSync(new URL('../fixtures/preset-samples.json', import.meta.url), 'utf8'),
 );

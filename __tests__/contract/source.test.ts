@@ -16,7 +16,6 @@ const TEXTS: Readonly<Record<string, string>> = {
   'bound.json': '{"maximum":\n9223372036854775807}',
   'const.json': '{"properties":{"n":{"const":9007199254740993}}}',
 };
-/** What is refused of files, as one outside of the workspace, is in __tests__/config/workspace-file.test.ts. */
 const files: Files = {
   readFile: async (path) => {
     const text = TEXTS[normalize(path)];

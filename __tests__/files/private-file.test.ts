@@ -14,7 +14,6 @@ const at = (name: string) => path.join(folder.root, name);
 const textOf = (name: string) => readFileSync(at(name), 'utf8');
 const namesIn = (name: string) => readdirSync(at(name));
 
-/** The two ways to write a file of ours. */
 const WAYS: readonly (readonly [string, (file: string) => void])[] = [
   ['writePrivateFile', (file) => writePrivateFile(file, 'text\n')],
   ['openPrivateLog', (file) => openPrivateLog(file)('text')],

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import tls from 'node:tls';
+import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -10,6 +12,7 @@ import { createAuthority } from '../support/fakes/certificates.ts';
 import { type ProxyOptions, startProxy } from '../support/fakes/proxy-server.ts';
 import { startRawServer } from '../support/fakes/raw-server.ts';
 
+const NETWORK = new URL('../../src/network/network.ts', import.meta.url).href;
 const authority = createAuthority();
 tls.setDefaultCACertificates([...tls.getCACertificates('default'), readFileSync(authority.file, 'utf8')]);
 afterAll(() => authority.remove());
@@ -35,7 +38,6 @@ async function behind(options: ProxyOptions, userinfo = '') {
   return proxy;
 }
 
-/** Starts a TLS server that is reached through a proxy only. */
 async function tunnelTo(answer: Answer, options: Partial<ProxyOptions> = {}, userinfo = '') {
   const server = await serverFor(answer, authority.issue(['api.test']));
   return { server, proxy: await behind({ hosts: { 'api.test:443': server.url }, ...options }, userinfo) };
@@ -174,4 +176,47 @@ it('the secrets of proxies are their passwords in every encoding, of URLs that a
   expect(proxySecrets({ http_proxy: 'me:se@cr%et@proxy' })).toContain('se@cr%et');
   expect(proxySecrets({ HTTP_PROXY: 'socks5://token-1@proxy' })).toContain('token-1');
   expect(proxySecrets({ https_proxy: 'http://proxy:1', NO_PROXY: 'a@b' })).toEqual([]);
+});
+
+/** Posts to a URL twice in a new process, whose system store is empty unless a variable names one. */
+async function ask(url: string, variables: Readonly<Record<string, string>>): Promise<string> {
+  const script = `
+    import tls from 'node:tls';
+    import { createFetch } from ${JSON.stringify(NETWORK)};
+    const send = createFetch();
+    const known = String(tls.getCACertificates('default'));
+    const ask = () => send(${JSON.stringify(url)}, { method: 'POST', body: 'x' });
+    await ask().then((answer) => answer.text()).catch(() => null);
+    console.log(await ask().then((answer) => answer.text(), (error) => error.name + ': ' + error.message));
+    if (String(tls.getCACertificates('default')) !== known) console.log('changed for the whole process');`;
+  const env = { SSL_CERT_FILE: '/nothing', SSL_CERT_DIR: '/nothing', ...variables };
+  const args = ['--input-type=module', '--eval', script];
+  return (await promisify(execFile)(process.execPath, args, { env })).stdout.trim();
+}
+
+const answerTo: Answer = (response, { method }) => response.end(`answer to ${method}`);
+
+it.each<[string, Partial<ProxyOptions> | null]>([
+  ['directly', null],
+  ['through a proxy', {}],
+  ['through a proxy that has one as well', { identity: authority.issue(['localhost']) }],
+])('a certificate of a private authority counts %s if it is named', async (_, options) => {
+  const server = await serverFor(answerTo, authority.issue(['127.0.0.1']));
+  const direct = [`https://127.0.0.1:${server.port}/`, {}] as const;
+  const [url, variables] =
+    options === null ? direct : [API, { HTTPS_PROXY: (await tunnelTo(answerTo, options)).proxy.url }];
+  for (const name of ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'])
+    expect(await ask(url, { ...variables, [name]: authority.file })).toBe('answer to POST');
+  expect(await ask(url, variables)).toMatch(
+    /^NetworkError: A certificate on the way to \S+ was not accepted \([A-Z_]+\)\. If .* in NODE_EXTRA_CA_CERTS\.$/,
+  );
+});
+
+it.each([
+  ['CERT_HAS_EXPIRED', '127.0.0.1', -1],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'elsewhere.test', 2],
+] as const)('another certificate is refused with its code: %s', async (code, host, days) => {
+  const { port } = await serverFor(answerTo, authority.issue([host], days));
+  const told = await ask(`https://127.0.0.1:${port}/`, { NODE_EXTRA_CA_CERTS: authority.file });
+  expect(told).toContain(`not accepted (${code})`);
 });

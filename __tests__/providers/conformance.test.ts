@@ -1,23 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import type { CompletionRequest } from '../../src/providers/provider.ts';
 import { PROVIDERS, type ProviderName } from '../../src/providers/registry.ts';
 import { objectOf } from '../../src/text/json.ts';
 import type { JsonObject } from '../../src/types.ts';
-import {
-  answered,
-  asking,
-  providerAt,
-  send,
-  testKey,
-  type WireAnswer,
-  wireOf,
-  wires,
-} from '../support/fakes/model/wires.ts';
-import { type RawRequest, sendJson } from '../support/fakes/raw-server.ts';
-import { bodyOf, type Handler, replayOf, served } from './served.ts';
+import { answered, asking, providerAt, send, testKey, wireOf, wires } from '../support/fakes/model/wires.ts';
+import { sendJson } from '../support/fakes/raw-server.ts';
+import { ask, bodyOf, type Handler, replayOf, served } from './served.ts';
 
-const choice = { tool_choice: { type: 'function', function: { name: 'shell' } } };
+const shell = { name: 'shell' };
+const choice = { tool_choice: { type: 'function', function: shell } };
 const chatFields = { reasoning_effort: 'low', max_tokens: 9, ...choice };
 
 /** The fields of a request that are sent only when they are set. */
@@ -25,28 +16,11 @@ const optionalFields: Readonly<Record<ProviderName, JsonObject>> = {
   gemini: chatFields,
   'openai-compatible': chatFields,
   'azure-openai': { reasoning_effort: 'low', max_completion_tokens: 9, ...choice },
-  openai: {
-    ...{ reasoning: { effort: 'low' }, max_output_tokens: 9 },
-    tool_choice: { type: 'function', name: 'shell' },
-  },
-  anthropic: {
-    ...{ output_config: { effort: 'low' }, max_tokens: 9 },
-    tool_choice: { type: 'tool', name: 'shell' },
-  },
-};
-
-/** The ids of calls and of their results in a request, in order. */
-const idsIn = (request: RawRequest | undefined) => {
-  const found = request?.raw.matchAll(/"(?:id|call_id|tool_call_id|tool_use_id)":"(call_\w+)"/gu) ?? [];
-  return [...found].map(([, id]) => id);
+  openai: { reasoning: { effort: 'low' }, max_output_tokens: 9, tool_choice: { type: 'function', ...shell } },
+  anthropic: { output_config: { effort: 'low' }, max_tokens: 9, tool_choice: { type: 'tool', ...shell } },
 };
 
 describe.each(wires)('$provider', (wire) => {
-  const once = async (answer: WireAnswer, request: Partial<CompletionRequest> = {}) => {
-    const { provider, server } = await served(wire, wire.response(answer));
-    return { provider, server, completion: await provider.complete(asking(request)) };
-  };
-
   it('extends the previous request byte for byte in every turn', async () => {
     const turn = { text: 'Prose.', calls: [{ id: 'x', name: 'shell', arguments: '{"command":"ls"}' }] };
     const { provider, server } = await served(wire, wire.response(turn));
@@ -62,10 +36,10 @@ describe.each(wires)('$provider', (wire) => {
 
   it('keeps the raw text of arguments: spacing, escapes, duplicate keys, large numbers', async () => {
     const rawArguments = '{ "a" : "\\u00e9\\n",\t"a": 1e2, "n": 12345678901234567890 , "t": "}{\\"]" }';
-    const { completion } = await once({ calls: [{ id: 'x', name: 'shell', arguments: rawArguments }] });
-    expect(completion.message.toolCalls).toEqual([
-      { id: 'x', name: 'shell', rawArguments, status: 'complete' },
-    ]);
+    const call = { id: 'x', name: 'shell', arguments: rawArguments };
+    const { completion } = await ask(wire, wire.response({ calls: [call] }));
+    const read = { id: 'x', name: 'shell', rawArguments, status: 'complete' };
+    expect(completion?.message.toolCalls).toEqual([read]);
   });
 
   it('S8 marks every call of a response that was cut inside a call as truncated', async () => {
@@ -73,9 +47,9 @@ describe.each(wires)('$provider', (wire) => {
       { id: 'x', name: 'shell', arguments: '{"command":"ls"}' },
       { id: 'y', name: 'shell', arguments: '{"command":"l' },
     ];
-    const { completion } = await once({ calls, stop: wire.length });
-    expect(completion.stopReason).toBe('length');
-    expect(completion.message.toolCalls.map((call) => call.status)).toEqual(['truncated', 'truncated']);
+    const { completion } = await ask(wire, wire.response({ calls, stop: wire.length }));
+    const toolCalls = [{ status: 'truncated' }, { status: 'truncated' }];
+    expect(completion).toMatchObject({ stopReason: 'length', message: { toolCalls } });
   });
 
   it('gives calls ids that are unique in the conversation and replays those ids', async () => {
@@ -89,7 +63,10 @@ describe.each(wires)('$provider', (wire) => {
     expect(second.message.toolCalls.map((each) => each.id)).toEqual(['call_0_3', 'call_0_4', 'call_2_3']);
     await provider.complete(asking({ messages: answered(messages, second) }));
     const [one, two] = [first, second].map((each) => each.message.toolCalls.map(({ id }) => id));
-    expect(idsIn(server.requests.at(-1))).toEqual([one, one, two, two].flat());
+    const sent = server.requests
+      .at(-1)
+      ?.raw.match(/(?<="(?:id|call_id|tool_call_id|tool_use_id)":")call_\w+/gu);
+    expect(sent).toEqual([one, one, two, two].flat());
   });
 
   it('E2 reports an empty turn as an end and replays it with content', async () => {
@@ -161,7 +138,6 @@ describe.each(wires)('$provider', (wire) => {
   });
 });
 
-/** Answers of the vendors. */
 const folder = new URL('../fixtures/providers/', import.meta.url);
 const fixtures = readdirSync(folder).map((name): [string, JsonObject] => [
   name,

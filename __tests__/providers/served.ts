@@ -1,6 +1,6 @@
 /** Providers with a scripted server of their own, which is closed after the test. */
 import type { ServerResponse } from 'node:http';
-import { afterEach, expect, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, vi } from 'vitest';
 import { ProviderError } from '../../src/errors.ts';
 import type { CompletionRequest, Provider } from '../../src/providers/provider.ts';
 import type { ProviderSettings } from '../../src/providers/registry.ts';
@@ -12,13 +12,9 @@ import { type RawRequest, type RawServer, startRawServer } from '../support/fake
 
 export type Handler = (response: ServerResponse, request: RawRequest, index: number) => void;
 
-/** Servers to close. */
-export const open: { close(): Promise<void> }[] = [];
-
-afterEach(async () => {
+afterEach(() => {
   vi.useRealTimers();
   vi.unstubAllEnvs();
-  for (const server of open.splice(0)) await server.close();
 });
 
 /** A provider whose server always gives this answer, or answers by a function. */
@@ -29,7 +25,7 @@ export async function served(
 ): Promise<{ provider: Provider; server: RawServer }> {
   const handler = isHandler(answer) ? answer : (to: ServerResponse) => send(to, answer);
   const server = await startRawServer(handler);
-  open.push(server);
+  onTestFinished(server.close);
   return { server, provider: await providerAt(wire, server.url, settings) };
 }
 

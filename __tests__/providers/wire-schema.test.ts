@@ -1,8 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { brotliDecompressSync } from 'node:zlib';
 import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createContract } from '../../src/contract/contract.ts';
 import { presets } from '../../src/contract/presets.ts';
+import { ContractError } from '../../src/errors.ts';
 import { type Dialect, describedTool, projectSchema } from '../../src/providers/wire-schema.ts';
 import { isObject } from '../../src/text/json.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
@@ -127,6 +131,32 @@ describe('projectSchema makes parameters that a provider accepts and that refuse
     });
     fc.assert(property, { numRuns: testAll ? 1_000 : 50 });
     expect(compared).toBeGreaterThan(10);
+  });
+
+  // fixtures/schemas/SOURCES.txt has their sources.
+  it.runIf(testAll)('for published schemas and their payloads', { timeout: 600_000 }, async () => {
+    const file = new URL('../fixtures/schemas/published.jsonl.br', import.meta.url);
+    const lines = brotliDecompressSync(readFileSync(file)).toString('utf8').trim().split('\n');
+    const legal = new Map(dialects.map((dialect) => [dialect, 0]));
+    let accepted = 0;
+    for (const line of lines) {
+      const { source, schema, instances = [] } = JSON.parse(line);
+      if (JSON.stringify(schema).length > 50_000) continue;
+      const contract = await createContract(schema).catch((error: unknown) => error);
+      if (contract instanceof ContractError) continue;
+      accepted += 1;
+      const isValid = compileFully(schema);
+      const valid = instances.filter((each: Json) => isValid?.(each));
+      for (const dialect of dialects) {
+        const parameters = projectSchema(schema, dialect);
+        if (wireViolations(parameters, dialect).length === 0)
+          legal.set(dialect, (legal.get(dialect) ?? 0) + 1);
+        const validate = compileWire(parameters, dialect);
+        for (const each of valid) expect([dialect, source, validate(each)]).toEqual([dialect, source, true]);
+      }
+    }
+    expect(accepted).toBeGreaterThan(180);
+    for (const count of legal.values()) expect(count).toBeGreaterThanOrEqual(accepted - 3);
   });
 });
 
@@ -253,15 +283,13 @@ const facts: Readonly<Record<string, Fact>> = {
   },
 };
 
-describe('in a property', () => {
-  it.each(Object.entries(facts))('%s', (_, { schema, ...expected }) => {
-    for (const dialect of dialects) {
-      const parameters = projectSchema(tool({ a: schema }, { $defs }), dialect);
-      const { typed = schema, openai = schema, [dialect]: own } = expected;
-      const wanted = own ?? (dialect === 'openai' || dialect === 'anthropic' ? openai : typed);
-      expect([dialect, parameters['properties']]).toEqual([dialect, { a: wanted }]);
-    }
-  });
+it.each(Object.entries(facts))('in a property %s', (_, { schema, ...expected }) => {
+  for (const dialect of dialects) {
+    const parameters = projectSchema(tool({ a: schema }, { $defs }), dialect);
+    const { typed = schema, openai = schema, [dialect]: own } = expected;
+    const wanted = own ?? (dialect === 'openai' || dialect === 'anthropic' ? openai : typed);
+    expect([dialect, parameters['properties']]).toEqual([dialect, { a: wanted }]);
+  }
 });
 
 const verdicts = ['good', 'bad'].map((kind) => ({

@@ -52,7 +52,7 @@ describe('the configuration', () => {
     [{}, ['read_file', 'edit', 'shell', 'structured_output']],
     [{ tools: 'shell' }, ['shell', 'structured_output']],
     [{ 'exclude-tools': 'shell structured_output' }, ['read_file', 'edit']],
-  ])('%j decides which tools are offered', async (inputs, names) => {
+  ])('E14 %j decides which tools are offered', async (inputs, names) => {
     const { asked } = await converse([good], inputs);
     expect(asked[0]?.tools.map((tool) => tool.name)).toEqual(names);
   });

@@ -127,6 +127,20 @@ describe.each(modes)('with sandbox: %s', (mode) => {
     },
   );
 
+  it.runIf(mode === 'required')('gives our scripts nothing of the user, and of pass-env', async () => {
+    const evil = { BASH_ENV: '/tmp/evil', ENV: '/tmp/evil' };
+    const environment = { PATH: '/usr/bin:/bin', ...evil, MINE: "a 'b' $c\nd", OTHER: 'x', CI: '1' };
+    const sandbox = await world.openReady({ environment, passEnv: ['MINE', 'BASH_ENV', 'ENV'] });
+    const shown = await exec(sandbox, 'printf "%s|%s|%s" "$MINE" "$OTHER" "$CI"');
+    expect(shown.output).toBe("a 'b' $c\nd||1");
+    await exec(sandbox, "echo 'echo pwned' > /tmp/evil");
+    expect((await exec(sandbox, ':')).output).toBe('pwned\n');
+    const limits = { maxBytes: 1_000, timeoutMs: 9_000, signal: new AbortController().signal };
+    const text = String((await sandbox.runScript('env | sort; bash -c :', limits)).stdout);
+    expect(text).not.toMatch(/MINE|OTHER|CI=|ENV=|API_KEY|pwned|HOME=\/(?!nonexistent)/u);
+    expect(text).toContain('PATH=/usr/bin:/bin:/usr/sbin:/sbin\n');
+  });
+
   it('runs commands one after another', async () => {
     const sandbox = await opening;
     const add = (n: number) => exec(sandbox, `cat $TMPDIR/n 2>/dev/null; sleep 0.1; echo ${n} >> $TMPDIR/n`);

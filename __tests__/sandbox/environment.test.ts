@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { buildEnvironment } from '../../src/sandbox/environment.ts';
-import { describeOpen, exec, useWorld } from './world.ts';
 
 const base = {
   passEnv: [],
@@ -19,8 +18,6 @@ const always = {
   GIT_CONFIG_KEY_0: 'safe.directory',
   GIT_CONFIG_VALUE_0: '*',
 };
-
-const world = await useWorld();
 
 it('passes only the allow-list', () => {
   const passed = { LANG: 'de_DE.UTF-8', LC_ALL: 'C', CI: 'true', GITHUB_SHA: 'a', JAVA_HOME_17_X64: '/jdk' };
@@ -47,20 +44,4 @@ it('passes a proxy, its password too, only with the network', () => {
   const given = { ...base, environment: passed, passEnv: ['HTTPS_PROXY'] };
   expect(buildEnvironment({ ...given, shellNetwork: true })).toMatchObject(passed);
   for (const name of Object.keys(passed)) expect(buildEnvironment(given)).not.toHaveProperty(name);
-});
-
-describeOpen('in a sandbox', () => {
-  it('gives pass-env to the commands of the model, and nothing of the user to our scripts', async () => {
-    const evil = { BASH_ENV: '/tmp/evil', ENV: '/tmp/evil' };
-    const environment = { PATH: '/usr/bin:/bin', ...evil, MINE: "a 'b' $c\nd", OTHER: 'x', CI: '1' };
-    const sandbox = await world.openReady({ environment, passEnv: ['MINE', 'BASH_ENV', 'ENV'] });
-    const shown = await exec(sandbox, 'printf "%s|%s|%s" "$MINE" "$OTHER" "$CI"');
-    expect(shown.output).toBe("a 'b' $c\nd||1");
-    await exec(sandbox, "echo 'echo pwned' > /tmp/evil");
-    expect((await exec(sandbox, ':')).output).toBe('pwned\n');
-    const limits = { maxBytes: 1_000, timeoutMs: 9_000, signal: new AbortController().signal };
-    const text = String((await sandbox.runScript('env | sort; bash -c :', limits)).stdout);
-    expect(text).not.toMatch(/MINE|OTHER|CI=|ENV=|API_KEY|pwned|HOME=\/(?!nonexistent)/u);
-    expect(text).toContain('PATH=/usr/bin:/bin:/usr/sbin:/sbin\n');
-  });
 });

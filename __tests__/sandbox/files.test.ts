@@ -19,7 +19,6 @@ const inside = { inner: 'src/a.txt', 'fine-link': 'fine.txt', 'git-link': '.git'
 const links = { ...inside, outer: join(home, '.npmrc'), 'outer-folder': '/etc' };
 for (const [name, target] of Object.entries(links)) symlinkSync(target, join(workspace, name));
 
-/** The sentence for the model if access is denied. */
 async function orDenied<T>(result: Promise<T>): Promise<T | string> {
   return result.catch((error: Error) => (error.name === 'DeniedError' ? error.message : String(error)));
 }
@@ -141,7 +140,9 @@ describe('with sandbox: auto, without a sandbox', () => {
 
   it('runs and writes nothing, and shows the context', async () => {
     const sandbox = await opening;
+    expect(() => world.open({ mode: 'required', detected: NO_SANDBOX })).toThrow('There is no sandbox.');
     expect(sandbox.shellOffered).toBe(false);
+    expect(sandbox.weaknesses()[0]).toContain('There is no sandbox.');
     expect([sandbox.isolation(), sandbox.layer()]).toEqual(['none', null]);
     await expect(exec(sandbox, 'true')).rejects.toThrow('Without a sandbox, no commands can run.');
     expect(await tryWrite(sandbox, 'x', '')).toBe('Without a sandbox, no commands can run.');

@@ -1,5 +1,5 @@
 /** What is there without a sandbox: `sandbox: off` and the check for tampering. */
-import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { holdShell } from '../../src/sandbox/command.ts';
@@ -11,18 +11,12 @@ import { exec, gitIn, useWorld } from './world.ts';
 const world = await useWorld();
 const { workspace, base } = world;
 
-it('works in the checkout, with a home and a context of the run', async () => {
+it('has a home and a context of the run', async () => {
   const runFolder = mkdtempSync(join(world.temp, 'off-'));
-  const environment = { PATH: '/usr/bin:/bin', MINE: 'x', OTHER: 'y' };
-  const sandbox = await world.openReady({ mode: 'off', runFolder, passEnv: ['MINE'], environment });
-  expect([sandbox.isolation(), sandbox.layer(), sandbox.shellOffered]).toEqual(['none', null, true]);
-  expect(sandbox.contextFolder).toBe(join(runFolder, 'context'));
+  const sandbox = await world.openReady({ mode: 'off', runFolder });
   await sandbox.addContext('change.txt', Buffer.from('diff'));
-  const command = `touch made; echo $HOME $TMPDIR $MINE $OTHER; cat ${sandbox.contextFolder}/change.txt`;
-  expect((await exec(sandbox, command)).output).toBe(`${runFolder}/home ${runFolder}/tmp x\ndiff`);
-  expect(existsSync(join(workspace, 'made'))).toBe(true);
-  expect(sandbox.weaknesses()[0]).toMatch(/^sandbox: off\./u);
-  rmSync(join(workspace, 'made'));
+  const command = `echo $HOME $TMPDIR; cat ${runFolder}/context/change.txt`;
+  expect((await exec(sandbox, command)).output).toBe(`${runFolder}/home ${runFolder}/tmp\ndiff`);
 });
 
 const at = (name: string) => join(workspace, name);

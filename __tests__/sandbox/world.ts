@@ -26,10 +26,8 @@ export const hasSandbox = detected.kind !== 'none';
 
 export const isRoot = process.getuid?.() === 0;
 
-/** A `describe` of tests that need a sandbox with namespaces. */
 export const describeOpen = describe.runIf(hasSandbox);
 
-/** A sandbox without extra variables or paths. */
 export const CLOSED = { shellNetwork: false, readable: [], passEnv: [], isSecret: () => false } as const;
 
 /** Options of a test's sandbox; `detected` replaces how this machine isolates commands. */
@@ -64,7 +62,6 @@ export async function createWorld() {
 
   return {
     ...{ base, home, temp, workspace, open },
-    /** The same, when it is ready. */
     async openReady(options?: WorldOptions): Promise<OpenedSandbox> {
       const sandbox = open(options);
       await sandbox.ready();
@@ -78,7 +75,6 @@ export async function createWorld() {
   };
 }
 
-/** Creates a world for the tests of a file or a `describe` and removes it afterwards. */
 export async function useWorld(): Promise<World> {
   const world = await createWorld();
   afterAll(() => world.close());
@@ -123,7 +119,6 @@ export function processesWith(mark: string, file = 'cmdline'): readonly string[]
   });
 }
 
-/** Whether a process with this text in its command line lives. */
 export function isAlive(mark: string): boolean {
   return processesWith(mark).length > 0;
 }

@@ -17,14 +17,8 @@ const tool = createEdit({
 });
 
 /** Edits a file that holds something, if it is there; returns the answer and what the file holds then. */
-async function edit(
-  path: string,
-  content: string | Buffer | null,
-  before: string,
-  after: string,
-  all = false,
-) {
-  if (content !== null) files.set(path, Buffer.from(content));
+async function edit(path: string, held: string | Buffer | null, before: string, after: string, all = false) {
+  if (held !== null) files.set(path, Buffer.from(held));
   const input = { path, old_string: before, new_string: after, ...(all ? { replace_all: true } : {}) };
   const answer = await tool.run(input, new AbortController().signal);
   return { ...answer, file: files.get(path)?.toString() };
@@ -63,13 +57,7 @@ it.each<[what: string, path: string, content: string | Buffer | null, before: st
   ['several matches', 'f', 'x\ny\nx\n', 'x', 'occurs 2 times, at lines 1, 3. Add more of the surrounding'],
   ['overlapping matches', 'f', 'aaa', 'aa', 'occurs 2 times, at lines 1, 1.'],
   ['many matches', 'f', many, 'x', 'occurs 12 times, at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …. Add'],
-  [
-    'other white space',
-    'f',
-    'if {\n\tb;\n}\n',
-    '  b;\n}',
-    'Its first line occurs at line 2, but what follows',
-  ],
+  ['other white space', 'f', 'if {\n\tb;\n}\n', '  b;\n}', 'first line occurs at line 2, but what follows'],
   ['no match', 'f', 'abc', 'nowhere', 'old_string does not occur in it. Nor does its first line. Read'],
   ['equal strings', 'f', 'b', 'b', 'old_string and new_string are the same'],
   ['a file that is not empty', 'f', 'full', '', 'exists and is not empty. Give the exact text to replace'],

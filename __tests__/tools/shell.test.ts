@@ -28,7 +28,8 @@ async function run(result: Partial<ExecResult>, input: { command?: string; timeo
 
 const ELSEWHERE = 'A program that is installed elsewhere can be shown with the input sandbox-read';
 const LONGER = 'If it needs longer, set timeout_seconds (at most 600).';
-const READ = 'read it by lines with read_file, or search it with grep.';
+const inFile = (what: string) =>
+  `out\n[The output has 900 bytes; ${what} in /tmp/o.txt: read it by lines with read_file, or search it with grep.]\n[exit code 0]`;
 const large = { fullOutputPath: '/tmp/o.txt', totalBytes: 900 };
 it.each<[what: string, result: Partial<ExecResult>, content: string]>([
   ['the exit code', { output: 'out\nerr\n', exitCode: 3 }, 'out\nerr\n[exit code 3]'],
@@ -37,16 +38,8 @@ it.each<[what: string, result: Partial<ExecResult>, content: string]>([
   ['NUL as every model API accepts it', { output: 'a\0b\n' }, 'a\u2400b\n[exit code 0]'],
   ['what to do if a program is not found', { exitCode: 127 }, `out\n[exit code 127. ${ELSEWHERE}]`],
   ['a timeout', { exitCode: null }, `out\n[timed out after 20 s and was killed. ${LONGER}]`],
-  [
-    'the file with all of the output',
-    { ...large, keptBytes: 900 },
-    `out\n[The output has 900 bytes; all of it is in /tmp/o.txt: ${READ}]\n[exit code 0]`,
-  ],
-  [
-    'the file with a part of the output',
-    { ...large, keptBytes: 800 },
-    `out\n[The output has 900 bytes; the first 800 bytes are in /tmp/o.txt: ${READ}]\n[exit code 0]`,
-  ],
+  ['the file with all of the output', { ...large, keptBytes: 900 }, inFile('all of it is')],
+  ['the file with a part of the output', { ...large, keptBytes: 800 }, inFile('the first 800 bytes are')],
 ])('returns %s, without an error', async (_, result, content) => {
   expect(await run(result)).toMatchObject({ content, isError: false });
 });

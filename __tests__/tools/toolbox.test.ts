@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SandboxError } from '../../src/errors.ts';
 import { DeniedError, type Sandbox } from '../../src/sandbox/sandbox.ts';
 import { structuredOutputSpec } from '../../src/tools/tool.ts';
-import { createToolbox, TOOL_NAMES, type ToolboxOptions } from '../../src/tools/toolbox.ts';
+import { createToolbox, type ToolboxOptions } from '../../src/tools/toolbox.ts';
 import type { ArgumentStatus } from '../../src/types.ts';
 
 const deny = () => Promise.reject(new DeniedError('Not this.'));
@@ -35,16 +35,6 @@ async function run(name: string, raw: string, status?: ArgumentStatus, box = too
 }
 
 describe('the offered tools', () => {
-  it.each<[string, Partial<ToolboxOptions>, readonly string[]]>([
-    ['have a stable order with structured_output last', {}, TOOL_NAMES],
-    ['E14 include structured_output whatever the allow-list says', { tools: ['read_file'] }, ['read_file']],
-    ['only read files if auto found no sandbox', { shellOffered: false }, ['read_file']],
-  ])('%s', (_, options, others) => {
-    const { names, specs } = toolbox(options);
-    const all = [...others, 'structured_output'];
-    expect([names, specs.map(({ name }) => name)]).toEqual([all, all]);
-  });
-
   it('E13 exclude denied ones, structured_output as well, and calls of them do not run', async () => {
     const box = toolbox({ exclude: ['structured_output', 'edit'] });
     expect([box.names, box.has('structured_output')]).toEqual([['read_file', 'shell'], false]);
@@ -138,11 +128,7 @@ describe('run', () => {
 
   it('runs nothing after the run was aborted', async () => {
     const aborted = AbortSignal.abort(new Error('over'));
-    for (const [name, raw] of [
-      ['shell', '{"command":"true"}'],
-      ['read_file', '{"path":"."}'],
-      ['edit', '{"path":"late","old_string":"","new_string":"x"}'],
-    ] as const)
-      await expect(run(name, raw, 'complete', toolbox(), aborted)).rejects.toThrow('over');
+    const running = run('read_file', '{"path":"."}', 'complete', toolbox(), aborted);
+    await expect(running).rejects.toThrow('over');
   });
 });
