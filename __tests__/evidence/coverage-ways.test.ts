@@ -1,19 +1,17 @@
 /** Ways to read a change, with the texts that real programs and the tools of the agent give of a real repository. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import os from 'node:os';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Change, parseDiff } from '../../src/evidence/change.ts';
 import { createCoverageMeter, type SeenResult } from '../../src/evidence/coverage.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { createReadFile } from '../../src/tools/read-file.ts';
 import { putFiles } from '../support/local.ts';
+import { makeFolder } from '../support/surroundings.ts';
 import { commitChange } from '../support/worlds/pull-request.ts';
 
-const root = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'coverage-')));
-afterAll(() => rmSync(root, { recursive: true }));
-
+const root = makeFolder();
 const body = (name: string) =>
   Array.from({ length: 40 }, (_, at) => `  const ${name}${at} = ${at};${at % 9 === 0 ? '\n\n}' : ''}\n`).join(
     '',
@@ -35,8 +33,7 @@ const shell = (command: string) =>
     cwd: root,
     env: { PATH: process.env['PATH'], GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', HOME: root },
   });
-shell('git branch -m main base');
-const text = shell('git diff base HEAD');
+const text = shell('git diff main HEAD');
 putFiles(root, { '.git/context/diff.patch': text });
 
 const DIFF = '/tmp/context/diff.patch';
@@ -74,21 +71,21 @@ async function read(input: { path: string; offset?: number; limit?: number }): P
 const changed = ['src/a.ts'];
 describe('a change is shown by', () => {
   it.each<[command: string, shown: readonly string[]]>([
-    ['git diff base HEAD', all],
-    ['git diff -U0 base HEAD', all],
-    ['git diff -U20 base', all],
-    ['git diff --color=always base HEAD', all],
-    ['git diff --no-prefix base HEAD', all],
-    ['git -c diff.mnemonicPrefix=true diff base HEAD', all],
+    ['git diff main HEAD', all],
+    ['git diff -U0 main HEAD', all],
+    ['git diff -U20 main', all],
+    ['git diff --color=always main HEAD', all],
+    ['git diff --no-prefix main HEAD', all],
+    ['git -c diff.mnemonicPrefix=true diff main HEAD', all],
     ['git show HEAD', all],
     ['git log -p -1', all],
     ['cat .git/context/diff.patch', all],
-    ['git diff base HEAD -- src/a.ts', changed],
+    ['git diff main HEAD -- src/a.ts', changed],
     ['cat src/a.ts', changed],
     ['cat ./src/../src/a.ts', changed],
     ['cd src && cat a.ts', changed],
     ['cat "b c.ts"', ['b c.ts']],
-    ['cat $(git diff --name-only base -- src/a.ts)', changed],
+    ['cat $(git diff --name-only main -- src/a.ts)', changed],
     ["sed -n '1,12p;30,40p' src/a.ts", changed],
     ['cat -n src/a.ts', changed],
     ['nl -ba src/a.ts', changed],
@@ -98,7 +95,7 @@ describe('a change is shown by', () => {
     ["git grep -n -C2 '= 55\\|added30'", changed],
     ["cd src && grep -rn '= 55\\|added30' .", changed],
     ['git show HEAD:src/a.ts', changed],
-    ['git show base:src/gone.ts', ['src/gone.ts']],
+    ['git show main:src/gone.ts', ['src/gone.ts']],
     ['cat src/new.ts', ['src/new.ts']],
     ['cat src/a.ts | awk \'{ printf "%4d | %s\\n", NR, $0 }\'', changed],
     ['cat src/a.ts | awk \'{ printf "%4d   │ %s\\n", NR, $0 }\'', changed],
@@ -106,24 +103,24 @@ describe('a change is shown by', () => {
     ['cat src/a.ts | sed "s/$/\\r/"', changed],
     // The numbers or the names of the lines are missing, or not those of the file.
     ['cat -n .git/context/diff.patch', []],
-    ['git diff base HEAD | grep "^[-+]"', []],
-    ['git diff base HEAD -- src/a.ts | tail -n +6', []],
+    ['git diff main HEAD | grep "^[-+]"', []],
+    ['git diff main HEAD -- src/a.ts | tail -n +6', []],
     ['for f in src/*.ts; do cat $f; done', []],
     ["grep -r '= 55\\|added30' src", []],
     // A part only.
-    ['git diff base HEAD | sed -n "60,80p"', []],
+    ['git diff main HEAD | sed -n "60,80p"', []],
     ["sed -n '1,12p' src/a.ts", []],
     ['head -2 src/new.ts', []],
     // No line.
-    ['git diff --stat base HEAD', []],
-    ['git diff --name-status base HEAD', []],
-    ['git show base:src/a.ts >/dev/null; git log --oneline', []],
+    ['git diff --stat main HEAD', []],
+    ['git diff --name-status main HEAD', []],
+    ['git show main:src/a.ts >/dev/null; git log --oneline', []],
   ])('%s', (command, shown) => {
     expect(shownBy([run(command)])).toEqual(shown);
   });
 
   it('pages of sed', () => {
-    const pages = ["sed -n '1,25p' src/new.ts", "sed -n '26,$p' src/new.ts"].map((command) => run(command));
+    const pages = ["sed -n '1,25p' src/new.ts", "sed -n '26,$p' src/new.ts"].map(run);
     expect(shownBy(pages)).toEqual(['src/new.ts']);
     expect(shownBy([...pages.slice(1), ...pages.slice(1)])).toEqual([]);
   });
@@ -143,12 +140,8 @@ describe('a change is shown by', () => {
     [DIFF, DIFF, [31, 61, 91, 121], ['src/gone.ts', 'src/new.ts']],
   ])('read_file of %s, which is %s, from %j', async (target, file, offsets, shown, folder = root) => {
     const pages = await Promise.all(offsets.map((offset) => read({ path: file, offset, limit: 30 })));
-    expect(
-      shownBy(
-        pages.map((page) => ({ ...page, target })),
-        folder,
-      ),
-    ).toEqual(shown);
+    const results = pages.map((page) => ({ ...page, target }));
+    expect(shownBy(results, folder)).toEqual(shown);
   });
 
   it('no diff.patch that was written over', async () => {

@@ -9,7 +9,7 @@ const meterOf = (change: Change, subject = '') =>
   createCoverageMeter(change, { root: '/r', workingDirectory: '/r', subject, diff: null });
 const read = (target: string, text: string): SeenResult => ({ tool: 'read_file', target, text });
 const ran = (target: string, text: string): SeenResult => ({ tool: 'shell', target, text });
-const diffed = (...given: Parameters<typeof diffOf>) => ran('git diff', diffOf(...given));
+const diffed = (path: string, hunks: readonly HunkLines[]) => ran('git diff', diffOf(path, hunks));
 /** Numbers lines as read_file does. */
 const numbered = (lines: readonly string[], first = 1) =>
   lines.map((line, at) => `${String(at + first).padStart(6)}\t${line}\n`).join('');
@@ -24,58 +24,51 @@ function unseen(change: Change, ...results: readonly SeenResult[]): readonly str
 const header = ['+// Licensed under the Apache License', '+// See LICENSE for details'];
 const both = changeOf(file('a.ts', [header]), file('b.ts', [header]));
 const licence = header.map((line) => line.slice(1));
-const text = `${licence.join('\n')}\n`;
 const grepped = licence.map((line, at) => `b.ts:${at + 1}:${line}\n`).join('');
-const copied = diffOf('a.ts', [['+one();', '+two();']]);
-const patch = changeOf(
-  file('a.ts', [['+one();', '+two();']]),
-  file('x.patch', [['+diff --git a/a.ts b/a.ts']]),
-);
-const added = changeOf(file('a.ts', [[' f();', '+return null;', ' g();']]));
-const removed = changeOf(file('a.ts', [[' f();', '-check();', '-more();']]));
-const twice = changeOf(file('a.ts', [['+run();', '+}', ' x();', ' run();', ' }']]));
-const brace = changeOf(file('a.ts', [[' f();', '+}', ' ']]));
-const version = changeOf(file('VERSION', [['-1.0.0', '+1.1.0']]));
-const lua = changeOf(file('a.lua', [['+--- The first.', '+function one()', '+++ -1']]));
-const cut = diffOf('a.ts', [header]).replace('\n+// See', '\n[cut]\n+// See');
+const patch = changeOf(file('a.ts', [header]), file('x.patch', [['+diff --git a/a.ts b/a.ts']]));
+const whole = diffOf('a.ts', [header]);
+const empty = whole.replace(/^\+\/.*/gm, '');
+const cut = whole.replace('\n+// See', '\n[cut]\n+// See');
 const behind = cut.replace('[cut]', '[cut]\n@@ -0,0 +1,2 @@\n+// Licensed under the Apache License');
-const apart = changeOf(
-  file('a.ts', [
-    ['+one();', '+}'],
-    ['+}', '+two();'],
-  ]),
-);
-const first = changeOf(file('a.ts', [['+}', '+one();']]));
-const empty = 'diff --git a/a.ts b/a.ts\n--- a/a.ts\n+++ b/a.ts\n@@ -0,0 +1,2 @@\n';
 
 it.each<[why: string, change: Change, result: SeenResult, unseen: readonly string[]]>([
   ['read_file of the other', both, read('a.ts', numbered(licence)), ['b.ts']],
-  ['read_file of a file that is not changed', both, read('c.ts', numbered(licence)), ['a.ts', 'b.ts']],
   ['other numbers', both, read('a.ts', numbered(licence, 2)), ['a.ts', 'b.ts']],
-  ['a command that names the other', both, ran('head -2 ./a.ts', text), ['b.ts']],
-  ['a command that names the other in quotes', both, ran("head -2 'a.ts'", text), ['b.ts']],
-  ['a command that names a file of its folder', both, ran('cd src; head -2 a.ts', text), ['a.ts', 'b.ts']],
-  ['an unknown folder', both, ran('cd "$x" && cat a.ts', text), ['a.ts', 'b.ts']],
-  ['no file', both, ran('head -2 $(ls)', text), ['a.ts', 'b.ts']],
-  ['another name with the same end', both, ran('cat la.ts x/a.ts', text), ['a.ts', 'b.ts']],
-  ['the diff of the other', both, diffed('a.ts', [header]), ['b.ts']],
+  ['a command that names the other', both, ran("head -2 'a.ts'", licence.join('\n')), ['b.ts']],
+  ['a command in another folder', both, ran('cd src; cat a.ts', licence.join('\n')), ['a.ts', 'b.ts']],
+  ['another name with the same end', both, ran('cat la.ts x/a.ts', licence.join('\n')), ['a.ts', 'b.ts']],
   ['a path of the other', both, ran('grep -rn e', grepped), ['a.ts']],
+  ['a path in another folder', both, ran('git -C src grep -n e', grepped), ['a.ts', 'b.ts']],
   ['a hunk header without its lines', both, ran('git diff', empty), ['a.ts', 'b.ts']],
   ['a diff of other lines', both, diffed('a.ts', [[' x', ...header]]), ['a.ts', 'b.ts']],
-  ['a diff in a file', patch, read('x.patch', numbered(copied.split('\n'))), ['a.ts']],
-  ['a line that is elsewhere, too', added, ran('cat a.ts', 'return null;\n'), ['a.ts']],
-  ['the line with one beside it', added, ran('cat a.ts', 'return null;\ng();\n'), []],
-  ['a removed line that is elsewhere', removed, ran('cat a.ts', 'f();\ncheck();\nmore();\n'), ['a.ts']],
-  ['a line that is there twice', twice, ran('cat a.ts', 'run();\n}\n'), ['a.ts']],
-  ['a short line, and a blank one', brace, ran('cat a.ts', '}\n\n'), ['a.ts']],
+  ['a diff in a file', patch, read('x.patch', numbered(whole.split('\n'))), ['a.ts']],
   ['what stands behind a cut', both, ran('git diff', cut), ['a.ts', 'b.ts']],
   ['a hunk that stands behind a cut', both, ran('git diff', behind), ['a.ts', 'b.ts']],
-  ['a line between two that are apart', apart, ran('cat a.ts', 'one();\n}\ntwo();\n'), ['a.ts']],
-  ['a short line before one that is like no other', first, ran('cat a.ts', '}\none();\n'), []],
-  ['a file of one line', version, ran('cat VERSION', '1.1.0\n'), []],
-  ['lines like the header of a diff', lua, ran('cat a.lua', '--- The first.\nfunction one()\n++ -1\n'), []],
 ])('shows nothing that was not shown: %s', (_, change, result, expected) => {
   expect(unseen(change, result)).toEqual(expected);
+});
+
+it.each<[why: string, hunks: readonly HunkLines[], shown: readonly string[], isShown: boolean]>([
+  ['a line that is elsewhere, too', [[' f();', '+return null;', ' g();']], ['return null;'], false],
+  ['it with one beside it', [[' f();', '+return null;', ' g();']], ['return null;', 'g();'], true],
+  ['removed lines', [[' f();', '-check();', '-more();']], ['check();', 'more();', 'check();'], false],
+  ['a line that is there twice', [['+run();', '+}', ' x();', ' run();', ' }']], ['run();', '}'], false],
+  ['a short line, and a blank one', [[' f();', '+}', ' ']], ['}', '', ''], false],
+  [
+    'a line between two',
+    [
+      ['+one();', '+}'],
+      ['+}', '+two();'],
+    ],
+    ['one();', '}', 'two();'],
+    false,
+  ],
+  ['a short line before one that is like no other', [['+}', '+one();']], ['}', 'one();'], true],
+  ['a short line behind one', [['+one();', '+}']], ['one();', '}'], true],
+  ['the header of a diff', [['+--- The', '+one()', '+++ -1']], ['--- The', 'one()', '++ -1'], true],
+])('the output of a command that names the file has %s', (_, hunks, shown, isShown) => {
+  const result = ran('cat a.ts', shown.join('\n'));
+  expect(unseen(changeOf(file('a.ts', hunks)), result)).toEqual(isShown ? [] : ['a.ts']);
 });
 
 describe('of a hunk, nine tenths of the lines that are not blank', () => {
@@ -86,7 +79,6 @@ describe('of a hunk, nine tenths of the lines that are not blank', () => {
   const odd = ['three();', 'two();', 'one();', ...lines(800, (at) => '[]+'.repeat(801 - at))];
   const blanks = [...lines(90, (at) => `const a${at} = 1;`), ...lines(300, () => '  ')];
   it.each<[string, readonly string[], number, boolean]>([
-    ['all', code, 2_000, true],
     ['nine tenths', code, 1_800, true],
     ['one line less', code, 1_799, false],
     ['two lines of a new file', code, 2, false],
@@ -113,7 +105,9 @@ describe('of a hunk, nine tenths of the lines that are not blank', () => {
     const change = changeOf(file('a.ts', hunks));
     const now = hunks[0]?.filter((line) => !line.startsWith('-')).map((line) => line.slice(1)) ?? [];
     expect(unseen(change, read('a.ts', numbered(now)))).toEqual(expected);
-    expect(unseen(change, diffed('a.ts', hunks))).toEqual([]);
+    // As of git diff -U0.
+    const bare = hunks.map((lines) => lines.filter((line) => !line.startsWith(' ')));
+    expect(unseen(change, diffed('a.ts', bare))).toEqual([]);
     expect(unseen(change, ran('git diff --name-status', 'M\ta.ts\n'))).toEqual(['a.ts']);
   });
 });
@@ -121,7 +115,8 @@ describe('of a hunk, nine tenths of the lines that are not blank', () => {
 const moved = file('new "q".ts', [], { previous: 'old.ts' });
 const units = changeOf(moved, file('run.sh', []));
 const names = 'diff --git a/old.ts "b/new \\"q\\".ts"\nrename from old.ts\nrename to "new \\"q\\".ts"\n';
-const retyped = changeOf(file('a', [['-one();']], { isRemoved: true }), file('a', []));
+const [removal, link] = [file('a', [['-one();', '-two();']], { isRemoved: true }), file('a', [])];
+const retyped = changeOf(removal, link);
 
 const list = 'renamed\t+0\t-0\t"new \\"q\\".ts" (was old.ts)\nmodified\t+0\t-0\trun.sh\n';
 it.each<[string, Change, string, readonly string[], string?]>([
@@ -132,8 +127,9 @@ it.each<[string, Change, string, readonly string[], string?]>([
   ['a rename', units, names, ['run.sh']],
   ['another line with its name', units, 'run.sh\n./run.sh\n', ['new "q".ts', 'run.sh']],
   ['the name of a file that became a link', retyped, 'T\ta\n', ['a']],
-  ['its lines, and not its name', retyped, 'one();\n', ['a'], 'git show base:a'],
-  ['both', retyped, diffOf('a', [['-one();']]), []],
+  ['its lines, and not its name', retyped, 'one();\ntwo();\n', ['a'], 'git show base:a'],
+  ['both', retyped, diffOf('a', [['-one();', '-two();']]), []],
+  ['both, if it was a link', changeOf(link, removal), diffOf('a', [['-one();', '-two();']]), []],
 ])('a change without lines is shown by %s', (_, change, shown, expected, command = '') => {
   expect(unseen(change, ran(command, shown))).toEqual(expected);
 });
@@ -168,8 +164,6 @@ it('says what does not have to be seen, and what is not known', () => {
   const outside = meterOf(change, 'src').measure().files.notRequired.slice(1);
   expect(outside.map(({ path }) => path)).toEqual(['image.png', 'out.js', 'package-lock.json', 'large.ts']);
   expect(new Set(outside.map(({ why }) => why))).toEqual(new Set(['outside_working_directory']));
-  const partial = meterOf({ ...change, status: 'partial', why: 'Why.' }).measure();
-  expect(partial).toMatchObject({ status: 'partial', why: 'Why.' });
 });
 
 const long = 'x'.repeat(2_000);
@@ -184,10 +178,11 @@ it.each<[string, string, string]>([
   ['terminal sequences in the file', 'return \x1b[31m1;', 'return \\x1b[31m1;'],
   ['a byte order mark', '\ufeffusing System;', 'using System;'],
 ])('a line is found again with %s', (_, line, shown) => {
-  const change = changeOf(file('a', [[`+${line}`]]));
-  expect(unseen(change, read('a', numbered([shown])))).toEqual([]);
-  expect(unseen(change, diffed('a', [[`+${shown}`]]))).toEqual([]);
-  expect(unseen(change, read('a', numbered([`z${shown}`])))).toEqual(['a']);
+  const change = changeOf(file('a', [[`+${line}`, '+next1();']]));
+  expect(unseen(change, read('a', numbered([shown, 'next1();'])))).toEqual([]);
+  expect(unseen(change, ran('cat a', `${shown}\nnext1();`))).toEqual([]);
+  expect(unseen(change, diffed('a', [[`+${shown}`, '+next1();']]))).toEqual([]);
+  expect(unseen(change, read('a', numbered([`z${shown}`, 'next1();'])))).toEqual(['a']);
 });
 
 const plain = ['a1', 'b2', 'if (x) {', '}', '', 'return null;', '-x', '+y', '12:z', 'same', '@@ -1 +1 @@'];

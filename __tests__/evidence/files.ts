@@ -1,18 +1,17 @@
-/** Changes made of hunks, claims and files, for the tests of evidence. */
+/** Changes made of hunks, for the tests of evidence. */
 import { type Change, type FileChange, parseDiff } from '../../src/evidence/change.ts';
-import type { Claim } from '../../src/evidence/grounding.ts';
 
 /** A hunk: its lines with their marks, from line 1 on or behind `@@ 500`. */
 export type HunkLines = readonly string[];
 
 /** Returns the diff of a file as git writes it; its hunks begin 100 lines after each other. */
-export function diffOf(path: string, hunks: readonly HunkLines[], header = ''): string {
+export function diffOf(path: string, hunks: readonly HunkLines[]): string {
   const parts = hunks.map((lines, at) => {
     const count = (mark: string) => lines.filter((line) => !line.startsWith(mark)).length;
     const start = (mark: string) => (count(mark) === 0 ? at * 100 : at * 100 + 1);
     return `@@ -${start('+')},${count('+')} +${start('-')},${count('-')} @@\n${lines.map((line) => `${line}\n`).join('')}`;
   });
-  const names = `diff --git a/${path} b/${path}\n${header}`;
+  const names = `diff --git a/${path} b/${path}\n`;
   return parts.length === 0 ? names : `${names}--- a/${path}\n+++ b/${path}\n${parts.join('')}`;
 }
 
@@ -24,12 +23,4 @@ export function file(path: string, hunks: readonly HunkLines[], over: Partial<Fi
 
 export function changeOf(...files: readonly FileChange[]): Change {
   return { files, status: 'measured', why: null, marked: new Map() };
-}
-
-export function makeClaim(claim: Partial<Claim>): Claim {
-  return { path: 'src/a.ts', line: null, quote: null, ...claim };
-}
-
-export function sourcesOf(texts: Readonly<Record<string, string>>): (path: string) => string | null {
-  return (path) => (Object.hasOwn(texts, path) ? (texts[path] ?? null) : null);
 }

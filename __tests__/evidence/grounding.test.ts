@@ -5,8 +5,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Change } from '../../src/evidence/change.ts';
-import { type Claim, countGrounding, groundFindings } from '../../src/evidence/grounding.ts';
-import { changeOf, file, type HunkLines, makeClaim, sourcesOf } from './files.ts';
+import { type Claim, groundFindings } from '../../src/evidence/grounding.ts';
+import { changeOf, file } from './files.ts';
 
 const A = [
   'import { readFile } from "node:fs/promises";', // 1
@@ -30,40 +30,43 @@ const B = 'only in the other file\nexport const shared = 12345678;\n';
 const C = 'never changed, never shown at all\n';
 const LONG = Array.from({ length: 60 }, (_, at) => `word${at}`).join(' ');
 const FILES = { 'src/a.ts': A, 'src/b.ts': B, 'src/c.ts': C, 'src/long.ts': LONG };
+const [GONE, ALSO] = ['const gone = load("gone.json");', 'const alsoGone = load("also.json");'];
 /** Line 1 of `src/a.ts` was added, and two lines above line 3. */
 const CHANGE = changeOf(
   file('src/a.ts', [
     [
       '+import { readFile } from "node:fs/promises";',
       ' ',
-      '-const gone = load("gone.json");',
-      '-const alsoGone = load("also.json");',
+      `-${GONE}`,
+      `-${ALSO}`,
       ' export async function load(path: string) {',
     ],
   ]),
   file('src/b.ts', [['+only in the other file', '+export const shared = 12345678;']]),
 );
-const FIRST = 'const last = load("first.json");';
 const LAST = 'const last = load("last.json");';
 const LOAD = 'export async function load(path: string) {\n  const text = await readFile(path, "utf8");';
 const TEXT = '  const text = await readFile(path, "utf8");';
 
 type Files = Readonly<Record<string, string>>;
 
-async function ground(claim: Partial<Claim>, change = CHANGE, files: Files = FILES): Promise<string> {
-  const [found] = await groundFindings([makeClaim(claim)], sourcesOf(files), change);
-  const { path, line, lineWas, grounding } = found ?? {};
-  if (grounding === 'unproven') return 'unproven';
-  const was = lineWas === null ? '' : ` was ${lineWas}`;
-  return `${grounding}${path === 'src/a.ts' ? '' : ` ${path}`} ${line}${was}`;
+/** Looks claims up about `src/a.ts`, if they name no other file, in files as they were before the agent. */
+function groundAll(claims: readonly Partial<Claim>[], files: Files, change: Change) {
+  const whole = claims.map((claim) => ({ path: 'src/a.ts', line: null, quote: null, ...claim }));
+  return groundFindings(whole, (name) => files[name] ?? null, change);
 }
 
+const [b, d] = [file('src/b.ts', []), file('src/d.ts', [])];
+const top = [`-${GONE}`, `-${ALSO}`];
+const apart = changeOf(file('src/a.ts', [[`-${GONE}`], [`-${ALSO}`]]));
+const kept = changeOf(file('src/a.ts', [[`-${GONE}`, ' kept', `-${ALSO}`]]));
+const without = { 'src/a.ts': '' };
+
 /** Ways to copy lines, and to invent them, are below. Each with its status, its line, and the line that it had. */
-const CASES: readonly (readonly [string, Partial<Claim>, string])[] = [
+it.each<[string, Partial<Claim>, string, Change?, Files?]>([
   ['at its line', { quote: 'import { readFile } from "node:fs/promises";', line: 1 }, 'exact 1'],
   ['without a line', { quote: LAST }, 'exact 15'],
   ['at another line', { quote: LAST, line: 3 }, 'exact 15 was 3'],
-  ['at a line that does not exist', { quote: LAST, line: 999 }, 'exact 15 was 999'],
   ['with a line inside the quote', { quote: LOAD, line: 4 }, 'exact 4'],
   ['a diff mark on one line of two', { quote: `export async function load() {\n+${TEXT}` }, 'unproven'],
   ['a line that has a mark itself', { quote: '+ const added = "in a list";' }, 'exact 13'],
@@ -79,82 +82,56 @@ const CASES: readonly (readonly [string, Partial<Claim>, string])[] = [
   ['short lines', { quote: '}\n\nexport' }, 'unproven'],
   ['no quote', { line: 4 }, 'unproven'],
   ['lines that are not consecutive', { quote: `${TEXT}\n}` }, 'unproven'],
-  ['an invented line', { quote: FIRST, line: 15 }, 'unproven'],
-  ['a removed line', { quote: 'const gone = load("gone.json");', line: 2 }, 'exact 2'],
-  [
-    'two removed lines',
-    { quote: 'const gone = load("gone.json");\nconst alsoGone = load("also.json");' },
-    'exact 2',
-  ],
-  ['removed and kept lines', { quote: `const alsoGone = load("also.json");\n${LOAD}` }, 'unproven'],
-  ['in the other changed file', { quote: 'only in the other file', line: 7 }, 'moved src/b.ts 1 was 7'],
-  ['in a file that did not change', { quote: 'never changed, never shown at all' }, 'unproven'],
-  ['no such file', { path: null, quote: 'export const shared = 12345678;' }, 'moved src/b.ts 2'],
-  ['no such file, no such text', { path: null, quote: 'export const shared = 87654321;' }, 'unproven'],
-  ['a file that did not change', { path: 'src/c.ts', quote: C.trimEnd() }, 'exact src/c.ts 1'],
-  ['a file that cannot be read', { path: 'build/a.js', quote: FIRST }, 'unproven'],
   ['more than ten lines', { quote: A.split('\n').slice(2, 13).join('\n') }, 'unproven'],
-  ['more than 1,000 characters', { quote: 'x'.repeat(1_001) }, 'unproven'],
-];
-
-it.each(CASES)('a finding with %s', async (_, claim, expected) => {
-  expect(await ground(claim)).toBe(expected);
-});
-
-it('all findings are counted by status, in their order, but not those about no file', async () => {
-  const claims = [null, ...CASES.map(([, claim]) => makeClaim(claim))];
-  const all = await groundFindings(claims, sourcesOf(FILES), CHANGE);
-  const count = (wanted: string) => CASES.filter(([, , expected]) => expected.startsWith(wanted)).length;
-  const counts = { exact: count('exact'), moved: count('moved'), unproven: count('unproven') };
-  expect([all[0]?.grounding, countGrounding(all)]).toEqual([null, counts]);
-});
-
-const [one, two] = ['const one = "first";', 'const two = "second";'];
-const top: HunkLines = [`-${one}`, `-${two}`];
-const apart = changeOf(file('src/a.ts', [[`-${one}`], [`-${two}`]]));
-const kept = changeOf(file('src/a.ts', [[`-${one}`, ' kept', `-${two}`]]));
-const [lines, other] = [`${one}\n${two}`, 'only in the other file'];
-const [b, d] = [file('src/b.ts', []), file('src/d.ts', [])];
-const load = LOAD.split('\n')[0] ?? '';
-const noFiles = { 'src/a.ts': '' };
-
-it.each<[string, string, Change, Files, string]>([
-  ['at the top of a file', one, changeOf(file('src/a.ts', [top])), noFiles, 'exact null'],
-  ['of a removed file', two, changeOf(file('src/a.ts', [top], { isRemoved: true })), {}, 'exact null'],
-  ['over two hunks', lines, apart, {}, 'unproven'],
-  ['over a kept line', lines, kept, {}, 'unproven'],
-  ['that the change keeps, and the file has not', load, CHANGE, noFiles, 'unproven'],
-  ['in one other changed file', other, changeOf(b), FILES, 'moved src/b.ts 1'],
-  ['in two other changed files', other, changeOf(b, d), { ...FILES, 'src/d.ts': B }, 'unproven'],
-])('a line %s', async (_, quote, change, files, expected) => {
-  expect(await ground({ quote }, change, files)).toBe(expected);
+  [
+    'more than 1,000 characters',
+    { quote: 'x'.repeat(1_001) },
+    'unproven',
+    CHANGE,
+    { 'src/a.ts': 'x'.repeat(1_001) },
+  ],
+  ['in the other changed file', { quote: 'only in the other file', line: 7 }, 'moved src/b.ts 1 was 7'],
+  ['in two other changed files', { quote: B }, 'unproven', changeOf(b, d), { 'src/b.ts': B, 'src/d.ts': B }],
+  ['in a file that did not change', { quote: C }, 'unproven'],
+  ['no such file', { path: null, quote: 'export const shared = 12345678;' }, 'moved src/b.ts 2'],
+  ['a file that did not change', { path: 'src/c.ts', quote: C }, 'exact src/c.ts 1'],
+  ['a removed line', { quote: GONE, line: 2 }, 'exact 2'],
+  ['two removed lines', { quote: `${GONE}\n${ALSO}` }, 'exact 2'],
+  ['removed and kept lines', { quote: `${ALSO}\n${LOAD}` }, 'unproven'],
+  ['removed lines of two hunks', { quote: `${GONE}\n${ALSO}` }, 'unproven', apart, without],
+  ['removed lines around another', { quote: `${GONE}\n${ALSO}` }, 'unproven', kept, without],
+  ['a line removed from the top', { quote: GONE }, 'exact null', changeOf(file('src/a.ts', [top])), without],
+  ['a line of a removed file', { quote: ALSO }, 'exact null', changeOf(file('src/a.ts', [top])), {}],
+  ['a line that the change keeps, and the file has not', { quote: LOAD }, 'unproven', CHANGE, without],
+])('a finding with %s', async (_, claim, expected, change = CHANGE, files = FILES) => {
+  const [found] = await groundAll([claim], files, change);
+  const { path, line, lineWas, grounding } = found ?? {};
+  const was = lineWas === null ? '' : ` was ${lineWas}`;
+  const place = `${path === 'src/a.ts' ? '' : ` ${path}`} ${line}${was}`;
+  expect(`${grounding}${grounding === 'unproven' ? '' : place}`).toBe(expected);
 });
 
 it('behind what a run looks at, findings are unproven', async () => {
-  const many = Array.from({ length: 201 }, () => makeClaim({ quote: LAST }));
-  const found = await groundFindings(many, sourcesOf(FILES), changeOf());
+  const many = Array.from({ length: 201 }, () => ({ quote: LAST }));
+  const found = await groundAll(many, FILES, changeOf());
   expect(found.slice(-2).map(({ grounding }) => grounding)).toEqual(['exact', 'unproven']);
   const names = Array.from({ length: 10 }, (_, at) => `${at}.ts`);
-  const sources = (text: string, others = text) =>
-    sourcesOf(Object.fromEntries(names.map((name, at) => [name, at === 0 ? text : others])));
-  const [large, blank] = ['a', ' '].map((each) => `${each.repeat(1_000_000)}\n${LAST}`);
+  const changed = (count: number) => changeOf(...names.slice(0, count).map((name) => file(name, [])));
+  const fill = (text: string) => Object.fromEntries(names.map((name) => [name, text]));
   // A file of blanks costs as much as any other.
-  for (const text of [large, blank]) {
-    const claims = names.map((path) => makeClaim({ path, quote: LAST }));
-    const all = await groundFindings(claims, sources(text ?? ''), changeOf());
+  for (const each of ['a', ' ']) {
+    const claims = names.map((path) => ({ path, quote: LAST }));
+    const all = await groundAll(claims, fill(`${each.repeat(1_000_000)}\n${LAST}`), changeOf());
     const expected = names.map((_, at) => (at < 8 ? 'exact' : 'unproven'));
     expect(all.map(({ grounding }) => grounding)).toEqual(expected);
   }
   // A file that is not read may have the text, too.
-  for (const [count, expected] of [
-    [8, 'moved'],
-    [10, 'unproven'],
-  ] as const) {
-    const change = changeOf(...names.slice(0, count).map((name) => file(name, [])));
-    const claim = makeClaim({ path: null, quote: LAST });
-    const [only] = await groundFindings([claim], sources(large ?? '', 'a'.repeat(1e6)), change);
-    expect(only?.grounding).toBe(expected);
-  }
+  const files = { ...fill('a'.repeat(1e6)), '0.ts': LAST };
+  const statuses = [8, 10].map(async (count) => {
+    const [only] = await groundAll([{ path: null, quote: LAST }], files, changed(count));
+    return only?.grounding;
+  });
+  expect(await Promise.all(statuses)).toEqual(['moved', 'unproven']);
 });
 
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 300);
@@ -187,53 +164,41 @@ const COPIES: Readonly<Record<string, (line: string, number: number) => string>>
   'without indentation': (text) => text.trimStart(),
 };
 
-const count = fc.integer({ min: 1, max: 10 });
-/** Some lines of a file, of which each is made unique or has letters enough, and the index of the first one. */
-const taken = (make: (text: string, at: number) => string) =>
-  fc.tuple(anyFile, fc.nat(), count).map(([kinds, from, length]) => {
-    const first = from % kinds.length;
-    const lines = kinds.map(make);
+/** Some lines of a file, each made unique, and the index of the first one. */
+const anyQuoted = fc
+  .tuple(anyFile, fc.nat(), fc.integer({ min: 1, max: 10 }))
+  .map(([kinds, from, length]) => {
+    const lines = kinds.map((text, at) => `${text}unique00${at}end`);
+    const first = from % lines.length;
     return { lines, first, quoted: lines.slice(first, first + length) };
   });
-const unique = taken((text, at) => `${text}unique00${at}end`);
 const table = { lines: ['|unique000end'], first: 0, quoted: ['|unique000end'] };
 
 it.each(Object.entries(COPIES))(
   'lines are found at their line, elsewhere and when removed: %s',
   async (_, copy) => {
     const ending = fc.constantFrom('\n', '\r\n');
-    const property = fc.asyncProperty(unique, ending, async ({ lines, first, quoted }, end) => {
+    const property = fc.asyncProperty(anyQuoted, ending, async ({ lines, first, quoted }, end) => {
       const quote = quoted.map((text, at) => copy(text, first + at + 1)).join('\n');
       fc.pre(quote.length <= 1_000);
-      const files = sourcesOf({ 'src/a.ts': lines.join(end), 'src/b.ts': 'nothing\n' });
-      const [found] = await groundFindings([makeClaim({ quote, line: 999 })], files, changeOf());
-      expect(found).toMatchObject({ grounding: 'exact', line: first + 1, lineWas: 999 });
-      const change = changeOf(file('src/a.ts', [['+x']]), file('src/b.ts', []));
-      const elsewhere = makeClaim({ path: 'src/b.ts', quote });
-      const [moved] = await groundFindings([elsewhere], files, change);
-      expect(moved).toMatchObject({ grounding: 'moved', path: 'src/a.ts', line: first + 1 });
+      const files = { 'src/a.ts': lines.join(end), 'src/b.ts': 'nothing\n' };
+      const claims = [
+        { quote, line: 999 },
+        { quote, path: 'src/b.ts' },
+      ];
+      const change = changeOf(file('src/a.ts', [['+x']]), b);
+      const moved = { grounding: 'moved', path: 'src/a.ts', line: first + 1 };
+      expect(await groundAll(claims, files, change)).toMatchObject([
+        { grounding: 'exact', line: first + 1, lineWas: 999 },
+        moved,
+      ]);
       const removed = changeOf(file('src/a.ts', [lines.map((text) => `-${text.replace(/\r$/u, '')}`)]));
-      const [gone] = await groundFindings([elsewhere], sourcesOf({}), removed);
-      expect(gone).toMatchObject({ grounding: 'moved', path: 'src/a.ts' });
+      expect(await groundAll(claims.slice(1), {}, removed)).toMatchObject([{ ...moved, line: null }]);
     });
     // Such as a row of a Markdown table.
     await fc.assert(property, { numRuns, examples: [[table, '\n']] });
   },
 );
-
-it('lines are found at their line, even if they are there more than once', async () => {
-  const property = fc.asyncProperty(
-    taken((text) => `${text}12345678`),
-    async ({ lines, first, quoted }) => {
-      const quote = quoted.join('\n');
-      fc.pre(quote.length <= 1_000);
-      const claim = makeClaim({ quote, line: first + 1 });
-      const [found] = await groundFindings([claim], sourcesOf({ 'src/a.ts': lines.join('\n') }), changeOf());
-      expect(found).toMatchObject({ grounding: 'exact', line: first + 1, lineWas: null });
-    },
-  );
-  await fc.assert(property, { numRuns });
-});
 
 it('a proven quote is in the file', async () => {
   // The simplest way to compare: without blanks, marks and numbers, which all ways of copying add or change.
@@ -242,8 +207,7 @@ it('a proven quote is in the file', async () => {
     const [text = '', other = ''] = [kinds, otherKinds].map((each) => each.join('\n'));
     const quote = quoted.slice(0, 3).join('\n');
     fc.pre(quote.length <= 1_000);
-    const files = sourcesOf({ 'src/a.ts': text, 'src/b.ts': other });
-    const [found] = await groundFindings([makeClaim({ quote })], files, changeOf(file('src/b.ts', [])));
+    const [found] = await groundAll([{ quote }], { 'src/a.ts': text, 'src/b.ts': other }, changeOf(b));
     if (found?.grounding === 'exact') expect(reduce(text)).toContain(reduce(quote));
     if (found?.grounding === 'moved') expect(reduce(other)).toContain(reduce(quote));
   });
@@ -251,11 +215,11 @@ it('a proven quote is in the file', async () => {
 });
 
 it('a text that is nowhere is never proven', async () => {
-  const property = fc.asyncProperty(unique, fc.nat(), async ({ lines, first, quoted }, place) => {
+  const property = fc.asyncProperty(anyQuoted, fc.nat(), async ({ lines, first, quoted }, place) => {
     const quote = quoted.toSpliced(place % (quoted.length + 1), 0, 'invented00line').join('\n');
     const change = changeOf(file('src/a.ts', [[` ${lines[0]}`, '-removed line 0']]));
-    const claim = makeClaim({ quote, line: first + 1 });
-    const [found] = await groundFindings([claim], sourcesOf({ 'src/a.ts': lines.join('\n') }), change);
+    const claim = { quote, line: first + 1 };
+    const [found] = await groundAll([claim], { 'src/a.ts': lines.join('\n') }, change);
     expect(found?.grounding).toBe('unproven');
   });
   await fc.assert(property, { numRuns });

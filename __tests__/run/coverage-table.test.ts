@@ -1,11 +1,16 @@
-/** What each setting does, for a change of 40 files: the table of docs/evidence.md, and each of its cells as a run. */
+/**
+ * Whole runs on a change of 40 files: each cell of the table of docs/evidence.md, what counts as shown, and when it is too
+ * late.
+ */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { stepOutputs } from '../../src/reporters/outputs.ts';
+import { hasSandbox } from '../sandbox/world.ts';
 import type { Reply } from '../support/fakes/model/server.ts';
 import { coverageOf, endOf, listedFiles, onPullRequest, readDiff, submit } from '../support/worlds/change.ts';
-import { converse } from '../support/worlds/run.ts';
+import { record, replay } from '../support/worlds/recorded-run.ts';
+import { converse, type Inputs } from '../support/worlds/run.ts';
 
 const TABLE = `
 | \`min-coverage\` | \`schema\` | all 40 | 20, then the rest | 20 | none | unknown change | partly known change |
@@ -21,109 +26,109 @@ const TABLE = `
 const OWN = '{"type":"object","properties":{"passed":{"type":"boolean"}}}';
 const SCHEMAS = ['code-review', 'security-review', 'verdict', 'your own'] as const;
 type SchemaName = (typeof SCHEMAS)[number];
+const submits = (name: SchemaName, payload = {}) => submit(name === 'your own' ? 'verdict' : name, payload);
+const settings = (name: SchemaName, minCoverage: string): Inputs => ({
+  ...{ schema: name === 'your own' ? OWN : name, gate: 'passed', 'min-coverage': minCoverage },
+});
+
 const FILES = listedFiles(40);
 const known = onPullRequest(FILES);
-
-/** What the model reads before it submits and when the payload is sent back, and the coverage without and with that. */
-type Situation = readonly [
-  reads: readonly (Reply | 'submit')[],
-  world: object,
-  coverage: readonly [string, string?],
-];
-
-const half = readDiff(0, 20);
-const all = [half, readDiff(20, 20)];
-const of = (files: number, status = 'measured') => `${status}, ${files} of 40 files`;
 const partly = onPullRequest(FILES, 'GitHub lists 3000 files.');
-/** In the order of the columns. */
-const SITUATIONS: readonly Situation[] = [
-  [all, known, [of(40)]],
-  [[half, 'submit', readDiff(20, 20)], known, [of(20), of(40)]],
-  [[half], known, [of(20)]],
-  [[], known, [of(0)]],
-  [[half], {}, ['unknown, 0 of 0 files']],
-  [all, partly, [of(40, 'partial')]],
-];
+const [half, rest] = [readDiff(0, 20), readDiff(20, 20)];
 
+/** In the order of the columns: what the model reads and submits, and the coverage in the end, if it is sent back or not. */
+const SITUATIONS: readonly (readonly [readonly (Reply | 'submit')[], object, string, string?])[] = [
+  [[half, rest], known, 'measured, 40 of 40 files'],
+  [[half, 'submit', rest], known, 'measured, 20 of 40 files', 'measured, 40 of 40 files'],
+  [[half], known, 'measured, 20 of 40 files'],
+  [[], known, 'measured, 0 of 40 files'],
+  [[half], {}, 'unknown, 0 of 0 files'],
+  [[half, rest], partly, 'partial, 40 of 40 files'],
+];
 const rows = TABLE.trim()
   .split('\n')
   .slice(2)
-  .map((line) => {
-    const [setting = '', schemas = '', ...ends] = line
-      .slice(2, -2)
-      .split(' | ')
-      .map((cell) => cell.replaceAll('`', ''));
-    return {
-      setting,
-      names: SCHEMAS.filter((name) => schemas === 'any' || schemas.split(', ').includes(name)),
-      ends,
-    };
-  });
+  .map((line) => line.slice(2, -2).replaceAll('`', '').split(' | '));
 /** What `auto` stands for differs from preset to preset; a typed setting is the same for two of them. */
-const cases = rows.flatMap(({ setting, names, ends }) =>
-  names
+const cases = rows.flatMap(([setting = '', schemas = '', ...ends]) =>
+  SCHEMAS.filter((name) => schemas === 'any' || schemas.split(', ').includes(name))
     .filter((name) => setting === 'auto' || name !== 'security-review')
     .map((name) => [setting, name, ends] as const),
 );
 
-const submits = (name: SchemaName, payload = {}) => submit(name === 'your own' ? 'verdict' : name, payload);
-function judge([reads, world]: Situation, name: SchemaName, minCoverage: string, payload = {}) {
-  const script = [...reads, 'submit' as const].map((each) =>
-    each === 'submit' ? submits(name, payload) : each,
-  );
-  const schema = name === 'your own' ? OWN : name;
-  return converse(script, { schema, gate: 'passed', 'min-coverage': minCoverage }, world);
-}
+it('what each setting does is in the documentation as it is here', () => {
+  const text = readFileSync(path.join(import.meta.dirname, '../../docs/evidence.md'), 'utf8');
+  expect(text).toContain(TABLE);
+});
 
-describe('what each setting does', () => {
-  it('is in the documentation as it is here', () => {
-    const text = readFileSync(path.join(import.meta.dirname, '../../docs/evidence.md'), 'utf8');
-    expect(text).toContain(TABLE);
-    for (const { ends } of rows) expect(ends).toHaveLength(SITUATIONS.length);
-  });
+it.each(cases)('min-coverage: %s with %s', async (setting, name, ends) => {
+  expect(ends).toHaveLength(SITUATIONS.length);
+  for (const [at, [reads, world, asRead, whenTold = asRead]] of SITUATIONS.entries()) {
+    const script = [...reads, 'submit' as const].map((each) => (each === 'submit' ? submits(name) : each));
+    const judged = await converse(script, settings(name, setting), world);
+    const { report, rejections } = judged;
+    const isTaken = ends[at] === 'accepted';
+    const end = isTaken ? 'success accepted 0' : 'inconclusive unsupported 1';
+    const coverage = rejections.length === 0 ? asRead : whenTold;
+    expect([at, endOf(judged), coverageOf(judged)]).toEqual([at, end, coverage]);
+    expect([report.payload !== null, report.verdict.subtype === 'success']).toEqual([isTaken, isTaken]);
+    // A payload is sent back only where the model can show more.
+    expect(report.rejections).toBe(rejections.length);
+    expect(rejections.length).toBeLessThanOrEqual(asRead.startsWith('measured') ? 3 : 0);
+    const share = asRead.startsWith('unknown')
+      ? ''
+      : String((report.evidence?.coverage?.files.shown ?? 0) / 40);
+    expect(stepOutputs(report).outputs.get('run-coverage')).toBe(share);
+  }
+});
 
-  it.each(cases)('min-coverage: %s with %s', async (setting, name, ends) => {
-    for (const [at, situation] of SITUATIONS.entries()) {
-      const judged = await judge(situation, name, setting);
-      const { report, rejections } = judged;
-      const isTaken = ends[at] === 'accepted';
-      expect([at, endOf(judged)]).toEqual([
-        at,
-        isTaken ? 'success accepted 0' : 'inconclusive unsupported 1',
-      ]);
-      expect([report.payload !== null, report.verdict.subtype === 'success']).toEqual([isTaken, isTaken]);
-      const [asRead, whenTold = asRead] = situation[2];
-      expect([at, coverageOf(judged)]).toEqual([at, rejections.length === 0 ? asRead : whenTold]);
-      // A payload is sent back only where the model can show more.
-      expect(report.rejections).toBe(rejections.length);
-      expect(rejections.length).toBeLessThanOrEqual(asRead.startsWith('measured') ? 3 : 0);
-      const shown = report.evidence?.coverage?.files.shown ?? 0;
-      const share = asRead.startsWith('unknown') ? '' : String(shown / 40);
-      expect(stepOutputs(report).outputs.get('run-coverage')).toBe(share);
-    }
-  });
+const review = settings('code-review', 'auto');
+const green = submits('code-review');
+const red = submits('code-review', { passed: false });
+const both: Reply = { calls: [...(half.calls ?? []), ...(rest.calls ?? [])] };
+const beside: Reply = { calls: [...(both.calls ?? []), ...(green.calls ?? [])] };
+const tooLong: Reply = {
+  status: 400,
+  error: { message: 'This model has a maximum context length.', code: 'context_length_exceeded' },
+};
+/** A provider that says how much of the first message it was given; by default it is next to nothing. */
+const given = (inputTokens: number, name: SchemaName = 'code-review'): readonly Reply[] => [
+  { ...submits(name), usage: { inputTokens, outputTokens: 10 } },
+];
+const turns = (count: string) => ({ ...review, 'max-turns': count });
 
-  it.each(SCHEMAS)('a payload that does not meet its gate is taken at once: %s', async (name) => {
-    for (const situation of SITUATIONS.slice(3, 5)) {
-      const judged = await judge(situation, name, '1', { passed: false });
-      expect(endOf(judged)).toBe('failure gate_not_met 1');
-      expect([judged.report.rejections, judged.report.payload?.['passed']]).toEqual([0, false]);
-    }
-  });
+it.each<[string, readonly Reply[], Inputs, string]>([
+  ['several calls in one turn', [both, green], review, 'accepted 40/40 0'],
+  ['a result that is dropped later', [half, rest, tooLong, green], review, 'accepted 40/40 0'],
+  ['but none that was dropped before', [half, tooLong, rest, green], review, 'unsupported 20/40 3'],
+  ['but no call beside a payload', [beside, green], review, 'unsupported 0/40 3'],
+  ['but nothing behind the last answer', [half, rest], turns('2'), 'max_turns 20/40 0'],
+  ['until the last turn', [half, green, green], turns('3'), 'unsupported 20/40 1'],
+  ['until the only turn', [green], turns('1'), 'unsupported 0/40 0'],
+  ['until a last turn without a payload', [green, both], turns('2'), 'unsupported 0/40 1'],
+  ['nothing, if the payload is red', [red], review, 'gate_not_met 0/40 0'],
+  ['the diff in the first message', given(5_000), review, 'accepted 40/40 0'],
+  ['one that the provider cut', given(100), review, 'unsupported 0/40 3'],
+  ["with a schema of one's own", given(5_000, 'your own'), settings('your own', '1'), 'accepted 40/40 0'],
+  [
+    'but not if nothing is required',
+    given(5_000, 'verdict'),
+    settings('verdict', 'auto'),
+    'unsupported 0/40 1',
+  ],
+])('what the model received counts: %s', async (_, replies, inputs, expected) => {
+  const { report } = await converse(replies, inputs, known);
+  const { shown, required } = report.evidence?.coverage?.files ?? {};
+  expect(`${report.verdict.reason} ${shown}/${required} ${report.rejections}`).toBe(expected);
+  expect(report.payload !== null).toBe(/^(?:accepted|gate)/u.test(expected));
+});
 
-  it.each<[string, SchemaName, number, string]>([
-    ['auto', 'code-review', 5_000, 'success accepted 0, measured, 40 of 40 files, 0 sent back'],
-    ['1', 'your own', 5_000, 'success accepted 0, measured, 40 of 40 files, 0 sent back'],
-    // The provider reports less than a tenth of it: it cut the message.
-    ['auto', 'code-review', 100, 'inconclusive unsupported 1, measured, 0 of 40 files, 3 sent back'],
-    ['auto', 'verdict', 5_000, 'inconclusive unsupported 1, measured, 0 of 40 files, 1 sent back'],
-  ])(
-    'the diff in the first message: %s with %s and %s tokens',
-    async (setting, name, inputTokens, expected) => {
-      const inputs = { schema: name === 'your own' ? OWN : name, gate: 'passed', 'min-coverage': setting };
-      const script = [{ ...submits(name), usage: { inputTokens, outputTokens: 10 } }];
-      const judged = await converse(script, inputs, known);
-      expect(`${endOf(judged)}, ${coverageOf(judged)}, ${judged.rejections.length} sent back`).toBe(expected);
-    },
-  );
+it.runIf(hasSandbox)('a replay ends as the run did, and is judged by its own files', async () => {
+  // With sandbox: off the context files are in another folder in each run.
+  const inputs = { ...review, sandbox: 'required' };
+  const recorded = await record([half, green, rest, green], inputs, known);
+  for (const { report } of [recorded, await replay(inputs, known)])
+    expect([coverageOf({ report }), report.rejections]).toEqual(['measured, 40 of 40 files', 1]);
+  const others = await replay(inputs, onPullRequest(listedFiles(41)));
+  expect([coverageOf(others), others.report.payload]).toEqual(['measured, 40 of 41 files', null]);
 });

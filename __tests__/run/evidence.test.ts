@@ -1,31 +1,31 @@
-/** Whole runs: the command of a test report, and a change that GitHub does not give. */
+/** Whole runs: the command of a test report, and findings, which prove nothing by what the agent wrote or may not read. */
+import { mkdirSync, renameSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { findChangeContext } from '../../src/github/find-context.ts';
-import { eventOf, openHub, pullAs } from '../github/world.ts';
+import { describe, expect, it } from 'vitest';
+import { createLocator } from '../../src/reporters/places.ts';
+import type { World } from '../../src/run/world.ts';
 import { describeOpen } from '../sandbox/world.ts';
-import type { Reply } from '../support/fakes/model/server.ts';
-import { skipWaits } from '../support/waits.ts';
-import { coverageOf, submit } from '../support/worlds/change.ts';
+import { submits } from '../support/fakes/model/server.ts';
+import { putFiles } from '../support/local.ts';
+import { submit } from '../support/worlds/change.ts';
 import { commitChange } from '../support/worlds/pull-request.ts';
 import { base, command, converse } from '../support/worlds/run.ts';
+
+const workspace = () => path.join(base, 'workspace');
 
 describeOpen('a test report', () => {
   const inputs = { schema: 'test-report', sandbox: 'required', 'min-coverage': 'auto' };
   const OWN = '{"properties":{"passed":{"type":"boolean"},"command":{}},"required":["passed","command"]}';
   const red = { passed: false, failure_count: 1, failures: [{ test: 'adds', message: 'is 3' }] };
-  const report = (line: string, more = {}): Reply => submit('test-report', { command: line, ...more });
   /** Runs commands, and then reports each of some lines until one is taken. */
   const run = (commands: readonly string[], lines: readonly string[], more = {}, payload = {}) => {
-    const files = { 'a.ts': 'a\n', 'package-lock.json': '{}\n' };
-    commitChange(path.join(base, 'workspace'), {}, files);
-    const reports = lines.map((line) => report(line, payload));
+    commitChange(workspace(), {}, { 'a.ts': 'a\n', 'package-lock.json': '{}\n' });
+    const reports = lines.map((line) => submit('test-report', { command: line, ...payload }));
     return converse([...commands.map(command), ...reports], { ...inputs, ...more });
   };
-  const [ran, edited] = [
-    'no command was run whose whole line is "true"',
-    'were changed before "true" was judged: "a.ts"',
-  ];
+  const ran = 'no command was run whose whole line is "true"';
+  const edited = 'were changed before "true" was judged: "a.ts"';
+  const absent = 'test ! -e new';
 
   it.each<[string, readonly string[], readonly string[], string, object?, object?]>([
     ['ran well', [' test -e a.ts '], ['test -e a.ts'], 'accepted 0'],
@@ -35,12 +35,7 @@ describeOpen('a test report', () => {
     ['failed', ['exit 3'], ['exit 3'], 'unsupported 1, "exit 3" ended with exit code 3'],
     ['failed in a pipe', ['false | cat'], ['false | cat'], 'unsupported 1, ended with exit code 1'],
     ['was repaired', ['test -e new', 'touch new', 'test -e new'], ['test -e new'], 'accepted 0'],
-    [
-      'ran well, and failed then',
-      ['test ! -e new', 'touch new', 'test ! -e new'],
-      ['test ! -e new'],
-      'unsupported 1, exit code 1',
-    ],
+    ['ran well, and failed then', [absent, 'touch new', absent], [absent], 'unsupported 1, exit code 1'],
     ['ran after an edit', ['echo b >a.ts', 'true'], ['true'], `unsupported 1, ${edited}`],
     ['ran after an installation', ['echo []>package-lock.json', 'true'], ['true'], 'accepted 0'],
     ['failed, in a red report', ['false'], ['false'], 'gate_not_met 0', {}, red],
@@ -63,34 +58,101 @@ describeOpen('a test report', () => {
   });
 });
 
-describe('a change that GitHub does not give', () => {
-  beforeEach(() => void skipWaits());
-  afterEach(() => void vi.unstubAllGlobals());
-  const PULL = '/repos/o/r/pulls/7';
-  /** The context of a pull request whose files GitHub refuses to list. */
-  const refused = (status: number) => ({
-    findContext: () => {
-      const event = eventOf('pull_request', { pull_request: pullAs(7) });
-      const { hub } = openHub(event, { [`${PULL}/files`]: status, [PULL]: pullAs(7) });
-      return findChangeContext(hub, () => undefined);
-    },
+const about = { severity: 'warning', message: 'Look.', line: 1 };
+const anything: World['locate'] = (written) => written;
+const groundingOf = ({ report }: Awaited<ReturnType<typeof converse>>) =>
+  report.evidence?.findings.map(({ grounding }) => grounding);
+
+describe('a bad quote', () => {
+  const string = { type: 'string' };
+  const row = { severity: string, message: string, path: string, quote: string, line: { type: 'integer' } };
+  const findings = { type: 'array', items: { type: 'object', properties: row } };
+  const SCHEMA = JSON.stringify({ type: 'object', properties: { passed: { type: 'boolean' }, findings } });
+  const MET = '{"properties":{"findings":{"maxItems":1}}}';
+  const bad = { ...about, path: 'a.ts', quote: 'this is nowhere at all' };
+  const payload = (passed: boolean, count: number) => ({ passed, findings: Array(count).fill(bad) });
+
+  it.each<[string, string, readonly [boolean, number], readonly [boolean, number], 'first' | 'last']>([
+    ['off, fewer that pass', 'off', [false, 2], [true, 0], 'first'],
+    ['a number, fewer, and still too many', MET, [true, 3], [true, 2], 'last'],
+    ['a number, fewer, and few enough', MET, [true, 2], [true, 1], 'first'],
+  ])('lets no greener payload be taken, with gate %s', async (_, gate, first, last, kept) => {
+    const script = [submits(payload(...first)), submits(payload(...last))];
+    const { report, rejections } = await converse(script, { schema: SCHEMA, grounding: 'require', gate });
+    expect(rejections).toHaveLength(1);
+    const { passed, findings: published } = report.payload ?? {};
+    expect([passed, Object(published).length]).toEqual(kept === 'first' ? first : last);
   });
-  const lost = { findContext: async () => 'unknown' as const };
-  const none = { findContext: async () => null };
-  const local = { ...none, entry: 'command-line' as const };
+
+  const unproven = { exact: 0, moved: 0, unproven: 1 };
+  it.each([
+    ['a preset', 'code-review', 1, unproven],
+    ["a schema of one's own", SCHEMA, 0, unproven],
+    ['a schema without quotes', SCHEMA.replace('"quote"', '"proof"'), 0, null],
+  ])('with grounding: auto and %s', async (_, schema, rounds, counts) => {
+    const finding = { ...bad, category: 'correctness', title: 'Bad' };
+    const red = submit('code-review', { passed: false, findings: [finding] });
+    const { report, rejections } = await converse([red], { schema, gate: 'passed', grounding: 'auto' });
+    expect([rejections.length, report.evidence?.grounding]).toEqual([rounds, counts]);
+  });
+});
+
+const SHOWN = 'export const shown = "to everyone";';
+const OTHER = 'export const other = "in another file";';
+
+it.each<[string, (workspace: string) => string]>([
+  ['outside, by ..', () => '../outside.txt'],
+  ['outside, by its absolute path', (folder) => path.join(folder, '../outside.txt')],
+  ['outside, behind a link', () => 'link/outside.txt'],
+  ['of git', () => '.git/config.txt'],
+  ['of a nested git folder', () => 'nested/.GIT/config.txt'],
+  ['of credentials', () => 'gha-creds-1.json'],
+])('a file %s is not read for a finding', async (_, nameIn) => {
+  const folder = workspace();
+  commitChange(folder, { 'a.ts': 'a\n', 'link/outside.txt': 'b\n' }, { 'a.ts': `${SHOWN}\n` });
+  renameSync(path.join(folder, 'link'), path.join(folder, 'before'));
+  symlinkSync('..', path.join(folder, 'link'));
+  mkdirSync(path.join(folder, 'nested'));
+  const name = nameIn(folder);
+  putFiles('/', { [path.resolve(folder, name)]: `${OTHER}\n` });
+  const findings = [
+    { ...about, path: name, quote: OTHER },
+    { ...about, path: 'a.ts', quote: SHOWN },
+  ];
+  const judged = await converse(
+    [submit('verdict', { findings })],
+    { grounding: 'mark' },
+    { locate: anything },
+  );
+  expect(groundingOf(judged)).toEqual(['unproven', 'exact']);
+});
+
+describeOpen('what the agent writes proves nothing', () => {
+  const OWN = 'const invented = "by the agent";';
+  const LEFT = 'export const left = "as it was";';
 
   it.each([
-    ['403', refused(403), 'code-review', 'unsupported', 'partial', 'pull-requests: read'],
-    ['422', refused(422), 'security-review', 'unsupported', 'partial', 'GitHub answered 422'],
-    ['500', refused(500), 'code-review', 'unsupported', 'partial', 'GitHub answered 500'],
-    ['no answer whether there is one', lost, 'code-review', 'unsupported', 'partial', 'pull-requests: read'],
-    ['500, and nothing is required', refused(500), 'verdict', 'accepted', 'partial', 'GitHub answered 500'],
-    ['an event without a change', none, 'code-review', 'accepted', 'unknown', 'The event names no change'],
-    ['a command line without one', local, 'verdict', 'accepted', 'unknown', 'Give it one with base'],
-  ] as const)('%s', async (_, world, schema, reason, status, told) => {
-    const inputs = { schema, 'min-coverage': 'auto' };
-    const judged = await converse([command('true'), submit(schema)], inputs, world);
-    expect([judged.report.verdict.reason, coverageOf(judged)]).toEqual([reason, `${status}, 0 of 0 files`]);
-    expect(judged.report.evidence?.coverage?.why).toContain(told);
+    ['a new file', `echo '${OWN}' >new.ts`, 'new.ts', OWN],
+    ['a changed file', `echo '${OWN}' >>a.ts`, 'a.ts', OWN],
+    ['another file of that name', 'mv -f b.ts a.ts', 'a.ts', OTHER],
+    ['a link to another file', 'ln -sf b.ts a.ts', 'a.ts', OTHER],
+    ['a temporary file', `echo '${OWN}' >/tmp/t.ts`, '/tmp/t.ts', OWN],
+  ])('%s', async (_, line, name, quote) => {
+    const files = { 'left.ts': `${LEFT}\n`, 'a.ts': `${SHOWN}\n`, 'b.ts': `${OTHER}\n` };
+    commitChange(workspace(), {}, files);
+    const findings = [
+      { ...about, path: name, quote },
+      { ...about, path: 'left.ts', quote: LEFT },
+    ];
+    const { report } = await converse(
+      [command(line), submit('verdict', { findings })],
+      { sandbox: 'required', grounding: 'mark' },
+      { locate: createLocator(workspace(), '.') },
+    );
+    const [found, left] = report.evidence?.findings ?? [];
+    expect(left?.grounding).toBe('exact');
+    // A link and a second name lead to the other file itself, which the agent has not written.
+    const isThere = found?.grounding === 'exact' && found.path !== name;
+    expect(isThere ? 'there' : found?.grounding).toMatch(/^(?:there|unproven)$/u);
   });
 });

@@ -4,9 +4,8 @@
  * and to that of the files that it is about.
  */
 import { showControls } from '../text/sanitize.ts';
-import type { Coverage } from '../types.ts';
-import type { Change, FileChange } from './change.ts';
-import { createHunkReader, readGitHeader, readPath } from './diff-syntax.ts';
+import type { Coverage, NotRequired } from '../types.ts';
+import { type Change, createHunkReader, type FileChange, readGitHeader, readPath } from './change.ts';
 import { createExemptions } from './not-required.ts';
 
 /** Characters of a line that are compared: read_file shows 2,000, and in a diff the first one is a mark. */
@@ -50,21 +49,18 @@ type FindFile = (path: string) => Tracked | undefined;
 export function createCoverageMeter(change: Change, options: CoverageOptions) {
   const { root, workingDirectory, subject, diff } = options;
   const exempt = createExemptions(change, subject);
-  const tracked = change.files.map(trackFile);
-  /** By their absolute path. A file whose type changes appears twice, and the part with lines is the one to look in. */
-  const files = new Map<string, Tracked>();
-  for (const each of tracked) {
-    const path = `${root}/${each.file.path}`;
-    if (!files.has(path) || each.file.kind === 'text') files.set(path, each);
-  }
+  const tracked = change.files.map((file) => trackFile(file, exempt(file)));
+  // A file whose type changes appears twice, and the part with lines is the one to look in.
+  const sorted = tracked.toSorted((one, other) => one.hunks.length - other.hunks.length);
+  /** By their absolute path. */
+  const files = new Map(sorted.map((each) => [`${root}/${each.file.path}`, each]));
   const find: FindFile = (path) => files.get(`${root}/${path}`);
   const given = readDiffs(splitLines(diff?.text ?? ''), find);
-  /** The paths of files that a list of files or the header of a diff named. */
+  /** The paths that a list of files or the header of a diff named. */
   const listed = new Set<string>();
   const findListed: FindFile = (path) => {
-    const file = find(path);
-    if (file !== undefined) listed.add(file.file.path);
-    return file;
+    listed.add(path);
+    return find(path);
   };
 
   /** Finds the files that a command names by a word, and the folder of its last `cd`. */
@@ -100,11 +96,11 @@ export function createCoverageMeter(change: Change, options: CoverageOptions) {
           show(part, line.slice(1));
           continue;
         }
-        findListed(readListed(line));
+        listed.add(readListed(line));
         output.push(line.slice(0, COMPARED));
         const [prefix = '', number] = NUMBER.exec(line) ?? [];
         const rest = line.slice(prefix.length);
-        if (number !== undefined) numbered.add(`${Number(number)} ${rest.slice(0, COMPARED)}`);
+        numbered.add(`${Number(number)} ${rest.slice(0, COMPARED)}`);
         if (path === diff?.path) show(given[Number(number) - 1], rest.slice(1));
         // `path:12:text` and `path-12-text`, as grep writes them.
         const ends = [...line.matchAll(/[:-](\d{1,7})[:-]/g)];
@@ -113,7 +109,6 @@ export function createCoverageMeter(change: Change, options: CoverageOptions) {
           show(found?.lines.get(Number(count)), line.slice(index + end.length));
         }
       }
-      if (named.size === 0) return;
       const places = Map.groupBy(output.keys(), (at) => output[at] ?? '');
       for (const each of named) {
         for (const line of each.lines.values())
@@ -122,13 +117,12 @@ export function createCoverageMeter(change: Change, options: CoverageOptions) {
       }
     },
     measure(): Coverage {
-      const whys = tracked.map(({ file }) => ({ path: file.path, why: exempt(file) }));
-      const notRequired = whys.flatMap(({ path, why }) => (why === null ? [] : [{ path, why }]));
-      const required = tracked.filter((_, at) => whys[at]?.why === null);
-      const unseen = required.filter((each) => !isShown(each, listed)).map(({ file }) => file.path);
-      const counts = { changed: tracked.length, required: required.length };
-      const shown = required.length - unseen.length;
-      return { status: change.status, why: change.why, files: { ...counts, shown, unseen, notRequired } };
+      const notRequired = tracked.flatMap(({ file: { path }, why }) => (why === null ? [] : [{ path, why }]));
+      const missing = tracked.filter((each) => each.why === null && !isShown(each, listed));
+      const unseen = missing.map(({ file }) => file.path);
+      const required = tracked.length - notRequired.length;
+      const counts = { changed: tracked.length, required, shown: required - unseen.length };
+      return { status: change.status, why: change.why, files: { ...counts, unseen, notRequired } };
     },
   };
 }
@@ -144,7 +138,7 @@ function isShown({ file, hunks }: Tracked, listed: ReadonlySet<string>): boolean
 const THREE_LETTERS = /[\p{L}\p{N}][^\p{L}\p{N}]*[\p{L}\p{N}][^\p{L}\p{N}]*[\p{L}\p{N}]/u;
 
 /** Returns the lines of a file by their numbers, and for each hunk those that have to be shown. */
-function trackFile(file: FileChange) {
+function trackFile(file: FileChange, why: NotRequired | null) {
   const lines = new Map<number, Line>();
   const hunks = file.hunks.map((hunk): readonly Line[] => {
     const [added, removed]: [Line[], Line[]] = [[], []];
@@ -160,7 +154,7 @@ function trackFile(file: FileChange) {
   const visible = [...lines.values()].filter(({ number }) => number > 0 !== file.isRemoved);
   const unique = [...Map.groupBy(visible, ({ text }) => text).values()].filter(({ length }) => length === 1);
   const anchors = new Set(unique.flat().filter(({ text }) => THREE_LETTERS.test(text)));
-  return { file, lines, hunks, anchors };
+  return { file, why, lines, hunks, anchors };
 }
 
 function show(line: Line | undefined | null, text: string): void {
@@ -182,15 +176,9 @@ function showRuns(
   for (const step of [1, -1]) {
     const next = file.isRemoved ? -step : step;
     for (const anchor of anchors) {
-      // Without one of the lines beside it, the text may be that of another line of the file.
-      const isAlone = !lines.has(anchor.number - 1) && !lines.has(anchor.number + 1);
       for (const place of places.get(anchor.text)?.slice(0, MAX_PLACES) ?? []) {
-        if (isAlone) anchor.isShown = true;
-        for (
-          let [at, number] = [place + step, anchor.number + next];
-          !taken.has(at);
-          at += step, number += next
-        ) {
+        let [at, number] = [place + step, anchor.number + next];
+        for (; !taken.has(at); at += step, number += next) {
           const beside = lines.get(number);
           if (beside === undefined || beside.text !== output[at]) break;
           [beside.isShown, anchor.isShown] = [true, true];

@@ -38,17 +38,17 @@ export async function groundFindings(
   change: Pick<Change, 'files'>,
 ): Promise<readonly FindingEvidence[]> {
   const files = new Map(change.files.map((file) => [file.path, file]));
-  const opened = new Map<string, Text | null>();
+  const opened = new Map<string, Text>();
   let left: number = MAX_CHARACTERS;
 
-  /** Returns the text of a path; null if there is none, or no room. */
+  /** Returns the text of a path; null if there is no room. */
   function open(path: string): Text | null {
     const known = opened.get(path);
     if (known !== undefined || left < 0) return known ?? null;
-    const [source, file] = [read(path), files.get(path)];
-    left -= source?.length ?? 0;
-    const isNothing = left < 0 || (source === null && file === undefined);
-    const text = isNothing ? null : indexText(source ?? '', file);
+    const source = read(path) ?? '';
+    left -= source.length;
+    if (left < 0) return null;
+    const text = indexText(source, files.get(path));
     opened.set(path, text);
     return text;
   }
@@ -58,28 +58,24 @@ export async function groundFindings(
     const forms = quote === null ? [] : readQuote(quote);
     if (forms.length === 0) return unproven;
     const place = path === null ? null : findQuote(forms, open(path), line);
-    if (place !== null) {
-      const isThere = line !== null && place.distance === 0;
-      const [found, lineWas] = isThere ? [line, null] : [place.line, line];
-      return { path, line: found, lineWas, grounding: 'exact' };
-    }
+    if (place !== null)
+      return { path, ...place, lineWas: line === place.line ? null : line, grounding: 'exact' };
     const others = [...files.keys()].filter((name) => name !== path);
     const [elsewhere, ...more] = others.flatMap((name) => {
       const found = findQuote(forms, open(name), null);
-      return found === null ? [] : [{ path: name, line: found.line }];
+      return found === null ? [] : [{ path: name, ...found }];
     });
     // A file that was not read may have the text as well.
     if (elsewhere === undefined || more.length > 0 || left < 0) return unproven;
     return { ...elsewhere, lineWas: line, grounding: 'moved' };
   }
 
+  const checked = claims.map((claim, at) => (at < MAX_CHECKED ? claim : claim && { ...claim, quote: null }));
   // Files that findings name come first: not all of a large change may be read.
-  for (const claim of claims.slice(0, MAX_CHECKED))
-    if (claim?.quote != null && claim.path !== null) open(claim.path);
+  for (const claim of checked) if (claim?.quote != null && claim.path !== null) open(claim.path);
   const results: FindingEvidence[] = [];
-  for (const [at, claim] of claims.entries()) {
-    if (claim === null) results.push({ path: null, line: null, lineWas: null, grounding: null });
-    else results.push(ground(at < MAX_CHECKED ? claim : { ...claim, quote: null }));
+  for (const claim of checked) {
+    results.push(claim ? ground(claim) : { path: null, line: null, lineWas: null, grounding: null });
     // Lets signals and timers run.
     await new Promise<void>((resolve) => void setImmediate(resolve));
   }
@@ -107,7 +103,7 @@ function indexText(source: string, file: FileChange | undefined) {
   return { lines, numbers, indexes, body: lines.join('\n') };
 }
 
-/** Finds a quote, whole lines before a part of a line: where it is nearest to the claimed line, and how far from there. */
+/** Finds a quote, whole lines before a part of a line: the claimed line if the quote has it, or the start of the nearest. */
 function findQuote(forms: readonly (readonly string[])[], text: Text | null, claimed: number | null) {
   if (text === null) return null;
   for (const find of [findLines, findFragment]) {
@@ -116,10 +112,10 @@ function findQuote(forms: readonly (readonly string[])[], text: Text | null, cla
       for (const start of find(form, text)) {
         const [first = 0, last = 0] = [text.numbers[start], text.numbers[start + form.length - 1]];
         const far = claimed === null ? 0 : Math.max(0, first - claimed, claimed - last);
-        if (far < distance) [line, distance] = [first, far];
+        if (far < distance) [line, distance] = [far === 0 ? (claimed ?? first) : first, far];
       }
       // What was removed from the top of a file has no line above it.
-      if (distance < Number.POSITIVE_INFINITY) return { line: line || null, distance };
+      if (distance < Number.POSITIVE_INFINITY) return { line: line || null };
     }
   }
   return null;
@@ -134,17 +130,12 @@ function findLines(quoted: readonly string[], { lines, indexes }: Text): readonl
 }
 
 /** Returns the index of the line that has a text as a part, if one has, and once. */
-function findFragment(
-  [fragment = '', ...others]: readonly string[],
-  { lines, body }: Text,
-): readonly number[] {
+function findFragment([fragment = '', ...others]: readonly string[], { lines, body }: Text) {
   if (others.length > 0 || countLetters(fragment) < MIN_FRAGMENT_LETTERS) return [];
   const searched = fragment.slice(0, MAX_SEARCHED);
   const start = body.indexOf(searched);
   if (!body.startsWith(fragment, start) || body.includes(searched, start + 1)) return [];
-  let at = 0;
-  for (let end = lines[0]?.length ?? 0; end < start; at++) end += 1 + (lines[at + 1]?.length ?? 0);
-  return [at];
+  return [lines.findIndex((line) => line.includes(searched))];
 }
 
 const MARK = /^[+\- ]/;

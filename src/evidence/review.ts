@@ -5,8 +5,8 @@
  */
 import { coverageShare } from '../text/figures.ts';
 import { DISPLAY, LISTED } from '../text/limits.ts';
-import { counted, listNames } from '../text/messages.ts';
-import type { Coverage, JsonObject, RedactedIssue, Repair } from '../types.ts';
+import { listNames } from '../text/messages.ts';
+import type { JsonObject, RedactedIssue, Repair } from '../types.ts';
 import type { CoverageMeter } from './coverage.ts';
 
 /** The share of files that must be seen; `auto` follows from the schema and what is known about the change. */
@@ -29,13 +29,7 @@ export type Decision =
   | { readonly kind: 'rejected'; readonly text: string; readonly issues: readonly RedactedIssue[] };
 
 /** What the loop asks. */
-export interface EvidenceReview {
-  readonly observe: CoverageMeter['observe'];
-  /** @param isLast whether no further turn is left. */
-  review(submission: Submission, isLast: boolean): Promise<Decision>;
-  /** What becomes of what was sent back if the run ends without another payload; null if nothing was. */
-  giveUp(): Promise<FinalDecision | null>;
-}
+export type EvidenceReview = ReturnType<typeof createReview>;
 
 /** What the policy of a run asks of its evidence. */
 export interface ReviewPolicy {
@@ -60,7 +54,7 @@ export interface ReviewOptions extends ReviewPolicy {
 
 /** What a payload that meets its gate lacks. */
 interface Lack {
-  readonly issue: RedactedIssue;
+  readonly keyword: string;
   /** How often it is sent back. */
   readonly rounds: number;
   /** What is wrong, for people and for the model; what the model can do; and what people can. */
@@ -73,7 +67,7 @@ const AGAIN =
   'Then call structured_output again, alone, with the whole result, changed where what you have seen changes it.';
 const OFF = 'min-coverage: off accepts verdicts that rest on less.';
 
-export function createReview(options: ReviewOptions): EvidenceReview {
+export function createReview(options: ReviewOptions) {
   const { meter, isRed, ground, grounding } = options;
   const rounds = new Map<string, number>();
   /** The payload that was sent back for the quotes of its findings. */
@@ -81,17 +75,19 @@ export function createReview(options: ReviewOptions): EvidenceReview {
   let ended: FinalDecision | null = null;
   return {
     observe: meter.observe,
-    async review(submission, isLast) {
+    /** @param isLast whether no further turn is left. */
+    async review(submission: Submission, isLast: boolean): Promise<Decision> {
       const { payload } = submission;
       if (held !== null && isRed(held.payload) && !isRed(payload)) return { kind: 'taken', submission: held };
       const lack = isRed(payload) ? null : await findLack(payload, options);
       if (lack !== null) {
-        const { issue, clause, request, advice } = lack;
-        const round = (rounds.get(issue.keyword) ?? 0) + 1;
-        rounds.set(issue.keyword, round);
+        const { keyword, clause, request, advice } = lack;
+        const round = (rounds.get(keyword) ?? 0) + 1;
+        rounds.set(keyword, round);
         ended = { kind: 'ended', text: `The payload meets its gate, but ${clause} ${advice} ${OFF}` };
         if (isLast || round > lack.rounds) return ended;
-        return { kind: 'rejected', text: `Not taken yet: ${clause} ${request} ${AGAIN}`, issues: [issue] };
+        const text = `Not taken yet: ${clause} ${request} ${AGAIN}`;
+        return { kind: 'rejected', text, issues: [{ path: '', keyword }] };
       }
       // Also for the report, which marks what is not proven.
       const unproven = grounding === 'off' ? [] : await ground(payload);
@@ -101,7 +97,10 @@ export function createReview(options: ReviewOptions): EvidenceReview {
       const issues = unproven.map((path) => ({ path, keyword: 'quote' }));
       return { kind: 'rejected', text: groundingText(unproven), issues };
     },
-    giveUp: async () => (held === null ? ended : { kind: 'taken', submission: held }),
+    /** Returns what becomes of what was sent back if the run ends without another payload; null if nothing was. */
+    async giveUp(): Promise<FinalDecision | null> {
+      return held === null ? ended : { kind: 'taken', submission: held };
+    },
   };
 }
 
@@ -109,13 +108,32 @@ async function findLack(payload: JsonObject, options: ReviewOptions): Promise<La
   const { minCoverage, isReview } = options;
   if (minCoverage === 'off') return null;
   const coverage = options.meter.measure();
-  const automatic = isReview && coverage.status !== 'unknown' ? 1 : null;
-  const share = minCoverage === 'auto' ? automatic : minCoverage;
-  const lack = coverageLack(coverage, share, isReview && payload['complete'] === true);
-  if (lack !== null) return lack;
+  const { status, why, files } = coverage;
+  const automatic = isReview && status !== 'unknown' ? 1 : 0;
+  const claimed = isReview && status === 'measured' && payload['complete'] === true ? 1 : 0;
+  const share = Math.max(minCoverage === 'auto' ? automatic : minCoverage, claimed);
+  if (status !== 'measured' && (share > 0 || minCoverage !== 'auto'))
+    return {
+      keyword: 'coverage',
+      // What is not known cannot be shown by reading on.
+      rounds: 0,
+      clause: 'not all of the change is known.',
+      request: '',
+      advice: `${why ?? ''} A checkout with the whole history (fetch-depth: 0) lets git tell all of it.`,
+    };
+  if ((coverageShare(coverage) ?? 0) < share)
+    return {
+      keyword: 'coverage',
+      rounds: 3,
+      clause: `only ${files.shown} of ${files.required} changed files were shown. min-coverage requires more, or the payload says that it is complete.`,
+      request: `Not shown, or not nine tenths of each part that changed:
+${listMany(files.unseen.map((path) => JSON.stringify(path.slice(0, DISPLAY.path))))}
+Read their part of the diff (in the context folder if your task names one, where changed-files.txt lists what was only renamed; else with git diff), or the files themselves with read_file: removed lines are in the diff only.`,
+      advice: `Not shown: ${listNames(files.unseen)}. Split the change, judge a part of it (working-directory), or give the model more room (max-turns).`,
+    };
   if (options.isPreset && !options.hasLooked())
     return {
-      issue: { path: '', keyword: 'looked' },
+      keyword: 'looked',
       rounds: 1,
       clause: 'nothing was looked at, as no tool was called.',
       request: 'Read or run what your task is about.',
@@ -124,7 +142,7 @@ async function findLack(payload: JsonObject, options: ReviewOptions): Promise<La
   const clause = await options.judgeCommand(payload);
   if (clause === null) return null;
   return {
-    issue: { path: '/command', keyword: 'command' },
+    keyword: 'command',
     rounds: 1,
     clause,
     request: 'Deliver what was measured, or run the command again, and name it exactly as you run it.',
@@ -132,43 +150,14 @@ async function findLack(payload: JsonObject, options: ReviewOptions): Promise<La
   };
 }
 
-/** Returns what is missing of the share that is required, or of all files if the payload claims them; null if nothing is. */
-function coverageLack(coverage: Coverage, share: number | null, claimsAll: boolean): Lack | null {
-  const { status, why, files } = coverage;
-  const reached = status === 'measured' ? (coverageShare(coverage) ?? 0) : -1;
-  const isBelow = share !== null && reached < share;
-  if (!isBelow && !(claimsAll && status === 'measured' && reached < 1)) return null;
-  const words = share === 1 ? 'all' : `${Number(((share ?? 1) * 100).toFixed(2))} % of the`;
-  const setting = isBelow
-    ? `min-coverage requires ${words} changed files`
-    : 'the payload says that it is complete';
-  const issue = { path: isBelow ? '' : '/complete', keyword: 'coverage' };
-  if (status !== 'measured') {
-    const what = status === 'unknown' ? 'what changed is not known' : 'not all of the change is known';
-    const advice = `${why ?? ''} A checkout with the whole history (fetch-depth: 0) lets git tell all of it.`;
-    // What is not known cannot be shown by reading on.
-    return { issue, rounds: 0, clause: `${what}, and ${setting}.`, request: '', advice };
-  }
-  const unseen = files.unseen.map((path) => JSON.stringify(path.slice(0, DISPLAY.path)));
-  return {
-    issue,
-    rounds: 3,
-    clause: `only ${files.shown} of ${files.required} changed files were shown, and ${setting}.`,
-    request: `Not shown, or not nine tenths of each part that changed:
-${listMany(unseen, 'more file')}
-Read their part of the diff (in the context folder if your task names one, where changed-files.txt lists what was only renamed; else with git diff), or the files themselves with read_file: removed lines are in the diff only.`,
-    advice: `Not shown: ${listNames(files.unseen)}. Split the change, judge a part of it (working-directory), or give the model more room (max-turns).`,
-  };
-}
-
 function groundingText(unproven: readonly string[]): string {
   return `Not taken yet: these findings could not be found in the files as they are in the change.
-${listMany(unproven, 'more finding')}
+${listMany(unproven)}
 Look again, correct their path, line and quote, and call structured_output again, alone, with the whole result. A quote is one to three whole lines of the file, copied exactly, without omissions. Take a finding out only if it is wrong; leaving findings out does not make a failed verdict pass.`;
 }
 
-function listMany(rows: readonly string[], more: string): string {
+function listMany(rows: readonly string[]): string {
   const left = rows.length - LISTED.many;
   const shown = rows.slice(0, LISTED.many).map((row) => `- ${row}`);
-  return [...shown, ...(left > 0 ? [`- and ${counted(left, more)}`] : [])].join('\n');
+  return [...shown, ...(left > 0 ? [`- and ${left} more`] : [])].join('\n');
 }
