@@ -136,7 +136,7 @@ describe('runStructuredAgent', () => {
     ['an option of its own under another name', { workspce: 'x' }, /Did you mean workspace\?/u],
     ['an option of the action', { commentKey: 'x' }, /^There is no option "commentKey"/u],
     ['a blank schema', { schema: ' ' }, /^schema: It must be a JSON Schema/u],
-    ['a missing schema file', { schema: './no.json' }, /could not read ".*\/no\.json"/u],
+    ['a missing schema file', { schema: './no.json' }, /^schema: There is no file ".*\/no\.json"/u],
     ['a schema of another library', { schema: { '~standard': { version: 1 } } }, /Use Zod 4\.2 or newer/u],
     ['a schema that holds itself', { schema: CYCLIC }, /^schema: It cannot be written as JSON: .*circular/u],
     ['a missing workspace', { workspace: '/nowhere' }, /^workspace: "\/nowhere" is not a folder/u],

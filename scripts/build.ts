@@ -21,7 +21,15 @@ const VENDOR_CHUNK = 250_000;
 /** The files in dist/ that are started or imported. */
 const ENTRIES: Readonly<Record<string, string>> = {
   'index.js': "import { startAction } from './main.js';\nawait startAction();\n",
-  'cli.js': "#!/usr/bin/env node\nimport { startCommandLine } from './main.js';\nawait startCommandLine();\n",
+  'cli.js': [
+    '#!/usr/bin/env node',
+    'if (Number.parseInt(process.versions.node) < 24) {',
+    "  console.error('structured-agent needs Node 24 or newer.');",
+    '  process.exit(1);',
+    '}',
+    "const { startCommandLine } = await import('./main.js');",
+    'await startCommandLine();\n',
+  ].join('\n'),
   'merge.js': "import { startMerge } from './main.js';\nawait startMerge();\n",
   'library.js': "export { runStructuredAgent, StructuredAgentError } from './main.js';\n",
 };

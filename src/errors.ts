@@ -35,7 +35,7 @@ export function causeCode(error: unknown): string | null {
 
 /** The user gave an invalid value: exit 52. */
 export class InputError extends Error {
-  override readonly name = 'InputError';
+  override readonly name: string = 'InputError';
   /** The invalid input, in kebab-case; null when the error is not about a particular input. */
   readonly input: string | null;
   /** The problems that this one stands for; empty for a single problem. */
@@ -70,13 +70,13 @@ export class MissingKeyError extends Error {
 /** The step of the contract pipeline that refused a schema or a gate. */
 export type ContractStage = 'source' | 'shape' | 'root' | 'compile';
 
-/** A schema or a gate that cannot be used as a contract: exit 52. */
-export class ContractError extends Error {
+/** A schema or a gate that cannot be used as a contract. */
+export class ContractError extends InputError {
   override readonly name = 'ContractError';
   readonly stage: ContractStage;
 
-  constructor(stage: ContractStage, message: string) {
-    super(message);
+  constructor(input: 'schema' | 'gate', stage: ContractStage, message: string) {
+    super(input, message);
     this.stage = stage;
   }
 }

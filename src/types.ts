@@ -123,6 +123,8 @@ export type Outcome =
 export interface PendingRequest {
   readonly to: string;
   readonly seconds: number;
+  /** What the log says last of it, for example that the server answered 503; null for nothing. */
+  readonly notice: string | null;
 }
 
 /** How much of the change under review the model was given: `missing` if it could not be obtained, `none` if there is none. */

@@ -92,7 +92,7 @@ describe('a model that repeats a rejected call', () => {
     ['ends after three turns, with what was wrong', [without], {}, 3, { ...stuck, lastIssues: [missing] }],
     ['ends after three turns of an unknown tool', [good], excluded, 3, { ...stuck, lastIssues: [] }],
     ['is counted by turns, not by calls', [bad, twice, bad], {}, 3, stuckAt('/passed')],
-    ['is not stopped by the turns of other tools between', [bad, look, bad, look, bad], {}, 5, stuck],
+    ['is counted anew after a turn of other tools', [bad, bad, look, bad, bad, good], {}, 6, submitted],
     ['goes on with other arguments', [bad, bad, without, bad, bad, good], {}, 6, submitted],
     ['succeeds with a valid call in the same turn', [bad, bad, badAndGood], {}, 3, submitted],
   ])('%s', async (_, script, options, turns, ends) => {
@@ -173,9 +173,10 @@ describe('a run that is stopped', () => {
   async function stop(reason: unknown, at: number | 'ready', settle = async () => {}): Promise<unknown> {
     const controller = new AbortController();
     let now = 0;
-    const script: Script = (_, index) => {
+    const script: Script = ({ notify }, index) => {
       if (index !== at) return index === 0 && at !== 'ready' ? bad : good;
       now += 90_000;
+      notify('busy');
       controller.abort(reason);
       return never();
     };
@@ -193,7 +194,7 @@ describe('a run that is stopped', () => {
   }
 
   const timeout = { stop: 'timeout' };
-  const pending = { to: 'scripted', seconds: 90 };
+  const pending = { to: 'scripted', seconds: 90, notice: 'busy' };
   const late = { kind: 'exhausted', limit: 'time', lastIssues: [], pending };
   const lastIssues = [type('/passed')];
   const fail = () => Promise.reject(broken);

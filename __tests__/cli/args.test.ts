@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseCliArgs, type RunCommand } from '../../src/cli/args.ts';
+import { describeProblems, parseCliArgs, type RunCommand } from '../../src/cli/args.ts';
+import { parseConfig } from '../../src/config/parse-config.ts';
 import { messageFor } from '../../src/errors.ts';
 
 function parseRun(argv: readonly string[], environment: Record<string, string> = {}): RunCommand {
@@ -32,6 +33,8 @@ describe('a command line', () => {
   it('takes a text that begins with a dash for the task or a value', () => {
     expect(inputsOf(['- a point'])).toEqual({ prompt: '- a point' });
     expect(inputsOf(['-p', '--x does not work'])).toEqual({ prompt: '--x does not work' });
+    expect(inputsOf(['-p=- a point', '-m=my model'])).toEqual({ prompt: '- a point', model: 'my model' });
+    expect(inputsOf(['-x=1 is wrong'])).toEqual({ prompt: '-x=1 is wrong' });
   });
 
   it.each([
@@ -97,10 +100,20 @@ describe('a command line', () => {
     expect([others, problem.includes('s3cret')]).toEqual([[], false]);
   });
 
-  it('reports all problems at once, but nothing that may follow from an unknown flag', () => {
-    expect(problemsOf(['a', '-p', 'b', '--tools=', '-f', 'yaml']).length).toBe(3);
-    const command = parseRun(['--modle', 'm', '--quiet=yes', '-m']);
-    expect([command.isUnderstood, command.problems.length]).toEqual([false, 3]);
-    expect(parseRun(['--nonsense', '-m', 'm']).inputs.get('model')).toBe('m');
+  it.each<[string, readonly (string | RegExp)[]]>([
+    [
+      'a -p b -m claude-x --tools= -f yaml',
+      [/^--tools: .*empty/u, /^--prompt: It is given twice/u, /^--output-format/u],
+    ],
+    ['--modle m --quiet=yes -m', [/^There is no flag/u, /^--quiet: It takes/u, /^--model: It needs/u]],
+    ['--foo 1 -p x -m gpt-5 --max-turns x', [/^There is no flag/u, /^--max-turns: "x" is not a whole/u]],
+    ['x -m claude-x --max-session-turns x', [/^--max-session-turns: "x" is not a whole/u]],
+    ['x -m claude-x --core-tools=ed', [/^--core-tools: "ed" is not a tool/u]],
+  ])('%s has all its problems at once, but none that may follow from an unknown flag', (line, says) => {
+    const environment = { STRUCTURED_AGENT_API_KEY: line.includes('foo') ? '' : 'k' };
+    const command = parseRun(line.split(' '), environment);
+    const { problems } = parseConfig(command.inputs, { environment, problems: command.problems });
+    const described = describeProblems(command, problems).map((each) => messageFor(each, 'command-line'));
+    expect(described).toEqual(says.map((each) => expect.stringMatching(each)));
   });
 });

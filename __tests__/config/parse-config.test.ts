@@ -194,10 +194,16 @@ describe('a problem', () => {
     }
   });
 
+  it('with a list names every invalid entry, and what was meant', () => {
+    expect(refusal({ ...least, tools: 'read_fil, edit, shel, glob' }).message).toBe(
+      'tools: "read_fil" is not a tool. Did you mean read_file? "shel" is not a tool. Did you mean shell? "glob" is not a tool. Use read_file, edit, shell or structured_output.',
+    );
+  });
+
   it.each([
     ['anthropic_api_key', 'api-key'],
     ['openai-api-key', 'api-key'],
-    ['max-turn', 'max-turns or max-cost-usd'],
+    ['max-turn', 'max-turns'],
   ])('with the unknown input %s suggests %s', (name, ours) => {
     const says = `${name}: There is no such input. Did you mean ${ours}? Correct its name, or remove it.`;
     expect(refusal({ ...least, [name]: 'sk-hunter2' }).message).toBe(says);

@@ -65,10 +65,10 @@ describe('what a run on the command line writes', () => {
     expect(await results('file/results')).toMatch(/^results! .*cannot be used/u);
   });
 
-  it('is a recording in a folder that is there', async () => {
+  it('is a new recording in a folder that is there', async () => {
     expect(await recording('sub/run.jsonl')).toBe(path.join(workspace, 'sub/run.jsonl'));
     expect(await recording('nowhere/run.jsonl')).toMatch(/^record! .*Make it/u);
-    expect(await recording('sub')).toMatch(/^record! .*not a regular file/u);
+    for (const there of ['sub', 'file']) expect(await recording(there)).toMatch(/^record! .*already exists/u);
   });
 
   it("is not behind a link of the whole checkout, but may be behind the user's own", async () => {
@@ -83,8 +83,13 @@ describe('what a run on the command line writes', () => {
 });
 
 it('folders of sandbox-read may be anywhere but in the root and in folders of the kernel', async () => {
-  const check = (...folders: string[]) => outcome(requireReadableFolders(folders));
-  expect(await check(workspace, '/usr')).toBeUndefined();
+  const check = (...folders: string[]) =>
+    outcome(requireReadableFolders(folders, [path.join(workspace, 'sub')]));
+  expect(await check('/usr')).toBeUndefined();
+  for (const folder of [workspace, path.join(workspace, 'sub')])
+    expect(await check(folder)).toMatch(
+      /^sandbox-read! .*is never shown as a whole\. Name the folders in it/u,
+    );
   for (const missing of ['/nonexistent/x', path.join(workspace, 'file')])
     expect(await check('/usr', missing)).toMatch(`sandbox-read! "${missing}" is not a folder`);
   for (const folder of ['/', '/proc', '/proc/self', '/sys', '/dev', path.join(workspace, 'root')])
@@ -114,8 +119,8 @@ describe('a file that the user names', () => {
 
   // What is not a regular file is in __tests__/files/read-bounded.test.ts.
   it.each([
-    ['nope.json', /^could not read IT: there is no such file\. Check the path; in a/u],
-    ['loop', /^could not read IT \(ELOOP\)\.$/u],
+    ['nope.json', /^There is no file IT\. Check the path; in a/u],
+    ['loop', /^IT could not be read \(ELOOP\)\.$/u],
     ['sub', /^IT must be a regular file/u],
     ['way-out/s.json', /^IT leaves the workspace; only files inside it are read\.$/u],
     ['large.json', /^IT is larger than 4 MiB; only smaller files are read\.$/u],

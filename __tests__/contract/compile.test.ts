@@ -75,6 +75,15 @@ describe('compile', () => {
     await expect(text).toMatchFileSnapshot('../golden/schemas/refused.txt');
   });
 
+  it.each<[JsonObject, string]>([
+    [{ passed: true }, 'If it is a property of the payload, write {"properties":{"passed":{"const":true}}}.'],
+    [{ propertys: {} }, 'Did you mean "properties"?'],
+    [{ prefixItems: [] }, `"prefixItems" belongs to 2020-12: add "$schema": "${D2020}".`],
+    [{ unevaluatedProperties: false }, '"unevaluatedProperties" belongs to 2020-12'],
+  ])('shows how to write the gate %j', async (gate, words) => {
+    await expect(compile(gate, 'gate')).rejects.toThrow(words);
+  });
+
   it.each<[string, most: number, around: (schema: JsonObject) => JsonObject]>([
     ['properties', 247, (a) => ({ properties: { a } })],
     ['items', 497, (items) => ({ items })],
@@ -91,7 +100,7 @@ describe('compile', () => {
     };
     expect(await outcomeOf(100)).toBe('boolean');
     expect(await outcomeOf(most)).toMatch(/^(?:boolean$|compile: )/u);
-    expect(await outcomeOf(20_000)).toMatch(/^root: The schema nests deeper than 500 levels\. /u);
+    expect(await outcomeOf(20_000)).toMatch(/^root: It nests deeper than 500 levels\. /u);
   });
 
   it('a long chain of root branches gets a message of bounded length', async () => {

@@ -11,6 +11,7 @@ const schema: JsonObject = {
     flag: { $ref: '#/$defs/flag' },
     yes: { enum: [true, false] },
     score: { type: 'number' },
+    risk: { enum: ['fail', 'pass'] },
   },
   allOf: [{ properties: { deep: { const: true } } }, { anyOf: [{ $ref: '#/$defs/more' }] }],
   $defs: {
@@ -53,9 +54,11 @@ describe('a gate that is the name of a property', () => {
     ['score >= 80', 'Write {"properties":{"score":{"minimum":80}}}.'],
     ['passed=true', 'Write {"properties":{"passed":{"const":true}}}.'],
     ['other == 1', advice],
+    ['risk', 'Write {"properties":{"risk":{"const":"pass"}}}.'],
+    ['none', 'For no gate write off.'],
   ])('E15 refuses the name %s at once', async (name, words) => {
     await expect(byName(name)).rejects.toThrow(
-      `The gate names ${JSON.stringify(name)}, which the schema does not declare as a boolean. ${words}`,
+      `It names ${JSON.stringify(name)}, which the schema does not declare as a boolean. ${words}`,
     );
   });
 });

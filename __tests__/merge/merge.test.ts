@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LegsOptions } from '../../src/merge/legs.ts';
-import { decide, merge } from '../../src/merge/merge.ts';
+import { buildPayload, decide, merge } from '../../src/merge/merge.ts';
 import { describeMerge } from '../../src/merge/report.ts';
 import type { VoteOutcome } from '../../src/merge/types.ts';
 import type { Vote } from '../../src/merge/vote.ts';
@@ -306,6 +306,8 @@ describe('the findings of a merge', () => {
       { path: 'api/a.ts', line: null, doubted: true },
       { path: 'api/a.ts', line: 7, doubted: false },
     ]);
+    const published = buildPayload(merge([checked('a', 'unproven')], options({ expect: ['a'] })));
+    expect(published['findings']).toMatchObject([{ line: null, doubted: true }]);
   });
 
   it('are outvoted if each run that has them fails and its leg passes', () => {

@@ -97,7 +97,7 @@ describe('a replay', () => {
   const same = { schema_sha256: HASH, prompt_sha256: HASH, version: '0.1.0' };
   it.each<[string, Partial<Task>, readonly string[] | undefined, string]>([
     ['schema', { policy: { ...same, ...schema } }, undefined, 'it was recorded for another schema'],
-    ['task', { policy: { ...same, ...prompt } }, undefined, 'it was recorded for another task (prompt'],
+    ['task', { policy: { ...same, ...prompt } }, undefined, 'it was recorded for another prompt'],
     ['tool', {}, ['shell', 'structured_output'], 'and this run offers shell, structured_output'],
     ['order of tools', {}, ['structured_output', 'read_file'], 'with the tools read_file, structured_output'],
     ['number of tools', {}, ['structured_output'], 'and this run offers structured_output'],

@@ -146,19 +146,22 @@ describe('a payload', () => {
   });
 });
 
-it('findings that a merge has outvoted are notes and come last; a payload cannot say so itself', () => {
-  const payload = payloadOf(row({ severity: 'critical', outvoted: true }), row({ severity: 'low' }));
+it('findings that a merge has outvoted are notes and come last, and may be doubted; a payload cannot say so itself', () => {
+  const payload = payloadOf(
+    row({ severity: 'critical', outvoted: true }),
+    row({ severity: 'low', doubted: true }),
+  );
   const words = (more: { readonly outvoted?: string }) =>
     findingsToShow(
       sampleReport({ payload, view: { show: viewOf, outputs: {}, ...more } }),
       (place) => place,
-    ).map(({ severity, score, message }) => [severity, score, message]);
+    ).map(({ severity, score, message, isDoubted }) => [severity, score, message, isDoubted]);
   expect(words({ outvoted: 'Outvoted.' })).toEqual([
-    ['note', 2, 'No.'],
-    ['note', 0, 'Outvoted.\nNo.'],
+    ['note', 2, 'No.', true],
+    ['note', 0, 'Outvoted.\nNo.', false],
   ]);
   expect(words({})).toEqual([
-    ['error', 9.5, 'No.'],
-    ['note', 2, 'No.'],
+    ['error', 9.5, 'No.', false],
+    ['note', 2, 'No.', false],
   ]);
 });

@@ -59,7 +59,7 @@ describe('the verdict of an ending', () => {
     [failed(new ReplayError('x')), 'inconclusive replay_mismatch 1 error_replay'],
     [failed(new SandboxError('x')), 'inconclusive sandbox 44 error_sandbox'],
     [failed(new InputError('model', 'x')), 'inconclusive config 52 error_config'],
-    [failed(new ContractError('root', 'x')), 'inconclusive config 52 error_config'],
+    [failed(new ContractError('gate', 'root', 'x')), 'inconclusive config 52 error_config'],
     [failed(new TypeError('x')), 'inconclusive internal 1 error_internal'],
     [failed('thrown text'), 'inconclusive internal 1 error_internal'],
   ])('for %j is %s', (ending, expected, more) => {
@@ -70,10 +70,12 @@ describe('the verdict of an ending', () => {
 
   const missing = { path: '', keyword: 'required', missing: 'summary', message: 'QUOTED' };
   const server = 'Check that the server is up, and `base-url` if it is set.';
-  const silent = (seconds: number): Ending => ({
+  const silent = (seconds: number, notice: string | null = null): Ending => ({
     ...exhausted('time'),
-    pending: { to: 'api.test:443', seconds },
+    pending: { to: 'api.test:443', seconds, notice },
   });
+  const busy = 'api.test:443 answered 503: try 4 of 11';
+  const gone = 'api.test:443 could not be reached (ECONNREFUSED): try 4 of 11';
   const said = (seconds: number) => `api.test:443 had given no answer to the last request for ${seconds} s. `;
   it.each<[string, Ending, string, number?]>([
     [
@@ -90,6 +92,13 @@ describe('the verdict of an ending', () => {
     ],
     ['a server that never answered', silent(6), `is reached. ${said(6)}${server}`, 0],
     ['a server that gave no answer for long', silent(240), `${said(240)}${server}`],
+    [
+      'what a server answered',
+      silent(6, busy),
+      `after 6 s: ${busy}. Run again later, or raise timeout-minutes.`,
+      0,
+    ],
+    ['why a server cannot be reached', silent(6, gone), `after 6 s: ${gone}. ${server}`, 0],
     ['a last request', silent(6), `${said(6)}Raise it, or give the agent a smaller task.`],
   ])('of a run that is out of something names %s', (_, ending, says, turns = 3) => {
     expect(verdictOf(ending, { ...facts, turns }).error).toContain(says);
@@ -112,12 +121,21 @@ describe('the verdict of an ending', () => {
     (ending) => {
       const { error } = verdictOf(ending, { ...facts, isExcluded: true });
       expect(error).toMatch(
-        /^The run could not deliver a verdict: structured_output is excluded \(exclude-tools\), .*Remove it from exclude-tools\./u,
+        /^structured_output is excluded \(exclude-tools\), .*could not deliver one\. Remove it from exclude-tools\./u,
       );
       expect(error).not.toMatch(/instead of calling|Likely causes|Raise/u);
       expect(row(ending, { isExcluded: true })).toBe(row(ending));
     },
   );
+
+  it.each<[Ending, Partial<VerdictFacts>, string]>([
+    [exhausted('turns'), {}, 'or --max-turns is too small'],
+    [{ ...plainText, truncated: true }, {}, 'see --max-output-tokens'],
+    [plainText, { isExcluded: true }, 'Remove it from --exclude-tools.'],
+    [failed(new ContractError('gate', 'root', 'It checks nothing.')), {}, '--gate: It checks nothing.'],
+  ])('names the inputs as flags on the command line, after %j', (ending, more, says) => {
+    expect(verdictOf(ending, { ...facts, ...more, entry: 'command-line' }).error).toContain(says);
+  });
 
   it('for an unmet gate lists all issues in one sentence', () => {
     const messages = ['`/passed` must be true, is false', 'the payload has no "score"'];

@@ -190,6 +190,18 @@ describe('a signal while the run finishes', () => {
     expect(steps).toEqual(['closed', 'tamper check', 'gate', 'envelope', 'outputs', 'first', 'second']);
   });
 
+  it('says that the changes are not kept if they are being compared', async () => {
+    const { end, state, warnings } = scene();
+    state.changes = async (signal) => {
+      state.interrupt.abort('SIGTERM');
+      throw signal.reason;
+    };
+    expect((await end(submitted)).row).toEqual(['cancelled', 130, payload, 'met']);
+    expect(warnings).toEqual([
+      "The agent's changes are not kept as a patch: the run was stopped by SIGTERM.",
+    ]);
+  });
+
   it('waits neither for a sandbox nor for a reporter that hangs: envelope and outputs are written', async () => {
     const { end, state, sandbox, steps, reporters } = scene();
     state.sandbox = { ...sandbox, close: never };

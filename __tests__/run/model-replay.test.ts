@@ -60,7 +60,7 @@ describe('a replay', () => {
   it('of a file that does not exist ends with 52, as a replay of nothing', async () => {
     const { report } = await replay();
     expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
-    expect(report.verdict.error).toContain('there is no such file');
+    expect(report.verdict.error).toContain('There is no file');
     expect(report).toMatchObject({ replayed: true, model: 'replay of nothing' });
   });
 

@@ -35,8 +35,18 @@ describe('a run', () => {
   });
 
   it('that asks no model opens no workspace, and ends', async () => {
-    const { report, asked } = await converse([good], { 'max-turns': '0' });
+    const { report, asked } = await converse([good], { 'max-turns': '0' }, { entry: 'command-line' });
+    expect(report.verdict.error).toContain('the limit of 0 turns (--max-turns)');
     expect([report.verdict.reason, report.isolation, asked]).toEqual(['max_turns', 'none', []]);
+  });
+
+  it('ends for a base that git does not know, before the model is asked', async () => {
+    const { report, asked } = await converse([good], {}, { since: 'nowhere' });
+    expect([report.verdict.reason, report.verdict.error, asked]).toEqual([
+      'config',
+      expect.stringContaining('base: "nowhere" is not a branch'),
+      [],
+    ]);
   });
 
   it('reports the name by which the price list knows the model', async () => {
@@ -126,6 +136,9 @@ describe('the configuration', () => {
     ['a cost limit without a price', { 'max-cost-usd': '1' }, {}, /max-cost-usd: No price is known/u],
     ['a recorded replay', { replay: 'r' }, { recording: 'f' }, /replay: A rep/u],
     ['three problems', { replay: 'r', 'sandbox-read': '/no' }, { privileged: true }, /3 problems/u],
+    ['a bad limit and gate', { 'max-turns': 'x', gate: 'nope' }, {}, /^2 problems.* max-turns: .* gate: It/u],
+    ['a bad limit and schema', { 'max-turns': 'x', schema: '[]' }, {}, /^2 problems.* schema: It must be/u],
+    ['a misspelt schema', Object({ shema: '{}', gate: 'nope' }), {}, /^shema: There is no such input/u],
   ])('with %s ends with 52 before any model call', async (_, inputs, more, says) => {
     const { report, asked } = await converse([good], inputs, more);
     expect([report.verdict.exitCode, report.evidence, asked]).toEqual([52, null, []]);

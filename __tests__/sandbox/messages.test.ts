@@ -88,7 +88,11 @@ it('says what is missing and weaker, and what to do', async () => {
 
 it('tells of root, but not in a container with a sandbox', () => {
   const isTold = (mode: 'required' | 'off', inContainer: boolean) =>
-    tell({ mode }, { inContainer }).some((one) => one.startsWith('The step runs as root (uid 0)'));
+    tell({ mode }, { inContainer }).some((one) =>
+      one.startsWith(
+        `The step runs as root (uid 0): ${mode === 'off' ? "the agent's commands" : 'what escapes the sandbox'} can change`,
+      ),
+    );
   const told = [isTold('required', false), isTold('off', true), isTold('required', true)];
   expect(told).toEqual([isRoot, isRoot, false]);
 });

@@ -55,8 +55,12 @@ it('issues are listed by path, keyword and missing property, without their messa
 it.each([
   ['pased', ['summary', 'passed', 'parsed', 'findings'], 3, ['passed', 'parsed']],
   ['zzzzzzzz', ['passed', 'summary'], 3, []],
-  ['a', ['b', 'c', 'd', 'e'], 3, ['b', 'c', 'd']],
-  ['a', ['b', 'c'], 1, ['b']],
+  ['pass', ['past', 'paas', 'pase', 'mass'], 3, ['past', 'paas', 'pase']],
+  ['pass', ['past', 'paas'], 1, ['past']],
+  ['dox', ['docs'], 3, ['docs']],
+  ['a', ['b'], 3, []],
+  ['--foo', ['--tools', '-o', '-f'], 3, []],
+  ['--max_turns', ['--max-turns', '--base-url', '--max-session-turns'], 3, ['--max-turns']],
 ])('for %s of %j at most %i words are suggested, the closest first', (word, words, max, suggested) => {
   expect(suggest(word, words, max)).toEqual(suggested);
 });

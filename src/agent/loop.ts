@@ -58,6 +58,8 @@ interface Run extends AgentOptions {
   lastText: string;
   /** When the request that has no answer yet was sent; null if none is pending. */
   askedAt: number | null;
+  /** What the log says last of that request, for example that the server answered 503; null for nothing. */
+  notice: string | null;
 }
 
 /** Runs the loop, and updates `record` throughout. @throws ProviderError, SandboxError, and bugs */
@@ -72,6 +74,7 @@ export async function runAgent(options: AgentOptions, record: AgentRecord): Prom
     lastIssues: [],
     lastText: '',
     askedAt: null,
+    notice: null,
   };
   try {
     return await loop(run);
@@ -94,7 +97,7 @@ async function loop(run: Run): Promise<Outcome> {
   emit({ type: 'run_started', model, provider: name, prompt, sessionId, tools: toolbox.names });
   let canForce = run.forceOutput && toolbox.has(STRUCTURED_OUTPUT_NAME);
   let forced = false;
-  let refused = '';
+  let refused: string | null = null;
   let repeats = 0;
 
   for (;;) {
@@ -125,8 +128,7 @@ async function loop(run: Run): Promise<Outcome> {
     if (batch.ended !== null) return batch.ended;
     run.lastIssues = batch.rejected.at(-1) ?? run.lastIssues;
     messages.push({ role: 'tool', results: batch.results });
-    if (batch.refused === null) continue;
-    repeats = batch.refused !== '' && batch.refused === refused ? repeats + 1 : 1;
+    repeats = batch.refused && batch.refused === refused ? repeats + 1 : 1;
     refused = batch.refused;
     if (repeats === MAX_REPEATS)
       return end(run, { kind: 'exhausted', limit: 'turns', lastIssues: run.lastIssues, repeated: true });
@@ -175,6 +177,7 @@ async function complete(run: Run, forced: boolean) {
   emit({ type: 'turn_started', turn, forced });
   const started = now();
   run.askedAt = started;
+  run.notice = null;
   const completion = await ask(run, forced);
   run.askedAt = null;
   const { stopReason, usage } = completion;
@@ -201,7 +204,10 @@ async function complete(run: Run, forced: boolean) {
  */
 async function ask(run: Run, forced: boolean): Promise<Completion> {
   const { provider, toolbox, system, signal, messages, emit } = run;
-  const notify = (text: string) => emit({ type: 'notice', level: 'info', text });
+  const notify = (text: string) => {
+    run.notice = text;
+    emit({ type: 'notice', level: 'info', text });
+  };
   let toolChoice: CompletionRequest['toolChoice'] = forced ? { tool: STRUCTURED_OUTPUT_NAME } : 'auto';
   for (;;) {
     const request = { system, tools: toolbox.specs, messages: [...messages], toolChoice, signal, notify };
@@ -233,9 +239,9 @@ function dropOlderResults(messages: Message[]): number {
 }
 
 /** Returns the request that has no answer; undefined if there is none. */
-function pendingRequest({ provider, now, askedAt }: Run): PendingRequest | undefined {
+function pendingRequest({ provider, now, askedAt, notice }: Run): PendingRequest | undefined {
   if (askedAt === null) return undefined;
-  return { to: provider.host ?? provider.model, seconds: Math.round((now() - askedAt) / 1_000) };
+  return { to: provider.host ?? provider.model, seconds: Math.round((now() - askedAt) / 1_000), notice };
 }
 
 export function stopped(

@@ -70,6 +70,8 @@ export interface RunCommand {
   readonly problems: readonly InputError[];
   /** Whether every argument was understood. If not, what seems to be missing may be in the others. */
   readonly isUnderstood: boolean;
+  /** The other names under which inputs were typed, without dashes. */
+  readonly aliases: ReadonlyMap<string, string>;
 }
 
 export type CliCommand =
@@ -93,10 +95,12 @@ export function parseCliArgs(argv: readonly string[], environment: Environment):
   if (value('help') !== null || (first === 'help' && rest.length === 0)) return { kind: 'help' };
   if (value('version') !== null) return { kind: 'version' };
 
-  const typed = [...flags.map(readSchemaFormat), ...readWords(words)];
+  // A word may be the value of an unknown flag.
+  const task = unknown.length > 0 ? [] : readWords(words);
+  const typed = [...flags.map(readSchemaFormat), ...task];
   const format = typed.find(({ flag }) => flag.name === 'output-format')?.value ?? 'text';
   const outputFormat = OUTPUT_FORMATS.find((each) => each === format.toLowerCase());
-  const problems = unknown.length > 0 ? [...unknown] : [...findMisused(typed)];
+  const problems = [...unknown, ...findMisused(typed)];
   if (outputFormat === undefined && format !== '') {
     const why = `${quote(format, DISPLAY.name)} is not a format. Use ${joinWithOr(OUTPUT_FORMATS)}.`;
     problems.push(new InputError('output-format', why));
@@ -110,7 +114,25 @@ export function parseCliArgs(argv: readonly string[], environment: Environment):
     results: value('results'),
     problems,
     isUnderstood: unknown.length === 0,
+    aliases: new Map(
+      flags.filter(({ as }) => /^--/u.test(as)).map(({ flag, as }) => [flag.name, as.slice(2)]),
+    ),
   };
+}
+
+/**
+ * Returns the problems of a run, with inputs named as typed. If an argument was not understood, nothing is said of inputs
+ * that seem to be missing.
+ */
+export function describeProblems(run: RunCommand, problems: readonly InputError[]): readonly InputError[] {
+  const { inputs, problems: ofLine, isUnderstood, aliases } = run;
+  const isGiven = ({ input }: InputError) => [...inputs.keys()].some((name) => name === input);
+  return problems
+    .filter((each) => isUnderstood || ofLine.includes(each) || isGiven(each))
+    .map((each) => {
+      const alias = aliases.get(each.input ?? '');
+      return alias === undefined ? each : new InputError(alias, each.message);
+    });
 }
 
 /** Collects the value of each input, and the key from its variable. The entries of a list are joined with line breaks. */

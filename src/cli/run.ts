@@ -9,7 +9,7 @@ import { createStdout } from '../reporters/stdout.ts';
 import { createResultFiles } from '../run/result-files.ts';
 import { run } from '../run/run.ts';
 import type { World } from '../run/world.ts';
-import type { RunCommand } from './args.ts';
+import { describeProblems, type RunCommand } from './args.ts';
 import { addStdin, readStdin } from './stdin.ts';
 import { createMachine, localSecrets, VERSION } from './world.ts';
 
@@ -55,17 +55,18 @@ export async function runOnCommandLine(
 
 /** Parses the inputs and, if they are valid, reads stdin and makes what the run writes to. */
 async function prepare(
-  { inputs, problems: wrong, isUnderstood, ...command }: RunCommand,
+  command: RunCommand,
   workspace: string,
   environment: World['environment'],
   warn: (text: string) => void,
 ) {
+  const { inputs } = command;
   const hasTask = inputs.has('prompt') || inputs.has('prompt-file');
   const isPiped = !isatty(0);
   const raw: RawInputs = hasTask || !isPiped ? inputs : new Map([...inputs, ['prompt', 'stdin']]);
-  const { config, problems } = parseConfig(raw, { environment, problems: wrong });
+  const { config, problems } = parseConfig(raw, { environment, problems: command.problems });
   const none = { results: null, record: null };
-  if (problems.length > 0) return { config, problems: isUnderstood ? problems : wrong, ...none };
+  if (problems.length > 0) return { config, problems: describeProblems(command, problems), ...none };
   try {
     let prompt = config.prompt;
     if (isPiped) {

@@ -55,13 +55,13 @@ export function parseFlags<F extends FlagSpec>(
   for (let at = 0; at < argv.length; at += 1) {
     const typed = argv[at] ?? '';
     if (typed === '--') return { flags, words: [...words, ...argv.slice(at + 1)], problems };
+    const [, as = typed, inline] = /^([^=]*)=([\s\S]*)$/u.exec(typed) ?? [];
+    const flag = known.get(as);
     // A sentence may begin with a dash. With two dashes a blank may follow.
-    if (!/^--[a-z]|^-\S*$/iu.test(typed)) {
+    if (flag === undefined && !/^--[a-z]|^-\S*$/iu.test(typed)) {
       words.push(typed);
       continue;
     }
-    const [, as = typed, inline] = /^([^=]*)=([\s\S]*)$/u.exec(typed) ?? [];
-    const flag = known.get(as);
     if (flag === undefined) problems.push(describeUnknown(as));
     else if (flag.kind === 'boolean') {
       if (inline !== undefined) problems.push(new InputError(flag.name, `It takes no value. Write ${as}.`));

@@ -1,7 +1,7 @@
 /** Parses every input once into a typed value. This is the module other folders import. */
 import { InputError } from '../errors.ts';
 import type { MinCoverage } from '../evidence/review.ts';
-import { joinWithOr } from '../text/messages.ts';
+import { joinWithOr, suggest } from '../text/messages.ts';
 import { TOOL_NAMES, type ToolName } from '../tools/toolbox.ts';
 import type { InputName, RawInputs } from './inputs.ts';
 import { type ConfigWorld, type ModelConfig, parseModel } from './model.ts';
@@ -53,7 +53,7 @@ const REF = /^[^-\p{Cc}][^\p{Cc}]{0,4095}$/u;
 /** The name of a variable, except those that would give the shell what the sandbox withholds from it. */
 const VARIABLE =
   /^(?!INPUT_|ACTIONS_|STRUCTURED_AGENT_|GITHUB_(?:TOKEN|OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)$|(?:RUNNER_TEMP|HOME|TMPDIR)$)[a-z_]\w*$/iu;
-const A_VARIABLE = 'the name of a variable that the shell may see';
+const A_VARIABLE = 'the name of a variable that the shell may see.';
 /** The accepted names of each tool in lower case: our own, and those that other agents use. */
 const TOOL_ALIASES = {
   read_file: ['read_file', 'read', 'readfile', 'readfiletool'],
@@ -61,11 +61,11 @@ const TOOL_ALIASES = {
   shell: ['shell', 'bash', 'run_shell_command', 'shelltool'],
   structured_output: ['structured_output', 'struct_output', 'structuredoutput'],
 };
-const A_TOOL = `a tool. Use ${joinWithOr(Object.keys(TOOL_ALIASES))}`;
+const TOOLS = Object.keys(TOOL_ALIASES);
 
 export function parseConfig(raw: RawInputs, world: ConfigWorld): Parsed<Config> {
   const reader = createReader(raw, world.problems);
-  const allowed: readonly string[] = reader.list('tools', WORDS, parseTool, A_TOOL);
+  const allowed: readonly string[] = reader.list('tools', WORDS, parseTool, notATool);
   const maxTurns = reader.integer('max-turns', { min: -1 }, 30);
   const minutes = reader.number('timeout-minutes', { above: 0, max: 35_000 }, 10);
   const config: Config = {
@@ -81,11 +81,11 @@ export function parseConfig(raw: RawInputs, world: ConfigWorld): Parsed<Config> 
     maxCostUsd: reader.number('max-cost-usd', { above: 0 }, null),
     forceOutput: reader.boolean('force-output', true),
     tools: TOOL_NAMES.filter((tool) => reader.text('tools') === null || allowed.includes(tool)),
-    excludeTools: reader.list('exclude-tools', WORDS, parseTool, A_TOOL),
+    excludeTools: reader.list('exclude-tools', WORDS, parseTool, notATool),
     sandbox: reader.choice('sandbox', ['required', 'auto', 'off'], 'required'),
     shellNetwork: reader.choice('shell-network', ['off', 'on'], 'off') === 'on',
-    sandboxRead: reader.list('sandbox-read', /\r?\n/u, matching(/^\//u), 'absolute, like /opt/tools'),
-    passEnv: reader.list('pass-env', WORDS, matching(VARIABLE), A_VARIABLE),
+    sandboxRead: reader.list('sandbox-read', /\r?\n/u, matching(/^\//u), () => 'absolute, like /opt/tools.'),
+    passEnv: reader.list('pass-env', WORDS, matching(VARIABLE), () => A_VARIABLE),
     workingDirectory: reader.text('working-directory') ?? '.',
     base: reader.read('base', null, matching(REF), 'a branch, tag or commit that git knows'),
     leg: reader.line('leg', MAX_LEG_NAME),
@@ -116,6 +116,11 @@ function parseShare(text: string): MinCoverage | undefined {
   if (word === 'auto' || word === 'off') return word;
   const share = /^(?:\d(?:\.\d{0,9})?|\.\d{1,9})$/u.test(text) ? Number(text) : Number.NaN;
   return share >= 0 && share <= 1 ? share : undefined;
+}
+
+function notATool(text: string): string {
+  const near = suggest(text, TOOLS);
+  return near.length > 0 ? `a tool. Did you mean ${joinWithOr(near)}?` : `a tool. Use ${joinWithOr(TOOLS)}.`;
 }
 
 function parseTool(text: string): string | undefined {

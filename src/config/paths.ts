@@ -59,7 +59,7 @@ export async function makeResultsFolder(typed: string, workspace: string): Promi
 
 /**
  * Returns the absolute path of the recording to write, whose folder must be there.
- * @throws InputError when it cannot be written, or when a link in the checkout leads elsewhere
+ * @throws InputError when it exists, when it cannot be written, or when a link in the checkout leads elsewhere
  */
 export async function resolveRecording(typed: string, workspace: string): Promise<string> {
   const file = path.resolve(workspace, typed);
@@ -70,8 +70,8 @@ export async function resolveRecording(typed: string, workspace: string): Promis
     const why = `The folder of ${quote(file)} cannot be written to. Make it, or name another.`;
     throw new InputError('record', why, { cause });
   }
-  if (existsSync(file) && !(await stat(file)).isFile())
-    throw new InputError('record', `${quote(file)} is there, and is not a regular file.`);
+  if (existsSync(file))
+    throw new InputError('record', `${quote(file)} already exists. Name another file, or remove it.`);
   return file;
 }
 
@@ -96,16 +96,24 @@ export function checkoutAround(folder: string): string {
 
 /**
  * Checks the folders of `sandbox-read`.
- * @throws InputError for a path that does not exist, is not a folder, or belongs to the kernel
+ * @param ours the home and the folder of temporary files: a folder that holds one of them is never shown
+ * @throws InputError for a path that does not exist, is not a folder, belongs to the kernel, or is never shown
  */
-export async function requireReadableFolders(folders: readonly string[]): Promise<void> {
+export async function requireReadableFolders(
+  folders: readonly string[],
+  ours: readonly string[],
+): Promise<void> {
+  const closed = await Promise.all(ours.map(realFolder));
   for (const folder of folders) {
     const real = await realFolder(folder);
     const isOwn = real === '/' || KERNEL_FOLDERS.some((kernel) => real !== null && isInside(real, kernel));
-    if (real !== null && !isOwn) continue;
+    const isClosed = closed.some((one) => one !== null && real !== null && isInside(one, real));
+    if (real !== null && !isOwn && !isClosed) continue;
     const why = isOwn
       ? 'is made anew in the sandbox. Name the folders that the shell needs.'
-      : 'is not a folder on this machine. Correct or remove it.';
+      : isClosed
+        ? 'holds the home or temporary files, and is never shown as a whole. Name the folders in it that the shell needs.'
+        : 'is not a folder on this machine. Correct or remove it.';
     throw new InputError('sandbox-read', `${quote(folder)} ${why}`);
   }
 }
@@ -129,10 +137,10 @@ export async function readTrustedFile(typed: string, limits: TrustedFileLimits):
   const read = readBounded(target, { maxBytes: READ.policy, links: 'follow' });
   if (!read.ok) {
     const problems: Readonly<Record<ReadFailure, string>> = {
-      missing: `could not read ${name}: there is no such file. Check the path; in a workflow, also that the repository is checked out before this step.`,
+      missing: `There is no file ${name}. Check the path; in a workflow, also that the repository is checked out before this step.`,
       not_regular: `${name} must be a regular file, but is a folder, a device, a pipe or the like.`,
       too_large: `${name} is larger than ${READ.policy / 1024 ** 2} MiB; only smaller files are read.`,
-      unreadable: `could not read ${name} (${read.code}).`,
+      unreadable: `${name} could not be read (${read.code}).`,
     };
     return refuse(problems[read.failure]);
   }

@@ -1,6 +1,6 @@
 /** Parses single values. Each problem names the input, the given value and the allowed values. */
 import { InputError } from '../errors.ts';
-import { DISPLAY } from '../text/limits.ts';
+import { DISPLAY, LISTED } from '../text/limits.ts';
 import { joinWithOr, quote } from '../text/messages.ts';
 
 /** Characters of the name of a leg or a vote. */
@@ -98,20 +98,19 @@ export function createReader<N extends string>(
       number(name, /^[+-]?\d{1,15}$/u, range, fallback, 'a whole number'),
     number: <F>(name: N, range: Range, fallback: F) =>
       number(name, /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/u, range, fallback, 'a number'),
-    /** A list whose entries are parsed like single values; empty if one of them is invalid. */
+    /** A list whose entries are parsed like single values. `describe` says what each invalid one is not, and the fix. */
     list<T>(
       name: N,
       separator: RegExp,
       parse: (entry: string) => T | undefined,
-      fault: string,
+      describe: (entry: string) => string,
     ): readonly T[] {
       const entries = (raw.get(name) ?? '').split(separator).map((entry) => entry.trim());
-      const readEntry = (entry: string) => {
-        const value = parse(entry);
-        if (value !== undefined) return value;
-        throw new InputError(name, `${quote(entry, DISPLAY.name)} is not ${fault}.`);
-      };
-      return attempt(() => entries.filter((entry) => entry !== '').map(readEntry), []);
+      const given = entries.filter((entry) => entry !== '');
+      const wrong = given.filter((entry) => parse(entry) === undefined).slice(0, LISTED.some);
+      const faults = wrong.map((entry) => `${quote(entry, DISPLAY.name)} is not ${describe(entry)}`);
+      if (faults.length > 0) add(new InputError(name, faults.join(' ')));
+      return given.flatMap((entry) => parse(entry) ?? []);
     },
   };
 }

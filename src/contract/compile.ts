@@ -54,7 +54,7 @@ export async function compile(candidate: Json, purpose: Purpose): Promise<Compil
 }
 
 function refuse(stage: ContractStage, purpose: Purpose, why: string): ContractError {
-  return new ContractError(stage, `The ${purpose} ${truncate(why, DISPLAY.line)}`);
+  return new ContractError(purpose, stage, `It ${truncate(why, DISPLAY.line)}`);
 }
 
 /** Checks a schema before compiling. The compiler may recurse, so nothing too deep must reach it. */
@@ -163,6 +163,12 @@ function createAcceptsPart(ajv: Ajv, schema: JsonObject): Compiled['acceptsPart'
   };
 }
 
+const DRAFT_2020 = 'https://json-schema.org/draft/2020-12/schema';
+/** The keywords of 2020-12 that draft-07 does not know. */
+const OF_2020 =
+  'prefixItems unevaluatedItems unevaluatedProperties dependentRequired dependentSchemas minContains maxContains'.split(
+    ' ',
+  );
 const TYPES = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
 
 function compileError(error: unknown, ajv: Ajv, schema: JsonObject, purpose: Purpose): ContractError {
@@ -181,13 +187,15 @@ function advise(error: unknown, ajv: Ajv, schema: JsonObject, purpose: Purpose):
     if (typeof type === 'string') return `${quote(type)} is not a type. ${didYouMean(type, TYPES)}`;
     const keyword = Object.keys(node).find((each) => !keywords.includes(each));
     if (keyword === undefined) continue;
+    if (OF_2020.includes(keyword))
+      return `${quote(keyword)} belongs to 2020-12: add "$schema": "${DRAFT_2020}".`;
     const value = node[keyword] ?? null;
     // A gate is easily written like the payload that it requires.
     if (purpose === 'gate' && path.length === 0 && typeof value !== 'object')
       return `If it is a property of the payload, write ${JSON.stringify({ properties: { [keyword]: { const: value } } })}.`;
     return `${didYouMean(keyword, keywords)} An unknown keyword would check nothing.`;
   }
-  return 'It is read as draft-07, or as 2020-12 if "$schema" is "https://json-schema.org/draft/2020-12/schema".';
+  return `It is read as draft-07, or as 2020-12 if "$schema" is "${DRAFT_2020}".`;
 }
 
 function didYouMean(word: string, candidates: readonly string[]): string {

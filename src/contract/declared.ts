@@ -113,3 +113,17 @@ function mayBeArray({ type, $ref, anyOf, oneOf }: JsonObject): boolean {
   if (type !== undefined) return [type].flat().includes('array');
   return $ref === undefined && anyOf === undefined && oneOf === undefined;
 }
+
+/** Names and texts that mean that something passes. */
+export const PASSING =
+  /^(?:is_?)?(?:pass(?:ed|es)?|ok|okay|approved?|accept(?:ed)?|success|safe(?:_to_merge)?|ready|green)$/iu;
+
+/** Returns the listed texts with a value like `pass`, each with the gate that requires it. */
+export function gatesOfTexts(schema: JsonObject): readonly (readonly [name: string, gate: string])[] {
+  return declarations(schema, ['allOf', 'anyOf', 'oneOf']).flatMap(({ name, schema: own }) => {
+    const values = withBranches(schema, [own], []).flatMap((part) => part['enum'] ?? []);
+    const good = values.find((each) => typeof each === 'string' && PASSING.test(each));
+    const gate = JSON.stringify({ properties: { [name]: { const: good } } });
+    return good === undefined ? [] : [[name, gate] as const];
+  });
+}

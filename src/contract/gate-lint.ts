@@ -138,5 +138,5 @@ function literalsOf(nodes: readonly JsonObject[]): readonly Json[] {
 }
 
 function refuse(rest: string): ContractError {
-  return new ContractError('root', `The gate ${rest}`);
+  return new ContractError('gate', 'root', `It ${rest}`);
 }

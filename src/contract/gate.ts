@@ -8,7 +8,7 @@ import { counted, joinWithOr, quote, suggest } from '../text/messages.ts';
 import { inertLine } from '../text/sanitize.ts';
 import type { GateResult, Issue, Json, JsonObject } from '../types.ts';
 import { compile, type SchemaValidator } from './compile.ts';
-import { declarations, declaredBooleans, declaredProperties } from './declared.ts';
+import { declarations, declaredBooleans, declaredProperties, gatesOfTexts } from './declared.ts';
 import { lintGate } from './gate-lint.ts';
 import { cappedIssues, listValues, showValue } from './issues.ts';
 
@@ -42,7 +42,7 @@ export async function createGate(request: GateRequest, contract: SchemaValidator
 
 function propertyGate(name: string, schema: JsonObject): Gate {
   const booleans = declaredBooleans(schema);
-  if (!booleans.includes(name)) throw new ContractError('root', undeclared(name, schema, booleans));
+  if (!booleans.includes(name)) throw new ContractError('gate', 'root', undeclared(name, schema, booleans));
   return {
     warnings: [],
     evaluate: (payload) => {
@@ -57,7 +57,7 @@ function propertyGate(name: string, schema: JsonObject): Gate {
 
 /** Says what to write instead, also of a comparison such as `verdict == 'pass'`. */
 function undeclared(name: string, schema: JsonObject, booleans: readonly string[]): string {
-  const words = `The gate names ${quote(name)}, which the schema does not declare as a boolean.`;
+  const words = `It names ${quote(name)}, which the schema does not declare as a boolean.`;
   const [, property = '', operator, text = ''] = /^([\w-]+) ?(={1,3}|>=|<=)(.+)$/.exec(name) ?? [];
   if (declaredProperties(schema).includes(property)) {
     const keyword = operator === '>=' ? 'minimum' : operator === '<=' ? 'maximum' : 'const';
@@ -65,6 +65,9 @@ function undeclared(name: string, schema: JsonObject, booleans: readonly string[
     const part = { [keyword]: parseOrUndefined(value) ?? value };
     return `${words} Write ${JSON.stringify({ properties: { [property]: part } })}.`;
   }
+  const listed = gatesOfTexts(schema).find(([each]) => each === name);
+  if (listed !== undefined) return `${words} Write ${listed[1]}.`;
+  if (/^(?:none|no)$/iu.test(name)) return `${words} For no gate write off.`;
   const near = suggest(name, booleans, LISTED.few).map((each) => quote(each));
   return near.length > 0
     ? `${words} Did you mean ${joinWithOr(near)}?`

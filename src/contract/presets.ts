@@ -6,9 +6,8 @@ import testReportGate from '../../schemas/test-report.gate.json' with { type: 'j
 import testReport from '../../schemas/test-report.schema.json' with { type: 'json' };
 import verdict from '../../schemas/verdict.schema.json' with { type: 'json' };
 import type { Entry } from '../text/messages.ts';
-import { withBranches } from '../text/schema-walk.ts';
 import type { JsonObject } from '../types.ts';
-import { declarations, declaredBooleans, requiredProperties } from './declared.ts';
+import { declaredBooleans, gatesOfTexts, PASSING, requiredProperties } from './declared.ts';
 import type { GateRequest } from './gate.ts';
 
 export interface Preset {
@@ -45,10 +44,6 @@ export function automaticGate(schema: JsonObject, preset: Preset | null, entry: 
   return entry === 'action' && isMeant ? passed : { kind: 'none' };
 }
 
-/** Names and texts that mean that something passes. */
-export const PASSING =
-  /^(?:is_?)?(?:pass(?:ed|es)?|ok|okay|approved?|accept(?:ed)?|success|safe(?:_to_merge)?|ready|green)$/iu;
-
 /** The warning for a schema of one's own without a gate, and its fix. */
 export function ungated(schema: JsonObject): { readonly message: string; readonly fix: string } {
   const gate = suggestGate(schema);
@@ -67,10 +62,6 @@ export function suggestGate(schema: JsonObject): string | null {
   const booleans = declaredBooleans(schema).filter((name) => required.includes(name));
   const named = booleans.find((name) => PASSING.test(name));
   if (named !== undefined) return named;
-  for (const { name, schema: own } of declarations(schema, ['allOf', 'anyOf', 'oneOf'])) {
-    const values = withBranches(schema, [own], []).flatMap((part) => part['enum'] ?? []);
-    const good = values.find((each) => typeof each === 'string' && PASSING.test(each));
-    if (good !== undefined) return `'${JSON.stringify({ properties: { [name]: { const: good } } })}'`;
-  }
-  return booleans[0] ?? null;
+  const [listed] = gatesOfTexts(schema);
+  return listed === undefined ? (booleans[0] ?? null) : `'${listed[1]}'`;
 }

@@ -23,12 +23,13 @@ export async function parseSchemaArgument(
   files: Files,
 ): Promise<{ readonly schema: Json; readonly preset: Preset | null }> {
   const given = raw === undefined || raw === '' ? defaultPreset : raw.trim();
-  if (given === '') throw refuse('schema cannot be empty. Leave it out for the verdict preset.');
+  if (given === '') throw refuse('schema', 'It is empty. Leave it out for the verdict preset.');
   const preset = presets.get(given);
   if (preset !== undefined) return { schema: preset.schema, preset };
   if (namesFile(given)) return { schema: await parseFile('schema', given, files), preset: null };
-  if (/^[^\s{}[\]"]+$/.test(given) && !parseStrictJson(given).ok) throw refuse(describeUnknown(given));
-  return { schema: exact('schema', 'schema', given), preset: null };
+  if (/^[^\s{}[\]"]+$/.test(given) && !parseStrictJson(given).ok)
+    throw refuse('schema', describeUnknown(given));
+  return { schema: exact('schema', 'It', given), preset: null };
 }
 
 /**
@@ -43,12 +44,12 @@ export async function parseGateArgument(
   files: Files,
 ): Promise<GateRequest> {
   const given = raw === undefined || raw === '' ? 'auto' : raw.trim();
-  if (given === '') throw refuse('gate cannot be empty. Write auto, off, a property, or a JSON Schema.');
+  if (given === '') throw refuse('gate', 'It is empty. Write auto, off, a property, or a JSON Schema.');
   if (given === 'off') return { kind: 'none' };
   if (given === 'auto') return auto;
   if (namesFile(given)) return { kind: 'schema', schema: await parseFile('gate', given, files) };
   if (/^[[{"]/.test(given) || parseStrictJson(given).ok)
-    return { kind: 'schema', schema: exact('gate', 'gate', given) };
+    return { kind: 'schema', schema: exact('gate', 'It', given) };
   return { kind: 'property', name: given };
 }
 
@@ -56,7 +57,7 @@ function describeUnknown(word: string): string {
   const names = [...presets.keys()];
   const near = suggest(word, names, 1);
   const meant = near.length > 0 ? `Did you mean ${near[0]}?` : `The presets are ${names.join(', ')}.`;
-  return `schema is ${quote(word)}, which is not a preset. ${meant} For a schema of your own give inline JSON or the path of a .json file.`;
+  return `${quote(word)} is not a preset. ${meant} For a schema of your own give inline JSON or the path of a .json file.`;
 }
 
 /** Whether a text names a file: `@` and a path, or one line that ends in `.json` or contains a path separator. */
@@ -67,10 +68,10 @@ function namesFile(given: string): boolean {
 
 async function parseFile(what: 'schema' | 'gate', given: string, files: Files): Promise<Json> {
   const path = pathOf(given);
-  if (path === '') throw refuse(`${what} has no path after @. Write @path/to/file.json.`);
+  if (path === '') throw refuse(what, `There is no path after @. Write @path/to/file.json.`);
   const reading = await readNamed(given, files);
-  if (!reading.ok) throw refuse(`${what}: ${reading.problem}${hintAt(given)}`);
-  return exact(what, `${what}: the file ${quote(path)}`, reading.text);
+  if (!reading.ok) throw refuse(what, `${reading.problem}${hintAt(given)}`);
+  return exact(what, `The file ${quote(path)}`, reading.text);
 }
 
 /** Says how the same path is meant to be read in the other repository or in this one. */
@@ -85,7 +86,7 @@ function hintAt(given: string): string {
  */
 function exact(what: 'schema' | 'gate', source: string, text: string): Json {
   const parsed = parseJsonWithInexact(text);
-  if (!parsed.ok) throw refuse(`${source} ${parsed.fault}.`);
+  if (!parsed.ok) throw refuse(what, `${source} ${parsed.fault}.`);
   const found = parsed.inexact.find(
     ({ path, number }) =>
       what === 'gate' || !Number.isFinite(number) || path.includes('const') || path.includes('enum'),
@@ -93,6 +94,7 @@ function exact(what: 'schema' | 'gate', source: string, text: string): Json {
   if (found === undefined) return parsed.value;
   const place = truncate(jsonPointer(found.path), DISPLAY.phrase) || 'the root';
   throw refuse(
+    what,
     `${source} has a number at ${place} that cannot be represented exactly. Write fewer digits, or declare a string.`,
   );
 }
@@ -133,6 +135,6 @@ function pathOf(given: string): string {
   return given.startsWith('@') ? given.slice(1).trim() : given;
 }
 
-function refuse(message: string): ContractError {
-  return new ContractError('source', message);
+function refuse(what: 'schema' | 'gate', message: string): ContractError {
+  return new ContractError(what, 'source', message);
 }

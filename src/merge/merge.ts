@@ -93,7 +93,7 @@ export function buildPayload(merged: Merged): JsonObject {
   };
 }
 
-function findingJson({ endLine, doubted: _, ...finding }: MergedFinding): JsonObject {
+function findingJson({ endLine, ...finding }: MergedFinding): JsonObject {
   return { ...finding, end_line: endLine };
 }
 

@@ -49,8 +49,7 @@ export async function openReplay(text: string, { policy, workingDirectory }: Tas
 
 function requireSameTask(header: RecordingHeader, policy: Task['policy'], now: string): void {
   if (header.schema_sha256 !== policy.schema_sha256) throw mismatch('it was recorded for another schema');
-  if (header.prompt_sha256 !== policy.prompt_sha256)
-    throw mismatch('it was recorded for another task (prompt and system-prompt together)');
+  if (header.prompt_sha256 !== policy.prompt_sha256) throw mismatch('it was recorded for another prompt');
   const then = header.tools.join(', ');
   if (then !== now) throw mismatch(`it was recorded with the tools ${then}, and this run offers ${now}`);
 }

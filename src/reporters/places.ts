@@ -125,8 +125,9 @@ export function locateByEvidence({ evidence }: Pick<Report, 'evidence'>, locate:
 }
 
 /**
- * Returns the findings of a published payload, most severe first, at places in the repository or at none. Those that did
- * not decide the verdict come last, as notes with a remark: an error beside a green verdict would contradict it.
+ * Returns the findings of a published payload, most severe first, at places in the repository or at none. Those of a merge
+ * that did not decide the verdict come last, as notes with a remark: an error beside a green verdict would contradict it.
+ * Whether they are doubted stands in their rows, because a merge has no evidence of its own.
  */
 export function findingsToShow(report: Report, locate: Locate): readonly Finding[] {
   const { payload, evidence, view } = report;
@@ -137,10 +138,11 @@ export function findingsToShow(report: Report, locate: Locate): readonly Finding
   const remark = view?.outvoted;
   if (remark === undefined) return findings;
   const isOutvoted = ({ row }: Finding) => row['outvoted'] === true;
-  const notes = findings.filter(isOutvoted).map((finding): Finding => {
+  const merged = findings.map((finding) => ({ ...finding, isDoubted: finding.row['doubted'] === true }));
+  const notes = merged.filter(isOutvoted).map((finding): Finding => {
     return { ...finding, severity: 'note', score: 0, message: `${remark}\n${finding.message}` };
   });
-  return [...findings.filter((finding) => !isOutvoted(finding)), ...notes];
+  return [...merged.filter((finding) => !isOutvoted(finding)), ...notes];
 }
 
 /** Returns the URL of the run attempt, which shows its job summaries; null if the subject is not on GitHub. */

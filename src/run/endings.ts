@@ -1,6 +1,5 @@
 /** Maps how a run ended to a row of the endings table. Only this maps thrown errors. */
 import {
-  ContractError,
   InputError,
   MissingKeyError,
   messageFor,
@@ -10,7 +9,7 @@ import {
   SandboxError,
 } from '../errors.ts';
 import { ENDINGS, type Reason } from '../text/endings.ts';
-import { counted, type Entry, listIssues, truncate } from '../text/messages.ts';
+import { counted, type Entry, inputName, listIssues, truncate } from '../text/messages.ts';
 import type { GateResult, Limit, Outcome, Verdict } from '../types.ts';
 
 /** Characters of `last_assistant_text`, in the schema of the envelope. */
@@ -96,19 +95,24 @@ function explainAccepted({ gate, signal = null }: VerdictFacts): Explained {
   return ['gate_not_met', `The gate is not met: ${clauses.join('; ')}.`];
 }
 
-/** The sentence for a run that could not deliver a verdict, whatever the model did. */
-const EXCLUDED =
-  'The run could not deliver a verdict: structured_output is excluded (exclude-tools), and only a call of that tool delivers one. Remove it from exclude-tools.';
+/** Explains why a run that is not offered `structured_output` has no verdict, whatever the model does. */
+export function explainExcluded(so: string, entry: Entry): string {
+  const input = inputName('exclude-tools', entry);
+  return `structured_output is excluded (${input}), and only a call of that tool delivers a verdict: ${so}. Remove it from ${input}.`;
+}
+
+const NO_VERDICT = 'the run could not deliver one';
 
 function explainText(ending: Extract<Outcome, { kind: 'plain_text' }>, facts: VerdictFacts): string {
-  const { isExcluded = false, turns } = facts;
+  const { isExcluded = false, turns, entry } = facts;
   const shown = preview(ending.text);
   const what = ending.empty ? 'an empty answer' : 'plain text';
-  const cut = ending.truncated ? ' (cut off by the output-token limit: see max-output-tokens)' : '';
+  const limit = inputName('max-output-tokens', entry);
+  const cut = ending.truncated ? ` (cut off by the output-token limit: see ${limit})` : '';
   const instead = isExcluded ? '' : ' instead of calling structured_output';
   const quote = shown === '' ? '' : ` ${ending.empty ? 'Before that it wrote' : 'It wrote'}: "${shown}"`;
   const end = `The model ended with ${what}${cut}${instead}, after ${counted(turns, 'turn')}.${quote}`;
-  return isExcluded ? `${EXCLUDED} ${end}` : end;
+  return isExcluded ? `${explainExcluded(NO_VERDICT, entry)} ${end}` : end;
 }
 
 const LIMITS: Readonly<Record<Limit, Reason>> = {
@@ -122,22 +126,29 @@ const SILENT_SECONDS = 60;
 
 function explainLimit(ending: Extract<Outcome, { kind: 'exhausted' }>, facts: VerdictFacts): string {
   const { limit, lastIssues, repeated = false, pending } = ending;
+  const { entry } = facts;
   const cause = repeated
     ? 'the model repeated the same rejected call of structured_output'
     : `the limit of ${facts.limits[limit]} is reached`;
   const stopped = `Stopped after ${counted(facts.turns, 'turn')}: ${cause}.`;
-  if (facts.isExcluded === true) return `${EXCLUDED} ${stopped}`;
+  if (facts.isExcluded === true) return `${explainExcluded(NO_VERDICT, entry)} ${stopped}`;
   const sentences = [stopped];
-  if (pending)
+  if (pending?.notice)
+    sentences.push(`The last request had no completion after ${pending.seconds} s: ${pending.notice}.`);
+  else if (pending)
     sentences.push(`${pending.to} had given no answer to the last request for ${pending.seconds} s.`);
   if (lastIssues.length > 0)
     sentences.push(`The last call of structured_output was rejected at ${listIssues(lastIssues)}.`);
   if (repeated)
     sentences.push('Likely cause: the schema cannot be met, or its descriptions do not say what it wants.');
+  else if (pending?.notice?.includes(' answered '))
+    sentences.push(`Run again later, or raise ${inputName('timeout-minutes', entry)}.`);
   else if (pending && (facts.turns === 0 || pending.seconds >= SILENT_SECONDS))
-    sentences.push('Check that the server is up, and `base-url` if it is set.');
+    sentences.push(`Check that the server is up, and \`${inputName('base-url', entry)}\` if it is set.`);
   else if (limit === 'turns')
-    sentences.push('Likely causes: the schema cannot be met, or max-turns is too small for the task.');
+    sentences.push(
+      `Likely causes: the schema cannot be met, or ${inputName('max-turns', entry)} is too small for the task.`,
+    );
   else sentences.push('Raise it, or give the agent a smaller task.');
   return sentences.join(' ');
 }
@@ -154,7 +165,7 @@ const PROVIDER_REASONS: Readonly<Record<ProviderFailure, Reason>> = {
 function explainError(error: unknown, entry: Entry): Explained {
   const message = messageFor(error, entry);
   if (error instanceof MissingKeyError) return ['missing_key', message];
-  if (error instanceof InputError || error instanceof ContractError) return ['config', message];
+  if (error instanceof InputError) return ['config', message];
   if (error instanceof ReplayError) return ['replay_mismatch', message];
   if (error instanceof SandboxError) return ['sandbox', message];
   if (error instanceof ProviderError) return [PROVIDER_REASONS[error.failure], message];

@@ -89,7 +89,15 @@ async function keepChanges(ending: Ending, { changes, interrupt: { signal } }: R
   const outOfTime = ending.kind === 'exhausted' && ending.limit === 'time';
   const isBroken = ending.kind === 'failed' && ending.error instanceof SandboxError;
   if (changes === null || outOfTime || isBroken || signal.aborted) return NO_CHANGES;
-  const { files, patch, leftOut, why } = await changes(signal);
+  const compared = await changes(signal).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+    world.warn(
+      `The agent's changes are not kept as a patch: the run was stopped by ${String(signal.reason)}.`,
+    );
+    return null;
+  });
+  if (compared === null) return NO_CHANGES;
+  const { files, patch, leftOut, why } = compared;
   if (why !== null) world.warn(why);
   if (files === null) return NO_CHANGES;
   if (leftOut.length > 0)

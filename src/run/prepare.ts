@@ -1,8 +1,10 @@
 /** Finds all that can end a run before the model is asked: inputs, the policy (schema, gate and prompt), the change. */
 import { createHash } from 'node:crypto';
+import os from 'node:os';
 import path from 'node:path';
 import type { Price } from '../agent/budget.ts';
 import type { RunStop } from '../agent/loop.ts';
+import { INPUTS, type Input } from '../config/inputs.ts';
 import type { Config } from '../config/parse-config.ts';
 import { requireReadableFolders, resolveWorkingDirectory } from '../config/paths.ts';
 import type { Parsed } from '../config/values.ts';
@@ -50,7 +52,7 @@ export async function prepare({ config, problems }: Parsed<Config>, state: RunSt
     throw new MissingKeyError(
       `Nothing was judged, and this step is green all the same (on-missing-key: skip). api-key: ${missingKey}`,
     );
-  const folder = await checkInputs({ config, problems }, world);
+  const folder = await checkInputs({ config, problems }, signal, world);
   const { programFolders = SYSTEM_FOLDERS } = world;
   const detect = once(async () => {
     const { detectBackend } = await import('../sandbox/detect.ts');
@@ -97,7 +99,11 @@ export async function prepare({ config, problems }: Parsed<Config>, state: RunSt
  * Checks what depends on this machine and on the trigger, and returns the absolute path of the working directory.
  * @throws InputError that lists all problems with the inputs
  */
-async function checkInputs({ config, problems }: Parsed<Config>, world: World): Promise<string> {
+async function checkInputs(
+  { config, problems }: Parsed<Config>,
+  signal: AbortSignal,
+  world: World,
+): Promise<string> {
   const { sandbox, replay } = config;
   const { privileged, subject, entry, guarded, workspace, recording } = world;
   const all: Error[] = [...problems];
@@ -126,11 +132,17 @@ async function checkInputs({ config, problems }: Parsed<Config>, world: World): 
       'sandbox',
       `The value off is refused, because ${inside} is in the workspace, where the agent could change it. Use required, or an action that is not checked out (uses: org/structured-agent@v1).`,
     );
-  await requireReadableFolders(config.sandboxRead).catch(note);
+  const ours = [world.environment['HOME'] ?? os.homedir(), path.dirname(world.runFolder)];
+  await requireReadableFolders(config.sandboxRead, ours).catch(note);
   const folder = await resolveWorkingDirectory(config.workingDirectory, workspace).catch(note);
+  // The misspelt name of an input may be what the gate needs.
+  const isKnown = problems.every(({ input }) => KNOWN.has(input));
+  if (all.length > 0 && isKnown) await race(readContract(config, world), signal).catch(note);
   throwProblems(all);
   return folder;
 }
+
+const KNOWN = new Set<string | null>(INPUTS.flatMap(({ name, also = [] }: Input) => [name, ...also]));
 
 /**
  * Returns the price of one completion, and notes the price list's name of the model. A replay is free.
@@ -148,16 +160,22 @@ async function findPrice({ model, replay, maxCostUsd }: Config, state: RunState)
   return price;
 }
 
+/** Reads and compiles the schema and the gate. @throws ContractError */
+async function readContract(config: Config, world: World) {
+  const { schema, preset } = await parseSchemaArgument(config.schema, world.files);
+  const contract = await createContract(schema, world.validate ?? null);
+  const auto = automaticGate(contract.schema, preset, world.entry);
+  const request = await parseGateArgument(config.gate, auto, world.files);
+  return { contract, preset, request, gate: await createGate(request, contract) };
+}
+
 /**
  * Reads the policy once. Its `files` are those of this repository that it comes from.
  * @throws InputError, ContractError
  */
 async function loadPolicy(config: Config, state: RunState, world: World) {
-  const { schema, preset } = await parseSchemaArgument(config.schema, world.files);
-  const contract = await createContract(schema, world.validate ?? null);
-  const auto = automaticGate(contract.schema, preset, world.entry);
-  const request = await parseGateArgument(config.gate, auto, world.files);
-  state.gate = await createGate(request, contract);
+  const { contract, preset, request, gate } = await readContract(config, world);
+  state.gate = gate;
   for (const text of [...contract.warnings, ...state.gate.warnings]) state.warn(text);
   const isOpen = preset === null && config.gate === 'auto' && request.kind === 'none';
   // On the command line and in the library a schema often asks for no verdict.

@@ -1,8 +1,9 @@
 /** Builds the report that all reporters show from the state of a run. */
+import type { InputName } from '../config/inputs.ts';
 import type { Config } from '../config/parse-config.ts';
 import { resolveFindings } from '../reporters/places.ts';
 import type { Evidence, Report } from '../reporters/report-types.ts';
-import { counted, listNames } from '../text/messages.ts';
+import { counted, type Entry, inputName, listNames } from '../text/messages.ts';
 import { STRUCTURED_OUTPUT_NAME } from '../tools/tool.ts';
 import type { JsonObject } from '../types.ts';
 import { type Ending, preview, verdictOf } from './endings.ts';
@@ -17,7 +18,7 @@ export function buildReport(ending: Ending, found: Found, state: RunState, world
   const verdict = verdictOf(ending, {
     turns,
     gate: found.gate,
-    limits: limitWords(config),
+    limits: limitWords(config, world.entry),
     entry: world.entry,
     signal: interrupt.signal.aborted ? String(interrupt.signal.reason) : null,
     isExcluded: config?.excludeTools.includes(STRUCTURED_OUTPUT_NAME) ?? false,
@@ -85,13 +86,14 @@ function settingsOf(config: Config): JsonObject {
 }
 
 /** The limits of a run as its verdict names them. A limit that is not set is never reached. */
-function limitWords(config: Config | null) {
+function limitWords(config: Config | null, entry: Entry) {
   const { maxTurns, timeoutMs = 0, maxTotalTokens, maxCostUsd } = config ?? {};
+  const name = (input: InputName) => inputName(input, entry);
   return {
-    turns: `${counted(maxTurns ?? 0, 'turn')} (max-turns)`,
-    time: `${counted(timeoutMs / 60_000, 'minute')} (timeout-minutes)`,
-    tokens: `${counted(maxTotalTokens ?? 0, 'token')} (max-total-tokens)`,
-    cost: `$${maxCostUsd ?? 0} (max-cost-usd)`,
+    turns: `${counted(maxTurns ?? 0, 'turn')} (${name('max-turns')})`,
+    time: `${counted(timeoutMs / 60_000, 'minute')} (${name('timeout-minutes')})`,
+    tokens: `${counted(maxTotalTokens ?? 0, 'token')} (${name('max-total-tokens')})`,
+    cost: `$${maxCostUsd ?? 0} (${name('max-cost-usd')})`,
   };
 }
 

@@ -11,7 +11,7 @@ import { structuredOutputSpec } from '../tools/tool.ts';
 import { createToolbox, STRUCTURED_OUTPUT_NAME } from '../tools/toolbox.ts';
 import type { Outcome } from '../types.ts';
 import { runToEnd } from './attempt.ts';
-import type { Ending } from './endings.ts';
+import { type Ending, explainExcluded } from './endings.ts';
 import { connect } from './model.ts';
 import { type Plan, prepare } from './prepare.ts';
 import type { OpenedWorkspace } from './workspace.ts';
@@ -34,9 +34,11 @@ async function work(inputs: Parsed<Config>, state: RunState, world: World): Prom
   // Nothing can be accepted without a working sandbox: the model request is aborted at once.
   const onRequest = () => void open().catch((error: unknown) => stop.abort(error));
   const provider = await race(connect(plan, onRequest, state, world), stop.signal);
-  if (plan.context !== null && plan.policy.evidence.requiresCoverage) {
-    await race(open(), stop.signal);
-    state.inlined = await inlineChange(plan, state);
+  if (plan.context !== null) {
+    const { requiresCoverage } = plan.policy.evidence;
+    // A `base` that git does not know ends the run before the model is asked.
+    if (requiresCoverage || plan.config.base !== null) await race(open(), stop.signal);
+    if (requiresCoverage) state.inlined = await inlineChange(plan, state);
   }
   const outcome = await ask(plan, provider, open, state, world);
   if (outcome.kind === 'submitted') provider.accepted?.();
@@ -80,10 +82,7 @@ async function ask(
   });
   const isStructured = toolbox.has(STRUCTURED_OUTPUT_NAME);
   // Excluding it is allowed.
-  if (!isStructured)
-    state.warn(
-      'structured_output is excluded (exclude-tools), and only a call of that tool delivers a verdict: this run cannot succeed. Remove it from exclude-tools.',
-    );
+  if (!isStructured) state.warn(explainExcluded('this run cannot succeed', world.entry));
   const contextFolder = contextFolderOf(isIsolated, world.runFolder);
   const note =
     context === null

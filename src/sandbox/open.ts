@@ -161,7 +161,7 @@ export function describeWeaknesses(
   // Container jobs run as root by default, so readers would soon ignore a warning above each of their verdicts.
   if (process.getuid?.() === 0 && !(isIsolated && inContainer))
     list.push(
-      'The step runs as root (uid 0): what escapes the sandbox has the whole machine. Run the job as an ordinary user.',
+      `The step runs as root (uid 0): ${isIsolated ? 'what escapes the sandbox' : "the agent's commands"} can change the whole machine. Run the job as an ordinary user.`,
     );
   if (hasCredentials)
     list.push(

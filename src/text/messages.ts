@@ -32,13 +32,15 @@ export function counted(count: number, noun: string): string {
 
 /**
  * Returns at most `max` candidates closest to a word by edit distance (insert, delete, replace), closest first.
- * Candidates that need changes in more than about half of the letters are left out. Case is ignored.
+ * Candidates that need changes in more than a third of the letters are left out; in short words, in more than two letters
+ * or half of them. Case is ignored.
  */
 export function suggest(word: string, candidates: readonly string[], max = 3): readonly string[] {
   const wanted = word.slice(0, 100).toLowerCase();
+  const isNear = (edits: number, letters: number) => edits <= Math.max(letters / 3, Math.min(2, letters / 2));
   return [...new Set(candidates)]
     .map((name) => ({ name, edits: distance(wanted, name.slice(0, 100).toLowerCase()) }))
-    .filter(({ name, edits }) => edits <= Math.max(2, Math.ceil(Math.max(wanted.length, name.length) / 2)))
+    .filter(({ name, edits }) => isNear(edits, Math.max(wanted.length, name.length)))
     .sort((a, b) => a.edits - b.edits)
     .slice(0, max)
     .map(({ name }) => name);

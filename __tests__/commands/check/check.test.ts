@@ -33,6 +33,12 @@ describe('what check prints', () => {
     if (pasted !== undefined) expect((await withInputs(`${schema}\n${pasted}`)).out).not.toContain('error:');
   });
 
+  it('names a missing file as typed, with the fix', async () => {
+    const { code, out } = await checkIn(ROOT, 'nope.yml');
+    expect(code).toBe(52);
+    expect(out).toMatch(/^nope\.yml:1:1: error: There is no file "nope\.yml"\. .*\n +fix: Check the path/u);
+  });
+
   it('refuses another format', async () => {
     const { code, out, err } = await checkIn(ROOT, '--output-format', 'xml');
     expect([code, out]).toEqual([52, '']);

@@ -42,9 +42,8 @@ async function check(flags: Flags, cwd: string): Promise<Result> {
   for (const file of looked) {
     const found: Mistake[] = [];
     const home = { root: await rootOf(file, cwd), actions: flags.list('action') };
-    const reading = await readTrustedFile(path.resolve(cwd, file), { root: cwd, outside: 'allowed' });
-    if (!reading.ok)
-      found.push({ file, line: 1, column: 1, ...refused('unreadable', `The workflow ${reading.problem}`) });
+    const reading = await readTrustedFile(file, { root: cwd, outside: 'allowed' });
+    if (!reading.ok) found.push({ file, line: 1, column: 1, ...refused('unreadable', reading.problem) });
     const workflow = reading.ok ? readWorkflow(file, reading.text, home, found) : null;
     const isUser = workflow?.jobs.some(({ steps }) => steps.some(({ part }) => part !== null));
     if (isUser) result.files.push(file);

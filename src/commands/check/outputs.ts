@@ -1,7 +1,7 @@
 /** Reads the schema and the gate of a step as a run does, and finds its outputs. */
 import { createContract, createGate } from '../../contract/contract.ts';
-import { declarations } from '../../contract/declared.ts';
-import { automaticGate, PASSING, ungated } from '../../contract/presets.ts';
+import { declarations, PASSING } from '../../contract/declared.ts';
+import { automaticGate, ungated } from '../../contract/presets.ts';
 import { type Files, parseGateArgument, parseSchemaArgument } from '../../contract/source.ts';
 import { ContractError } from '../../errors.ts';
 import { RUN_OUTPUTS } from '../../reporters/outputs.ts';
