@@ -127,9 +127,12 @@ async function fuzz(given: Inputs, script: readonly Reply[]) {
     openReporters: async () => [
       createTranscript(place('transcript.jsonl'), { version: '0', cwd: folder, mask: secrets.mask }),
       createSummary(place('summary.md'), { secrets, serverUrl: null, name: null, help: 'docs' }),
+      { name: 'envelope', publish: (finished) => writeResultFile(finished, secrets) },
+      {
+        name: 'outputs',
+        publish: (finished) => writeOutputs(place('outputs'), stepOutputs(finished).outputs),
+      },
     ],
-    writeEnvelope: (finished) => writeResultFile(finished, secrets),
-    writeOutputs: (finished) => writeOutputs(place('outputs'), stepOutputs(finished).outputs),
   });
   const read = (name: string) => (existsSync(place(name)) ? readFileSync(place(name), 'utf8') : '');
   return {

@@ -105,7 +105,6 @@ export async function runStructuredAgent<Payload = JsonObject>(
   // Keys and headers passed as options are masked like those in environment variables.
   const given = { 'INPUT_API-KEY': raw.get('api-key'), INPUT_HEADERS: raw.get('headers') };
   const secrets = localSecrets({ ...environment, ...given });
-  let patch: Uint8Array | null = null;
   // Aborted when the run is over: a signal that outlives many runs must not retain them all.
   const over = new AbortController();
   const { machine, problems: missing } = await createMachine(environment, workspace, workingDirectory);
@@ -116,17 +115,12 @@ export async function runStructuredAgent<Payload = JsonObject>(
     secrets,
     validate: schemaValidator(options.schema),
     results: null,
-    onPatch(bytes) {
-      patch = bytes;
-    },
     listen(end) {
       const stop = () => end.signal('AbortSignal');
       if (signal?.aborted) stop();
       else signal?.addEventListener('abort', stop, { once: true, signal: over.signal });
     },
     openReporters: async () => [listening],
-    writeEnvelope: () => undefined,
-    writeOutputs: () => undefined,
     warn: (text) => callListener(() => onWarning?.(secrets.mask(text))),
   };
   try {
@@ -144,7 +138,7 @@ export async function runStructuredAgent<Payload = JsonObject>(
       durationMs: report.durationMs,
       model: report.model,
       changedFiles: report.changedFiles,
-      patch,
+      patch: report.patch ?? null,
       envelope: whole,
     };
   } finally {

@@ -64,9 +64,12 @@ const at = (sha: string, changed_files = 1) =>
   pullAs(7, { head: { ref: 'topic', sha, repo: null }, changed_files });
 const ofJudged = { pull_request: at('judged') };
 
-function list(rows: readonly object[], pull: object, event: EventFacts, checkedOut: string | null = null) {
+async function list(rows: readonly object[], pull: object, event: EventFacts, checkedOut?: string | null) {
   const answers = { '/repos/o/r/pulls/7/files': rows, '/repos/o/r/pulls/7': pull };
-  return openHub(event, answers, checkedOut).hub.listChangedFiles();
+  const { hub } = openHub(event, answers, checkedOut ?? null);
+  const listed = await hub.listChangedFiles();
+  expect(hub.changed).toEqual(new Set(listed?.files.map((file) => file.path)));
+  return listed;
 }
 
 it.each([

@@ -51,9 +51,10 @@ async function merge(inputs: Inputs = {}, more: Partial<MergeWorld> = {}) {
     files: localFiles((name) => readTrustedFile(name, { root: base, outside: 'refused' })),
     workspace: base,
     anyCommit: false,
-    openReporters: async () => [{ name: 'probe', report: async () => void steps.push('reporter') }],
-    writeEnvelope: () => void steps.push('envelope'),
-    writeOutputs: () => void steps.push('outputs'),
+    openReporters: async () => [
+      { name: 'probe', report: async () => void steps.push('reporter') },
+      { name: 'outputs', publish: () => void steps.push('outputs') },
+    ],
     ...more,
   });
   const { exitCode, conclusion, reason, published, error } = report.verdict;
@@ -67,8 +68,8 @@ const PASSED = [0, 'success', 'accepted', true];
 const FAILED = [1, 'failure', 'gate_not_met', true];
 
 describe('a merge', () => {
-  it('writes the envelope, then the outputs, and reports last, whatever its verdict', async () => {
-    const order = ['envelope', 'outputs', 'reporter'];
+  it('writes the outputs, and reports last, whatever its verdict', async () => {
+    const order = ['outputs', 'reporter'];
     expect(await merge({ votes: 'most' })).toMatchObject({ end: WRONG, steps: order });
     expect(await merge()).toMatchObject({ end: WRONG, steps: order });
     keep('a', passing('api'));

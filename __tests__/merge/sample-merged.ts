@@ -50,9 +50,9 @@ export function sampleMergedReport(merged: Merged = sampleMerged(), changes: Par
   const gate: GateResult = isMet ? { status: 'met', issues: [] } : { status: 'not_met', issues: [issue] };
   const verdict = verdictOf(
     payload === null
-      ? { kind: 'undecided', text: describeUndecided(merged) }
+      ? { kind: 'no_verdict', reason: 'undecided', text: describeUndecided(merged) }
       : { kind: 'submitted', payload, repaired: null },
-    { turns: 0, gate, limits: { turns: '', time: '', tokens: '', cost: '' }, entry: 'action' },
+    { turns: 0, gate, entry: 'action' },
   );
   const report = sampleReport({ verdict, payload, gate: isDecided ? gate : null, ...WITHOUT_AGENT });
   return { ...describeMerge(report, merged), ...changes };

@@ -65,9 +65,7 @@ export async function ask(
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     expect(`${notices.join()}${error.message}`).not.toContain(testKey);
-    const limits = { turns: '', time: '', tokens: '', cost: '' };
-    const facts = { turns: 0, gate: null, limits, entry: 'action' } as const;
-    const { reason } = verdictOf({ kind: 'failed', error }, facts);
+    const { reason } = verdictOf({ kind: 'failed', error }, { turns: 0, gate: null, entry: 'action' });
     return { completion: null, error, reason, tries: server.requests.length, notices };
   }
 }

@@ -15,7 +15,6 @@ const EVIL =
 
 export const sampleView = { ...VIEW, name: 'Pull request review / review' };
 
-const LIMITS = { turns: '30 turns (max-turns)', time: '10 minutes', tokens: '50000 tokens', cost: '$0.5' };
 const PASSED: GateResult = {
   status: 'not_met',
   issues: [{ path: '/passed', keyword: 'const', message: '`/passed` must be true, is false' }],
@@ -31,13 +30,13 @@ const unstarted: Partial<Report> = {
 };
 
 function ended(ending: Ending, changes: Partial<Report> = {}): Report {
-  const verdict = verdictOf(ending, { turns: 2, gate: null, limits: LIMITS, entry: 'action' });
+  const verdict = verdictOf(ending, { turns: 2, gate: null, entry: 'action' });
   return sampleReport({ ...unpublished(''), ...changes, verdict });
 }
 
 function gateFails(payload: JsonObject, changes: Partial<Report> = {}, gate: GateResult = PASSED): Report {
   const ending = { kind: 'submitted', payload, repaired: null } as const;
-  const verdict = verdictOf(ending, { turns: 2, gate, limits: LIMITS, entry: 'action' });
+  const verdict = verdictOf(ending, { turns: 2, gate, entry: 'action' });
   return sampleReport({ verdict, gate, payload, ...changes });
 }
 

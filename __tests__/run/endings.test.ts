@@ -9,15 +9,12 @@ import {
 } from '../../src/errors.ts';
 import { type Ending, preview, type VerdictFacts, verdictOf } from '../../src/run/endings.ts';
 
+const settings = { maxTurns: 3, timeoutMs: 90_000, maxTotalTokens: 1_000, maxCostUsd: 0.5 };
+const excluding = { ...settings, excludeTools: ['structured_output'] } as const;
 const facts: VerdictFacts = {
   turns: 3,
   gate: { status: 'none', issues: [] },
-  limits: {
-    turns: '3 turns (max-turns)',
-    time: '10 minutes (timeout-minutes)',
-    tokens: '1000 tokens',
-    cost: '$2',
-  },
+  config: { ...settings, excludeTools: [] },
   entry: 'action',
 };
 const submitted: Ending = { kind: 'submitted', payload: {}, repaired: null };
@@ -48,8 +45,7 @@ describe('the verdict of an ending', () => {
     [exhausted('time'), 'inconclusive timeout 55 error_budget'],
     [exhausted('tokens'), 'inconclusive max_tokens 55 error_budget'],
     [exhausted('cost'), 'inconclusive max_cost 55 error_budget'],
-    [{ kind: 'secret', where: 'plain at /note' }, 'inconclusive secret_in_payload 1 error_security'],
-    [{ kind: 'tampered', file: '.git/config' }, 'inconclusive tampered 1 error_security'],
+    [{ kind: 'no_verdict', reason: 'tampered', text: 'x' }, 'inconclusive tampered 1 error_security'],
     [provider('auth'), 'inconclusive provider_auth 1 error_provider'],
     [provider('rate_limit'), 'inconclusive provider_rate_limit 1 error_provider'],
     [provider('overloaded'), 'inconclusive provider_overloaded 1 error_provider'],
@@ -90,6 +86,9 @@ describe('the verdict of an ending', () => {
       exhausted('turns'),
       'Stopped after 3 turns: the limit of 3 turns (max-turns) is reached. Likely causes: the schema cannot be met, or max-turns is too small for the task.',
     ],
+    ['the limit of time', exhausted('time'), 'the limit of 1.5 minutes (timeout-minutes) is reached.'],
+    ['the limit of tokens', exhausted('tokens'), 'the limit of 1,000 tokens (max-total-tokens) is reached.'],
+    ['the limit of money', exhausted('cost'), 'the limit of $0.5 (max-cost-usd) is reached.'],
     ['a server that never answered', silent(6), `is reached. ${said(6)}${server}`, 0],
     ['a server that gave no answer for long', silent(240), `${said(240)}${server}`],
     [
@@ -119,19 +118,19 @@ describe('the verdict of an ending', () => {
   it.each([plainText, ...(['turns', 'time', 'tokens', 'cost'] as const).map(exhausted)])(
     'names an excluded structured_output as the cause of %j',
     (ending) => {
-      const { error } = verdictOf(ending, { ...facts, isExcluded: true });
+      const { error } = verdictOf(ending, { ...facts, config: excluding });
       expect(error).toMatch(
         /^structured_output is excluded \(exclude-tools\), .*could not deliver one\. Remove it from exclude-tools\./u,
       );
       expect(error).not.toMatch(/instead of calling|Likely causes|Raise/u);
-      expect(row(ending, { isExcluded: true })).toBe(row(ending));
+      expect(row(ending, { config: excluding })).toBe(row(ending));
     },
   );
 
   it.each<[Ending, Partial<VerdictFacts>, string]>([
     [exhausted('turns'), {}, 'or --max-turns is too small'],
     [{ ...plainText, truncated: true }, {}, 'see --max-output-tokens'],
-    [plainText, { isExcluded: true }, 'Remove it from --exclude-tools.'],
+    [plainText, { config: excluding }, 'Remove it from --exclude-tools.'],
     [failed(new ContractError('gate', 'root', 'It checks nothing.')), {}, '--gate: It checks nothing.'],
   ])('names the inputs as flags on the command line, after %j', (ending, more, says) => {
     expect(verdictOf(ending, { ...facts, ...more, entry: 'command-line' }).error).toContain(says);

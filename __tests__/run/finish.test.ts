@@ -29,10 +29,10 @@ const fail = (error: Error) => () => Promise.reject(error);
 describe('finishing', () => {
   const CHECKED = 'closed, tamper check, envelope, outputs, first, second';
   it.each<[string, Ending, string]>([
-    ['a payload', submitted, `changes, patch diff, ${CHECKED.replace('envelope', 'gate, envelope')}`],
-    ['plain text', plain, `changes, patch diff, ${CHECKED}`],
-    ['a failure', failed(new Error('bug')), `changes, patch diff, ${CHECKED}`],
-    ['a cancellation', cancelled, `changes, patch diff, ${CHECKED}`],
+    ['a payload', submitted, `changes, ${CHECKED.replace('envelope', 'gate, envelope')}`],
+    ['plain text', plain, `changes, ${CHECKED}`],
+    ['a failure', failed(new Error('bug')), `changes, ${CHECKED}`],
+    ['a cancellation', cancelled, `changes, ${CHECKED}`],
     ['a timeout, as the comparison could hang as well', out('time'), CHECKED],
     ['a broken sandbox', broken, CHECKED],
   ])('has a fixed order for %s', async (_, ending, order) => {

@@ -2,6 +2,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Reporter } from '../../src/reporters/report-types.ts';
 import { prepare } from '../../src/run/prepare.ts';
 import { openWorkspace } from '../../src/run/workspace.ts';
 import { RunState, type World } from '../../src/run/world.ts';
@@ -293,8 +294,8 @@ describe('the sandbox', () => {
     await install('bwrap', openly);
     await serve(() => reply);
     const published: unknown[] = [];
-    const writeOutputs: World['writeOutputs'] = ({ payload }) => void published.push(payload);
-    const { report } = await start(config(required), machine({ writeOutputs }));
+    const outputs: Reporter = { name: 'outputs', publish: ({ payload }) => void published.push(payload) };
+    const { report } = await start(config(required), machine({ openReporters: async () => [outputs] }));
     expect(report).toMatchObject({ verdict: { reason: 'sandbox', exitCode: 44 }, isolation: 'none' });
     expect(published).toEqual([null]);
   });

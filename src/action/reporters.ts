@@ -1,4 +1,4 @@
-/** How a step is reported: its reporters in the order in which they run, and what it writes at the end. */
+/** The reporters of a step, in the order in which they run. */
 import { type Reporting, verdictKey } from '../config/reporting.ts';
 import { signEnvelope } from '../envelope/signature.ts';
 import { createCommentWriter } from '../github/comment.ts';
@@ -6,20 +6,20 @@ import type { Hub } from '../github/pull-request.ts';
 import { createStatusSetter } from '../github/status.ts';
 import { createAnnotations } from '../reporters/annotations.ts';
 import { createCommitStatus } from '../reporters/commit-status.ts';
-import { writeResultFile } from '../reporters/envelope.ts';
 import { createLiveLog } from '../reporters/live-log.ts';
 import type { Log } from '../reporters/log.ts';
 import { stepOutputs, writeOutputs } from '../reporters/outputs.ts';
 import { createComment, createSummary } from '../reporters/page.ts';
 import { runPage } from '../reporters/places.ts';
-import type { Report, Reporter, ViewFacts } from '../reporters/report-types.ts';
+import type { Reporter, ViewFacts } from '../reporters/report-types.ts';
 import { createResultFiles } from '../run/result-files.ts';
 import type { EndWorld } from '../run/world.ts';
+import type { JsonObject } from '../types.ts';
 import type { Step } from './start.ts';
 
-export interface ReportingOptions {
+interface ReportingOptions {
   readonly step: Step;
-  readonly config: Reporting & { readonly signingKey: string | null; readonly leg?: string | null };
+  readonly config: Reporting & { readonly leg?: string | null };
   readonly hub: Hub;
   readonly world: Pick<EndWorld, 'subject' | 'locate' | 'version'>;
   readonly isMerge: boolean;
@@ -27,55 +27,58 @@ export interface ReportingOptions {
   readonly hasPlaces: boolean;
 }
 
-export function createReporting(options: ReportingOptions, log: Log) {
-  const { step, config } = options;
-  const { secrets } = step;
-  const key = config.signingKey;
-  return {
-    reporters: createReporters(options, log),
-    /** Signs it if there is a key. @throws InputError if it cannot be written */
-    writeEnvelope: (report: Report) =>
-      writeResultFile(report, secrets, key === null ? null : (whole) => signEnvelope(whole, key)),
-    /** Warns about outputs that are left out. @throws InputError if they cannot be written */
-    writeOutputs(report: Report) {
-      const { outputs, warnings } = stepOutputs(report);
-      for (const text of warnings) log.warning(text);
-      writeOutputs(step.files.output ?? '', outputs);
-    },
-  };
-}
-
 /** Local reporters come first: network reporters may take their time, and are skipped after a signal. */
-function createReporters(options: ReportingOptions, log: Log): readonly Reporter[] {
-  const { step, config, world, isMerge, hasPlaces } = options;
-  const { locate, version } = world;
+export function createReporters(options: ReportingOptions, log: Log): readonly Reporter[] {
+  const { step, config, hub, world, isMerge, hasPlaces } = options;
+  const { locate, subject, version } = world;
   const { environment, secrets, workspace, results } = step;
+  const { comment: mode, commitStatus, signingKey } = config;
   const serverUrl = environment['GITHUB_SERVER_URL'] || null;
   const repository = environment['GITHUB_ACTION_REPOSITORY'] || null;
-  const isKnown = serverUrl !== null && repository !== null;
   // In the version of the action that runs.
   const ref = environment['GITHUB_ACTION_REF'] || 'main';
-  const folder = isKnown ? `${serverUrl}/${repository}/blob/${ref}/` : '';
+  const folder = serverUrl && repository ? `${serverUrl}/${repository}/blob/${ref}/` : '';
+  const key = verdictKey(environment, config);
   const facts: ViewFacts = {
     secrets,
     serverUrl,
-    name: checkName(verdictKey(environment, config)),
+    name: checkName(key),
     help: `${folder}docs/troubleshooting.md`,
     ...(hasPlaces ? { locate } : {}),
   };
-  const files = { results, workspace, secrets, version, isMerge };
+  const files = { results, workspace, secrets, version, isMerge, locate: hasPlaces ? locate : null };
+  const sign = signingKey === null ? null : (whole: JsonObject) => signEnvelope(whole, signingKey);
   const summary = config.summary ? step.files.summary : null;
-  const elsewhere = summary === null ? 'the result file' : 'the job summary';
-  const level = environment['RUNNER_DEBUG'] === '1' ? 'full' : 'summary';
-  return [
-    ...createResultFiles({ ...files, locate: hasPlaces ? locate : null }),
-    ...(summary === null ? [] : [createSummary(summary, facts)]),
-    // The verdict's own error comes before the findings: the runner shows ten annotations of each level.
-    createLiveLog(log, level, facts),
-    // The merge of the legs annotates what they found, once.
-    ...(config.leg ? [] : [createAnnotations(log, locate, elsewhere)]),
-    ...createGitHubReporters(options, facts, log),
-  ];
+  const reporters: Reporter[] = [...createResultFiles({ ...files, sign }), createOutputs(step, log)];
+  if (summary !== null) reporters.push(createSummary(summary, facts));
+  // The verdict's own error comes before the findings: the runner shows ten annotations of each level.
+  reporters.push(createLiveLog(log, environment['RUNNER_DEBUG'] === '1' ? 'full' : 'summary', facts));
+  // The merge of the legs annotates what they found, once.
+  if (!config.leg)
+    reporters.push(createAnnotations(log, locate, summary === null ? 'the result file' : 'the job summary'));
+  const hasToken = config.githubToken !== null;
+  if (!hasToken && (mode !== 'off' || commitStatus !== null))
+    step.warn('github-token is empty, so there is neither a comment nor a commit status.');
+  if (hasToken && commitStatus !== null) {
+    const set = createStatusSetter(hub, commitStatus, runPage(subject, serverUrl));
+    reporters.push(createCommitStatus(set, facts));
+  }
+  if (hasToken && mode !== 'off') {
+    const write = createCommentWriter(hub);
+    reporters.push(createComment({ ...facts, mode, key, write, notice: (text) => log.info(text) }));
+  }
+  return reporters;
+}
+
+function createOutputs({ files }: Step, log: Log): Reporter {
+  return {
+    name: 'outputs',
+    publish(report) {
+      const { outputs, warnings } = stepOutputs(report);
+      for (const text of warnings) log.warning(text);
+      writeOutputs(files.output ?? '', outputs);
+    },
+  };
 }
 
 /**
@@ -85,25 +88,4 @@ function createReporters(options: ReportingOptions, log: Log): readonly Reporter
 function checkName(key: string): string | null {
   const parts = key.split(' / ').filter((part) => part !== '' && part !== 'null' && !part.startsWith('__'));
   return parts.length === 0 ? null : parts.join(' / ');
-}
-
-/** The comment and the status; a warning when there is no token for them. */
-function createGitHubReporters({ step, config, hub, world }: ReportingOptions, facts: ViewFacts, log: Log) {
-  const { comment, commitStatus } = config;
-  const reporters: Reporter[] = [];
-  if (config.githubToken === null) {
-    if (comment !== 'off' || commitStatus !== null)
-      step.warn('github-token is empty, so there is neither a comment nor a commit status.');
-    return reporters;
-  }
-  if (commitStatus !== null) {
-    const set = createStatusSetter(hub, commitStatus, runPage(world.subject, facts.serverUrl));
-    reporters.push(createCommitStatus(set, facts));
-  }
-  if (comment !== 'off') {
-    const key = verdictKey(step.environment, config);
-    const write = createCommentWriter(hub);
-    reporters.push(createComment({ ...facts, mode: comment, key, write, notice: (text) => log.info(text) }));
-  }
-  return reporters;
 }

@@ -76,24 +76,20 @@ function findFolder(variable: string, environment: NodeJS.ProcessEnv): string {
  * that is not given.
  */
 export function readInputs<N extends string>(names: readonly N[], environment: NodeJS.ProcessEnv) {
-  const variableOf = (name: N) => `INPUT_${name.toUpperCase()}`;
   const raw = new Map<N, string>();
   const problems: InputError[] = [];
-  const known = new Set(names.map(variableOf));
   for (const [variable, value = ''] of Object.entries(environment)) {
-    // A name in another case would be missed below, and the missed input may be a limit.
-    if (value === '' || !variable.toUpperCase().startsWith('INPUT_') || known.has(variable)) continue;
-    const name = variable.slice('INPUT_'.length).toLowerCase();
-    const near = meantInputs(name, names);
-    const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
-    problems.push(new InputError(name, `There is no such input.${hint} Correct its name, or remove it.`));
-  }
-  for (const name of names) {
-    const value = environment[variableOf(name)] ?? '';
+    // A name in another case would be missed, and the missed input may be a limit.
+    if (value === '' || !variable.toUpperCase().startsWith('INPUT_')) continue;
+    const known = names.find((name) => variable === `INPUT_${name.toUpperCase()}`);
     const text = value.trim();
-    if (text !== '') raw.set(name, text);
-    else if (value !== '')
-      problems.push(new InputError(name, 'It holds nothing but blanks. Give a value, or leave it out.'));
+    if (known === undefined) {
+      const name = variable.slice('INPUT_'.length).toLowerCase();
+      const near = meantInputs(name, names);
+      const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
+      problems.push(new InputError(name, `There is no such input.${hint} Correct its name, or remove it.`));
+    } else if (text !== '') raw.set(known, text);
+    else problems.push(new InputError(known, 'It holds nothing but blanks. Give a value, or leave it out.'));
   }
   return { raw, problems };
 }

@@ -9,12 +9,11 @@ import { createGitHub } from '../github/client.ts';
 import { readSubject } from '../github/event.ts';
 import { findChangeContext } from '../github/find-context.ts';
 import { createPolicyFiles, findPolicyChanges } from '../github/policy-files.ts';
-import { createHub, type Hub } from '../github/pull-request.ts';
+import { createHub } from '../github/pull-request.ts';
 import { keepFiles } from '../github/runner.ts';
 import { createFetch } from '../network/network.ts';
 import { createLocator, findCheckout } from '../reporters/places.ts';
 import type { World } from '../run/world.ts';
-import { once } from '../text/wait.ts';
 import type { Step } from './start.ts';
 
 /** The settings that every step has; a merge has neither a working directory nor trusted files, and is not a leg. */
@@ -35,17 +34,7 @@ export function createActionWorld(step: Step, config: StepConfig, isMerge: boole
     fetch,
     userAgent: `structured-agent/${version}`,
   });
-  /** Empty until GitHub has listed them. */
-  const changed = new Set<string>();
-  const asked = createHub(event, githubToken === null ? null : github, checkedOut);
-  const hub: Hub = {
-    ...asked,
-    async listChangedFiles() {
-      const listed = await asked.listChangedFiles();
-      for (const file of listed?.files ?? []) changed.add(file.path);
-      return listed;
-    },
-  };
+  const hub = createHub(event, githubToken === null ? null : github, checkedOut);
   const policy: Parameters<typeof createPolicyFiles>[0] = {
     hub,
     trusted: trustedFiles,
@@ -54,14 +43,9 @@ export function createActionWorld(step: Step, config: StepConfig, isMerge: boole
     elsewhere: github,
     workflowRef: environment['GITHUB_WORKFLOW_REF'] ?? '',
   };
-  const locate = createLocator(workspace, workingDirectory, changed);
+  const locate = createLocator(workspace, workingDirectory, hub.changed);
   // The legs of a merge have found the places: its job may run without a checkout.
   const hasPlaces = !isMerge || checkout !== null;
-  const openReporting = once(async () => {
-    const { createReporting } = await import('./reporters.ts');
-    const world = { subject, locate, version };
-    return createReporting({ step, config, hub, world, isMerge, hasPlaces }, await openLog());
-  });
   return {
     entry: 'action',
     environment,
@@ -77,9 +61,11 @@ export function createActionWorld(step: Step, config: StepConfig, isMerge: boole
     findPolicyChanges: (files, read) => findPolicyChanges(files, policy, read),
     fetch,
     listen,
-    openReporters: async () => (await openReporting()).reporters,
-    writeEnvelope: async (report) => (await openReporting()).writeEnvelope(report),
-    writeOutputs: async (report) => (await openReporting()).writeOutputs(report),
+    async openReporters() {
+      const { createReporters } = await import('./reporters.ts');
+      const world = { subject, locate, version };
+      return createReporters({ step, config, hub, world, isMerge, hasPlaces }, await openLog());
+    },
     warn,
   } satisfies Partial<World>;
 }

@@ -3,7 +3,6 @@ import type { RawInputs } from '../config/inputs.ts';
 import { parseConfig } from '../config/parse-config.ts';
 import { makeResultsFolder, resolveRecording } from '../config/paths.ts';
 import { InputError } from '../errors.ts';
-import { writeResultFile } from '../reporters/envelope.ts';
 import { createProgress } from '../reporters/live-log.ts';
 import { createStdout } from '../reporters/stdout.ts';
 import { createResultFiles } from '../run/result-files.ts';
@@ -42,11 +41,9 @@ export async function runOnCommandLine(
     recording: record,
     openReporters: async () => [
       ...(results === null ? [] : createResultFiles({ ...machine, results, secrets, isMerge: false })),
-      stdout.reporter,
+      { ...stdout.reporter, publish: stdout.writeOutputs },
       progress.reporter,
     ],
-    writeEnvelope: (report) => writeResultFile(report, secrets),
-    writeOutputs: stdout.writeOutputs,
     warn: progress.warn,
   };
   const report = await run({ config, problems: [...missing, ...problems] }, world);

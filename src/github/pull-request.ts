@@ -21,6 +21,8 @@ export interface Hub extends Known {
   findNumber(): Promise<number | null>;
   /** Resolves to null if the run has no pull request. Rejects with a GitHubError. */
   listChangedFiles(): Promise<ListedChange | null>;
+  /** The paths of those files; empty until they are listed. */
+  readonly changed: ReadonlySet<string>;
 }
 
 /** @param github null if there is no token. */
@@ -28,11 +30,14 @@ export function createHub(event: EventFacts, github: GitHub | null, checkedOut: 
   const known: Known = { event, github: github ?? refuse, checkedOut };
   const find = once(() => findPullRequest(known));
   const findNumber = async () => pullRequestNumber(event) ?? (await find())?.number ?? null;
+  const changed = new Set<string>();
   const list = once(async () => {
     const number = await findNumber();
-    return number === null ? null : listChangedFiles(number, known);
+    const listed = number === null ? null : await listChangedFiles(number, known);
+    for (const { path } of listed?.files ?? []) changed.add(path);
+    return listed;
   });
-  return { ...known, findPullRequest: find, findNumber, listChangedFiles: list };
+  return { ...known, findPullRequest: find, findNumber, listChangedFiles: list, changed };
 }
 
 const refuse: GitHub = () => Promise.reject(new GitHubError('GitHub was not asked: github-token is empty.'));

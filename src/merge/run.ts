@@ -46,7 +46,8 @@ async function work(config: MergeConfig, state: RunState, world: MergeWorld): Pr
   const merged = merge(votes, { ...config, ...world });
   state.describe = (report) =>
     describeMerge({ ...report, subject: judgedSubject(report.subject, votes) }, merged);
-  if (merged.outcome === 'abstain') return { kind: 'undecided', text: describeUndecided(merged) };
+  if (merged.outcome === 'abstain')
+    return { kind: 'no_verdict', reason: 'undecided', text: describeUndecided(merged) };
   state.gate = { warnings: [], evaluate: () => evaluateLegs(merged) };
   return { kind: 'submitted', payload: buildPayload(merged), repaired: null };
 }

@@ -113,6 +113,8 @@ export interface Report {
   readonly outputNames: readonly string[];
   /** Files that the agent changed; null if unknown. */
   readonly changedFiles: number | null;
+  /** The agent's changes as a git patch; null or absent if there are none, or if they are unknown. */
+  readonly patch?: Uint8Array | null;
   readonly patchFile: string | null;
   /** The folder with the files that the run wrote, under the names in RESULT_FILES; null for none. */
   readonly results: string | null;
@@ -270,6 +272,8 @@ export interface Reporter {
   readonly name: string;
   /** Called for each event, in order. */
   event?(event: RunEvent): void;
+  /** Writes the verdict, before any `report`. If it throws, the run fails, and it is called again with that failure. */
+  publish?(report: Report): void | Promise<void>;
   /** Called once, after every child process has exited. A rejection becomes a warning and never changes the verdict. */
   report?(report: Report, signal: AbortSignal): Promise<void>;
   /** Whether `report` uses the network: such reporters are skipped if a signal ended the run. */

@@ -11,8 +11,7 @@ export async function runToEnd(work: (state: RunState) => Promise<Ending>, world
   const { stop, interrupt } = state;
   world.listen({
     signal(name) {
-      const reason: RunStop = { stop: 'signal', signal: name };
-      stop.abort(reason);
+      stop.abort({ stop: 'signal', signal: name } satisfies RunStop);
       interrupt.abort(name);
     },
     crash: (error) => stop.abort(error),

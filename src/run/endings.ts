@@ -1,4 +1,6 @@
 /** Maps how a run ended to a row of the endings table. Only this maps thrown errors. */
+import type { InputName } from '../config/inputs.ts';
+import type { Config } from '../config/parse-config.ts';
 import {
   InputError,
   MissingKeyError,
@@ -10,6 +12,7 @@ import {
 } from '../errors.ts';
 import { ENDINGS, type Reason } from '../text/endings.ts';
 import { counted, type Entry, inputName, listIssues, truncate } from '../text/messages.ts';
+import { STRUCTURED_OUTPUT_NAME } from '../tools/tool.ts';
 import type { GateResult, Limit, Outcome, Verdict } from '../types.ts';
 
 /** Characters of `last_assistant_text`, in the schema of the envelope. */
@@ -19,21 +22,19 @@ const MAX_LAST_TEXT = 200;
 export type Ending =
   | Outcome
   | { readonly kind: 'failed'; readonly error: unknown }
-  | { readonly kind: 'secret'; readonly where: string }
-  | { readonly kind: 'tampered'; readonly file: string }
-  | { readonly kind: 'undecided'; readonly text: string };
+  | { readonly kind: 'no_verdict'; readonly reason: Reason; readonly text: string };
+
+type Settings = Pick<Config, 'maxTurns' | 'timeoutMs' | 'maxTotalTokens' | 'maxCostUsd' | 'excludeTools'>;
 
 /** Facts used in the sentences of a verdict. */
 export interface VerdictFacts {
   readonly turns: number;
-  /** The gate's result for the accepted payload; null when no payload was accepted. */
+  /** null if no payload was accepted. */
   readonly gate: GateResult | null;
-  readonly limits: Readonly<Record<Limit, string>>;
+  /** null or absent if no agent ran. */
+  readonly config?: Settings | null;
   /** The signal that arrived after a payload was accepted. */
   readonly signal?: string | null;
-  /** Whether `exclude-tools` removed `structured_output`, so that no verdict could be delivered. */
-  readonly isExcluded?: boolean;
-  /** The entry whose wording the sentences use. */
   readonly entry: Entry;
 }
 
@@ -60,30 +61,17 @@ function explain(ending: Ending, facts: VerdictFacts): Explained {
         `The model refused to answer (or its provider's content filter did) after ${counted(facts.turns, 'turn')}. Rephrase the prompt, or try another model.`,
       ];
     case 'exhausted':
-      return [LIMITS[ending.limit], explainLimit(ending, facts)];
-    case 'secret':
-      return [
-        'secret_in_payload',
-        `The payload holds a secret of this job (${ending.where}). Nothing was published. Treat that secret as leaked to the model, and check what the repository instructs the agent to do.`,
-      ];
-    case 'tampered':
-      return [
-        'tampered',
-        `During the run ${ending.file} was changed, which the agent must never touch. Nothing was published. Check what the repository instructs the agent to do.`,
-      ];
+      return [LIMITS[ending.limit][0], explainLimit(ending, facts)];
     case 'weak':
       return ['unsupported', ending.text];
-    case 'undecided':
-      return ['undecided', ending.text];
+    case 'no_verdict':
+      return [ending.reason, ending.text];
     case 'failed':
       return explainError(ending.error, facts.entry);
   }
 }
 
-/**
- * Returns the first characters of the model's prose on one line, for an ending that shows it. The result is untrusted
- * text.
- */
+/** Returns the first characters of the model's prose on one line; untrusted text. */
 export function preview(text: string): string {
   return truncate(text.replace(/\s+/gu, ' ').trim(), MAX_LAST_TEXT);
 }
@@ -103,8 +91,13 @@ export function explainExcluded(so: string, entry: Entry): string {
 
 const NO_VERDICT = 'the run could not deliver one';
 
+function isOutputExcluded({ config }: VerdictFacts): boolean {
+  return config?.excludeTools.includes(STRUCTURED_OUTPUT_NAME) ?? false;
+}
+
 function explainText(ending: Extract<Outcome, { kind: 'plain_text' }>, facts: VerdictFacts): string {
-  const { isExcluded = false, turns, entry } = facts;
+  const { turns, entry } = facts;
+  const isExcluded = isOutputExcluded(facts);
   const shown = preview(ending.text);
   const what = ending.empty ? 'an empty answer' : 'plain text';
   const limit = inputName('max-output-tokens', entry);
@@ -115,11 +108,12 @@ function explainText(ending: Extract<Outcome, { kind: 'plain_text' }>, facts: Ve
   return isExcluded ? `${explainExcluded(NO_VERDICT, entry)} ${end}` : end;
 }
 
-const LIMITS: Readonly<Record<Limit, Reason>> = {
-  turns: 'max_turns',
-  time: 'timeout',
-  tokens: 'max_tokens',
-  cost: 'max_cost',
+/** For each limit: the reason, the input, and the limit in words. One that is not set is never reached. */
+const LIMITS: Readonly<Record<Limit, readonly [Reason, InputName, (settings: Settings) => string]>> = {
+  turns: ['max_turns', 'max-turns', ({ maxTurns }) => counted(maxTurns ?? 0, 'turn')],
+  time: ['timeout', 'timeout-minutes', ({ timeoutMs }) => counted(timeoutMs / 60_000, 'minute')],
+  tokens: ['max_tokens', 'max-total-tokens', ({ maxTotalTokens }) => counted(maxTotalTokens ?? 0, 'token')],
+  cost: ['max_cost', 'max-cost-usd', ({ maxCostUsd }) => `$${maxCostUsd ?? 0}`],
 };
 /** A request without an answer for so long, in seconds, means a server that is not there. */
 const SILENT_SECONDS = 60;
@@ -127,11 +121,12 @@ const SILENT_SECONDS = 60;
 function explainLimit(ending: Extract<Outcome, { kind: 'exhausted' }>, facts: VerdictFacts): string {
   const { limit, lastIssues, repeated = false, pending } = ending;
   const { entry } = facts;
+  const [, input, words] = LIMITS[limit];
   const cause = repeated
     ? 'the model repeated the same rejected call of structured_output'
-    : `the limit of ${facts.limits[limit]} is reached`;
+    : `the limit of ${facts.config ? words(facts.config) : limit} (${inputName(input, entry)}) is reached`;
   const stopped = `Stopped after ${counted(facts.turns, 'turn')}: ${cause}.`;
-  if (facts.isExcluded === true) return `${explainExcluded(NO_VERDICT, entry)} ${stopped}`;
+  if (isOutputExcluded(facts)) return `${explainExcluded(NO_VERDICT, entry)} ${stopped}`;
   const sentences = [stopped];
   if (pending?.notice)
     sentences.push(`The last request had no completion after ${pending.seconds} s: ${pending.notice}.`);

@@ -12,7 +12,7 @@ import { isObject, readText } from '../text/json.ts';
 import { DISPLAY } from '../text/limits.ts';
 import { listNames } from '../text/messages.ts';
 import type { JsonObject } from '../types.ts';
-import type { EvidencePolicy } from './evidence-policy.ts';
+import type { Plan } from './prepare.ts';
 import type { RunEvidence, RunState, World } from './world.ts';
 
 /** Bytes of a file in which quotes are looked up. */
@@ -20,14 +20,14 @@ const MAX_SOURCE_FILE = 1024 ** 2;
 
 /** Opens the evidence of a run, once its change is known, or known to be unknown. */
 export function openEvidence(
-  policy: EvidencePolicy,
-  folders: Omit<CoverageOptions, 'diff'>,
+  policy: Plan['policy']['evidence'],
+  folders: CoverageOptions,
   state: RunState,
   { locate }: Pick<World, 'locate'>,
 ): RunEvidence {
-  const meter = createCoverageMeter(state.change, { ...folders, diff: state.diff });
+  const meter = createCoverageMeter(state.change, folders);
   function coverage() {
-    meter.observe({ tool: 'message', target: '', text: receivedDiff(state) ?? '' });
+    meter.observe({ tool: 'message', target: '', text: state.inlined ?? '' });
     return meter.measure();
   }
   const lookedUp = new WeakMap<JsonObject, Pick<Evidence, 'grounding' | 'findings'>>();
@@ -44,28 +44,20 @@ export function openEvidence(
     ...policy,
     isRed: (payload) => isRed(payload, state),
     meter: { observe: meter.observe, measure: coverage },
-    hasLooked: () => state.record.toolCalls > 0 || receivedDiff(state) !== null,
+    hasLooked: () => state.record.toolCalls > 0 || state.inlined !== null,
     judgeCommand: async (payload) => (policy.namesCommand ? judgeCommand(payload, state) : null),
     ground,
   });
-  return { review, coverage, groundingOf: (payload) => lookedUp.get(payload) };
+  return {
+    review,
+    describe: (payload) => ({ coverage: coverage(), ...(payload && lookedUp.get(payload)) }),
+  };
 }
 
 /** Without a gate, as in the legs of a merge, `passed` is what others will decide by. */
 function isRed(payload: JsonObject, { gate }: RunState): boolean {
   const status = gate?.evaluate(payload).status ?? 'none';
-  const isFailed = Object.hasOwn(payload, 'passed') && payload['passed'] === false;
-  return status === 'none' ? isFailed : status === 'not_met';
-}
-
-/** Characters of a token: code has three or four. */
-const MAX_PER_TOKEN = 6;
-
-/** The diff of the first message; null if there was none, or the usage says that the provider cut it. */
-function receivedDiff({ inlined, firstUsage }: RunState): string | null {
-  const isCut =
-    inlined !== null && firstUsage !== null && firstUsage.inputTokens * MAX_PER_TOKEN < inlined.length;
-  return isCut ? null : inlined;
+  return status === 'none' ? payload['passed'] === false : status === 'not_met';
 }
 
 /** Compares the command of a payload with what was run; a clause about what is wrong with it, or null. */

@@ -1,7 +1,6 @@
 /** The model of a run: live, replayed or recorded. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { InputError } from '../errors.ts';
-import type { Provider } from '../providers/provider.ts';
 import { createProvider } from '../providers/registry.ts';
 import type { Plan } from './prepare.ts';
 import type { RunState, World } from './world.ts';
@@ -16,12 +15,8 @@ const RETRY_DELAY_MS = 2_000;
  * @param onRequest called whenever a request to the model is on its way.
  * @throws InputError for settings that cannot make a valid request, and for an invalid recording
  */
-export async function connect(
-  { config, folder }: Plan,
-  onRequest: () => void,
-  state: RunState,
-  world: World,
-): Promise<Provider> {
+export async function connect(plan: Plan, onRequest: () => void, state: RunState, world: World) {
+  const { config, folder } = plan;
   // The folder is recorded, because calls may name files in it.
   const task = { policy: state.policy, workingDirectory: folder };
   if (config.replay !== null) {

@@ -8,13 +8,11 @@ import { findMarkedFiles, readGitDiff } from '../git/change.ts';
 import { type ChangeContext, contextFiles, quotedPath } from '../github/context.ts';
 import { type OpenedSandbox, type RunScript, shellWord } from '../sandbox/sandbox.ts';
 import { BINARY_LOOK, isBinaryName } from '../text/file-names.ts';
-import { GITHUB } from '../text/limits.ts';
+import { DISPLAY, GITHUB } from '../text/limits.ts';
+import { quote } from '../text/messages.ts';
 import { showControls } from '../text/sanitize.ts';
-import type { ChangedFile } from '../types.ts';
-import { quoteRef } from './change.ts';
-import type { RunState } from './world.ts';
+import type { ChangedFile, ContextStatus } from '../types.ts';
 
-/** What of a sandbox is needed to place a change. */
 export type ContextSandbox = Pick<
   OpenedSandbox,
   'workingDirectory' | 'contextFolder' | 'shellOffered' | 'ready' | 'read' | 'runScript' | 'addContext'
@@ -33,12 +31,12 @@ export async function placeContext(
   signal: AbortSignal,
   warn: (text: string) => void,
   root: string,
-): Promise<Pick<RunState, 'context' | 'change' | 'diff'>> {
+) {
   const loaded = await load();
   const { listed, notes } = loaded;
-  const rows = listed === null ? null : parsePatches(listed.files);
-  const isPart = listed?.more !== null || rows?.some(({ kind }) => kind === 'unknown') === true;
-  const known = rows === null ? 'missing' : isPart ? 'truncated' : 'complete';
+  const rows = parsePatches(listed?.files ?? []);
+  const isPart = listed?.more !== null || rows.some(({ kind }) => kind === 'unknown');
+  const known: ContextStatus = listed === null ? 'missing' : isPart ? 'truncated' : 'complete';
   await sandbox.ready();
   // With `path` of actions/checkout the repository is below the working directory.
   const runScript: RunScript = (script, options) =>
@@ -49,7 +47,7 @@ export async function placeContext(
   const isEnough = known === 'complete' && !loaded.prefersGit;
   const made = range === null || isEnough ? 'missing' : await readGitDiff(runScript, range, signal);
   if (made === 'no_ref' || made === 'no_merge_base')
-    throw new InputError('base', `${quoteRef(base)} ${REF_PROBLEMS[made]}.`);
+    throw new InputError('base', `${quote(base, DISPLAY.name)} ${REF_PROBLEMS[made]}.`);
   const fromGit = made !== 'missing' && (made.status === 'complete' || known === 'missing') ? made : null;
 
   const texts = new Map(contextFiles(subject, loaded, fromGit !== null));
@@ -61,7 +59,8 @@ export async function placeContext(
   if (diff !== null) texts.set('diff.patch', diff.text);
   for (const [name, text] of texts) await sandbox.addContext(name, Buffer.from(text));
 
-  let [files, why]: [Change['files'], string | null] = [[], notes[0] ?? 'The diff is missing.'];
+  let files = rows;
+  let why: string | null;
   if (fromGit !== null) {
     const isCut = fromGit.status !== 'complete';
     files = parseDiff(String(fromGit.diff), isCut);
@@ -69,8 +68,8 @@ export async function placeContext(
   } else {
     const { about } = subject;
     for (const text of notes) warn(`${about[0]?.toUpperCase()}${about.slice(1)}: ${text}`);
-    if (listed !== null && rows !== null)
-      [files, why] = [await readHeads(rows, listed.files, sandbox, root), listed.more];
+    files = await readHeads(rows, listed?.files ?? [], sandbox, root);
+    why = listed === null ? (notes[0] ?? 'The diff is missing.') : listed.more;
   }
   const paths = files.flatMap(({ path, previous }) => (previous === null ? [path] : [path, previous]));
   let marked = range === null ? null : await findMarkedFiles(runScript, { commit: base }, paths, signal);
@@ -78,8 +77,12 @@ export async function placeContext(
     const text = await loaded.readBaseAttributes();
     marked = text === null ? null : await findMarkedFiles(runScript, { text }, paths, signal);
   }
-  const status = why === null ? 'measured' : 'partial';
-  const change = { files, status, why, marked: marked instanceof Map ? marked : new Map() } as const;
+  const change: Change = {
+    files,
+    status: why === null ? 'measured' : 'partial',
+    why,
+    marked: marked instanceof Map ? marked : new Map(),
+  };
   return { context: fromGit?.status ?? known, change, diff };
 }
 

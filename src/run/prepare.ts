@@ -9,7 +9,8 @@ import type { Config } from '../config/parse-config.ts';
 import { requireReadableFolders, resolveWorkingDirectory } from '../config/paths.ts';
 import type { Parsed } from '../config/values.ts';
 import { createContract, createGate } from '../contract/contract.ts';
-import { automaticGate, suggestGate, ungated } from '../contract/presets.ts';
+import { declaredFindings, requiredProperties } from '../contract/declared.ts';
+import { automaticGate, type Preset, suggestGate, ungated } from '../contract/presets.ts';
 import {
   localPath,
   parseGateArgument,
@@ -19,15 +20,23 @@ import {
 } from '../contract/source.ts';
 import { InputError, MissingKeyError, throwProblems } from '../errors.ts';
 import { isWithin } from '../files/real-paths.ts';
+import { createGitContext } from '../github/context.ts';
 import { createPricer, unknownPriceError } from '../providers/registry.ts';
 import { findCheckout } from '../reporters/places.ts';
 import { findProgram, SYSTEM_FOLDERS } from '../sandbox/host-program.ts';
 import { NO_USAGE } from '../text/figures.ts';
+import { DISPLAY } from '../text/limits.ts';
+import { quote } from '../text/messages.ts';
 import { once, race } from '../text/wait.ts';
-import type { PolicyFile } from '../types.ts';
-import { explainNoChange, findContext } from './change.ts';
-import { readEvidencePolicy } from './evidence-policy.ts';
+import type { JsonObject, PolicyFile } from '../types.ts';
 import type { RunState, World } from './world.ts';
+
+/** Why no change is known. */
+const NOT_FOUND =
+  'It could not be determined whether the run is about a pull request. A github-token with pull-requests: read tells it.';
+const NOT_IN_EVENT =
+  'The event names no change: it is not a pull request, a merge group or a push to a branch that existed before.';
+const NO_BASE = 'The run is not about a change. Give it one with base.';
 
 export type Plan = Awaited<ReturnType<typeof prepare>>;
 
@@ -69,12 +78,9 @@ export async function prepare({ config, problems }: Parsed<Config>, state: RunSt
   const found = await race(findContext(config, world), signal);
   // Until the diff has been written it counts as missing.
   state.context = found === null ? 'none' : 'missing';
-  if (found === null || found === 'unknown')
-    state.change = {
-      ...state.change,
-      status: found === null ? 'unknown' : 'partial',
-      why: explainNoChange(found, world),
-    };
+  const why = world.entry === 'action' ? NOT_IN_EVENT : NO_BASE;
+  if (found === null) state.change = { ...state.change, why };
+  if (found === 'unknown') state.change = { ...state.change, status: 'partial', why: NOT_FOUND };
   // The repository around the folder, or the only one in the workspace.
   const repository = findCheckout(folder, world.workspace);
   const root = repository ?? world.workspace;
@@ -95,6 +101,12 @@ export async function prepare({ config, problems }: Parsed<Config>, state: RunSt
   };
 }
 
+const DECIDED =
+  "it runs with the repository's rights, and the author of the recording would decide the verdict. Use it on push or pull_request.";
+const STRANGERS = "which runs with the repository's rights on what a stranger wrote. Use required.";
+const INSIDE =
+  'is in the workspace, where the agent could change it. Use required, or an action that is not checked out (uses: org/structured-agent@v1).';
+
 /**
  * Checks what depends on this machine and on the trigger, and returns the absolute path of the working directory.
  * @throws InputError that lists all problems with the inputs
@@ -104,34 +116,22 @@ async function checkInputs(
   signal: AbortSignal,
   world: World,
 ): Promise<string> {
-  const { sandbox, replay } = config;
-  const { privileged, subject, entry, guarded, workspace, recording } = world;
+  const { privileged, entry, guarded, workspace, recording } = world;
+  const [isReplay, isOff] = [config.replay !== null, config.sandbox === 'off'];
+  const trigger = world.subject?.event ?? 'this trigger';
+  // The agent could change the action, parts of which are loaded after it ran.
+  const inside = entry === 'action' ? guarded.find((place) => isWithin(place, workspace)) : undefined;
   const all: Error[] = [...problems];
   const refuse = (input: string, why: string) => all.push(new InputError(input, why));
   const note = (error: Error) => {
     all.push(error);
     return '';
   };
-  const trigger = subject?.event ?? 'this trigger';
-  if (replay !== null && privileged)
-    refuse(
-      'replay',
-      `It is refused on ${trigger}: it runs with the repository's rights, and the author of the recording would decide the verdict. Use it on push or pull_request.`,
-    );
-  if (replay !== null && recording)
-    refuse('replay', 'A replay cannot be recorded. Leave out record or replay.');
-  if (sandbox === 'off' && privileged)
-    refuse(
-      'sandbox',
-      `The value off is refused on ${trigger}, which runs with the repository's rights on what a stranger wrote. Use required.`,
-    );
-  // The agent could change the action, parts of which are loaded after it ran.
-  const inside = entry === 'action' ? guarded.find((place) => isWithin(place, workspace)) : undefined;
-  if (sandbox === 'off' && inside !== undefined)
-    refuse(
-      'sandbox',
-      `The value off is refused, because ${inside} is in the workspace, where the agent could change it. Use required, or an action that is not checked out (uses: org/structured-agent@v1).`,
-    );
+  if (isReplay && privileged) refuse('replay', `It is refused on ${trigger}: ${DECIDED}`);
+  if (isReplay && recording) refuse('replay', 'A replay cannot be recorded. Leave out record or replay.');
+  if (isOff && privileged) refuse('sandbox', `The value off is refused on ${trigger}, ${STRANGERS}`);
+  if (isOff && inside !== undefined)
+    refuse('sandbox', `The value off is refused, because ${inside} ${INSIDE}`);
   const ours = [world.environment['HOME'] ?? os.homedir(), path.dirname(world.runFolder)];
   await requireReadableFolders(config.sandboxRead, ours).catch(note);
   const folder = await resolveWorkingDirectory(config.workingDirectory, workspace).catch(note);
@@ -216,4 +216,37 @@ async function readPrompt(prompt: Config['prompt'], world: World): Promise<strin
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
+}
+
+/** Determines what `auto` stands for. */
+function readEvidencePolicy({ minCoverage, grounding }: Config, schema: JsonObject, preset: Preset | null) {
+  const findings = declaredFindings(schema);
+  // Without a quote nothing can be proven, and every finding would be marked.
+  const canQuote = findings?.properties.includes('quote') === true && findings.properties.includes('path');
+  const automatic = !canQuote ? 'off' : preset === null ? 'mark' : 'require';
+  const isReview = preset?.minCoverage === 1;
+  return {
+    minCoverage,
+    findings,
+    isReview,
+    isPreset: preset !== null,
+    /** Whether the payload names the command that it judged, as that of `test-report` does. */
+    namesCommand: preset !== null && requiredProperties(schema).includes('command'),
+    /** Whether a share of the change has to be shown, if it is known. */
+    requiresCoverage: minCoverage === 'auto' ? isReview : minCoverage !== 'off',
+    grounding: grounding === 'auto' ? automatic : grounding,
+  };
+}
+
+/** Returns the change that this run is about: that of its event, or everything since a base. Never rejects. */
+export async function findContext({ base }: Pick<Config, 'base'>, world: Pick<World, 'findContext'>) {
+  if (base === null) return world.findContext();
+  const shown = quote(base, DISPLAY.name);
+  const subject = {
+    about: `what changed since the merge base with ${shown}, with what is uncommitted in tracked files`,
+    contents: 'changed files and diff',
+    author: 'the author of the change',
+  };
+  const note = `The diff is missing: git could not compare the files with ${shown}, or there is no shell to run it in.`;
+  return createGitContext(subject, { ref: base }, note);
 }

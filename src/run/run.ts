@@ -14,8 +14,11 @@ import { runToEnd } from './attempt.ts';
 import { type Ending, explainExcluded } from './endings.ts';
 import { connect } from './model.ts';
 import { type Plan, prepare } from './prepare.ts';
-import type { OpenedWorkspace } from './workspace.ts';
+import type { openWorkspace } from './workspace.ts';
 import type { RunState, World } from './world.ts';
+
+/** Characters of a token: code has three or four. */
+const MAX_PER_TOKEN = 6;
 
 /** Runs to the end and reports it; never rejects. */
 export function run(inputs: Parsed<Config>, world: World): Promise<Report> {
@@ -38,7 +41,6 @@ async function work(inputs: Parsed<Config>, state: RunState, world: World): Prom
     const { requiresCoverage } = plan.policy.evidence;
     // A `base` that git does not know ends the run before the model is asked.
     if (requiresCoverage || plan.config.base !== null) await race(open(), stop.signal);
-    if (requiresCoverage) state.inlined = await inlineChange(plan, state);
   }
   const outcome = await ask(plan, provider, open, state, world);
   if (outcome.kind === 'submitted') provider.accepted?.();
@@ -48,17 +50,11 @@ async function work(inputs: Parsed<Config>, state: RunState, world: World): Prom
   return outcome;
 }
 
-/** Returns the diff of the first message; null if there is none, or not all of it is known or fits. */
-async function inlineChange({ subject }: Plan, { change, diff }: RunState): Promise<string | null> {
-  const { inlineDiff } = await import('./place-change.ts');
-  return diff === null ? null : inlineDiff(change, diff.text, subject);
-}
-
 /** Asks the model until the run ends. @param open called before anything of the workspace is used. */
 async function ask(
   { config, folder, root, detect, context, policy, price }: Plan,
   provider: Provider,
-  open: () => Promise<OpenedWorkspace>,
+  open: () => ReturnType<typeof openWorkspace>,
   state: RunState,
   world: World,
 ): Promise<Outcome> {
@@ -69,9 +65,9 @@ async function ask(
   const sandbox: Sandbox = {
     workingDirectory: folder,
     ready: async () => void (await open()),
-    read: async (...given) => (await open()).read(...given),
-    write: async (...given) => (await open()).write(...given),
-    exec: async (...given) => (await open()).exec(...given),
+    read: async (...given) => (await open()).tools.read(...given),
+    write: async (...given) => (await open()).tools.write(...given),
+    exec: async (...given) => (await open()).tools.exec(...given),
   };
   const toolbox = createToolbox({
     sandbox,
@@ -112,7 +108,10 @@ async function ask(
       interrupt: state.interrupt.signal,
       now: () => performance.now(),
       emit(event) {
-        if (event.type === 'turn_completed' && event.turn === 1) state.firstUsage = event.usage;
+        const received =
+          event.type === 'turn_completed' && event.turn === 1 ? event.usage?.inputTokens : null;
+        // The provider cut the first message.
+        if (received != null && received * MAX_PER_TOKEN < (state.inlined?.length ?? 0)) state.inlined = null;
         state.tell(event);
       },
     },

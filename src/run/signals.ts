@@ -1,10 +1,6 @@
-/** Handles signals and uncaught errors. */
-
-/** A listener for signals and uncaught errors. */
+/** Listens for termination signals, and for uncaught errors, which are bugs. */
 export interface EndListener {
-  /** Called on a termination signal. */
   signal(name: string): void;
-  /** Called on an uncaught error, which is a bug. */
   crash(error: unknown): void;
 }
 

@@ -1,28 +1,19 @@
-/**
- * Opens what the tools of a run work on: the sandbox over the workspace, the change in it, and what measures evidence.
- * Loaded once the model has been asked.
- */
+/** Opens what the tools of a run work on. Loaded once the model has been asked. */
 import os from 'node:os';
 import path from 'node:path';
 import type { Config } from '../config/parse-config.ts';
-import type { EvidenceReview } from '../evidence/review.ts';
 import { comparePatch, rememberTree } from '../git/patch.ts';
 import { createTamperCheck } from '../sandbox/off.ts';
 import { openSandbox } from '../sandbox/open.ts';
 import type { OpenedSandbox, Sandbox } from '../sandbox/sandbox.ts';
 import { once } from '../text/wait.ts';
 import { openEvidence } from './evidence.ts';
-import { placeContext } from './place-change.ts';
+import { inlineDiff, placeContext } from './place-change.ts';
 import type { Plan } from './prepare.ts';
 import type { RunState, World } from './world.ts';
 
-/** The tools of a run, and what judges the evidence for a payload. */
-export interface OpenedWorkspace extends Sandbox {
-  readonly review: EvidenceReview;
-}
-
 /** Resolves once the self-test has passed and the change has been placed. @throws SandboxError, InputError for `base` */
-export async function openWorkspace(plan: Plan, state: RunState, world: World): Promise<OpenedWorkspace> {
+export async function openWorkspace(plan: Plan, state: RunState, world: World) {
   const { config, policy, root, subject } = plan;
   const isSecret = createSecretTest(config, world);
   const detected = await plan.detect();
@@ -47,24 +38,31 @@ export async function openWorkspace(plan: Plan, state: RunState, world: World): 
   state.sandbox = sandbox;
   state.tamper = config.sandbox === 'off' ? createTamperCheck(world.workspace, world.guarded) : null;
   const tools = watchTools(sandbox, plan, state, world);
-  await Promise.all([
+  const [diff] = await Promise.all([
+    placeChange(plan, sandbox, state, world),
     sandbox.ready(),
     state.tamper?.snapshot(),
-    placeChange(plan, sandbox, state).then(() => {
-      const isGiven = state.context === 'complete' || state.context === 'truncated';
-      state.policyChanges = world.findPolicyChanges(policy.files, isGiven ? state.change : null);
-    }),
   ]);
   for (const text of sandbox.weaknesses()) state.warn(text);
-  const folders = { root, workingDirectory: sandbox.workingDirectory, subject };
+  const folders = { root, workingDirectory: sandbox.workingDirectory, subject, diff };
   state.evidence = openEvidence(policy.evidence, folders, state, world);
-  return { ...tools, review: state.evidence.review };
+  return { tools, review: state.evidence.review };
 }
 
-/** Writes the context files, and notes what is known of the change. */
-async function placeChange({ context, root }: Plan, sandbox: OpenedSandbox, state: RunState): Promise<void> {
-  if (context === null) return;
-  Object.assign(state, await placeContext(context, sandbox, state.stop.signal, state.warn, root));
+/** Writes the context files, notes what is known of the change, and returns its diff; null if there is none. */
+async function placeChange(plan: Plan, sandbox: OpenedSandbox, state: RunState, world: World) {
+  const { context, policy, root, subject } = plan;
+  const { signal } = state.stop;
+  const placed = context && (await placeContext(context, sandbox, signal, state.warn, root));
+  if (placed !== null) {
+    state.context = placed.context;
+    state.change = placed.change;
+    if (placed.diff !== null && policy.evidence.requiresCoverage)
+      state.inlined = inlineDiff(placed.change, placed.diff.text, subject);
+  }
+  const isGiven = state.context === 'complete' || state.context === 'truncated';
+  state.policyChanges = world.findPolicyChanges(policy.files, isGiven ? state.change : null);
+  return placed?.diff ?? null;
 }
 
 /** Returns whether a value holds a secret, and warns about the variables that are not passed on because of it. */
@@ -84,12 +82,8 @@ function createSecretTest({ passEnv }: Config, { secrets, environment, warn }: W
 const MAX_COMMANDS = 50;
 
 /** Notes how each command ended, and remembers the workspace before the first call that can change a file. */
-function watchTools(
-  sandbox: OpenedSandbox,
-  { config, root, hasRepository }: Plan,
-  state: RunState,
-  { secrets }: World,
-): Sandbox {
+function watchTools(sandbox: OpenedSandbox, plan: Plan, state: RunState, { secrets }: World): Sandbox {
+  const { config, root, hasRepository } = plan;
   const { commands, stop } = state;
   const { runScript } = sandbox;
   const holdsSecret = (text: string) => secrets.find(text) !== null || secrets.mask(text) !== text;

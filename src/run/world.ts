@@ -15,7 +15,7 @@ import type { OpenedSandbox } from '../sandbox/sandbox.ts';
 import type { Entry } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
 import { once } from '../text/wait.ts';
-import type { CommandRecord, Coverage, JsonObject, PolicyFile, Usage } from '../types.ts';
+import type { CommandRecord, JsonObject, PolicyChange, PolicyFile } from '../types.ts';
 import type { EndListener } from './signals.ts';
 
 /** What any kind of run needs: that of an agent, or a merge. */
@@ -30,8 +30,6 @@ export interface EndWorld {
   /** A new private folder for the sandbox, removed when the run ends; null for a merge, which has none. */
   readonly runFolder: string | null;
   readonly locate: Locate;
-  /** Receives the patch of the agent's changes, which is also written to the results folder. */
-  readonly onPatch?: (patch: Buffer) => void;
   /** Restores this step's file-command files after something else wrote to them. */
   readonly restoreRunnerFiles: () => void;
   readonly listen: (listener: EndListener) => void;
@@ -39,15 +37,9 @@ export interface EndWorld {
    * Returns the policy files that the pull request changes. Never rejects.
    * @param read the change as it was read for this run; it is used if GitHub does not list all of its files.
    */
-  readonly findPolicyChanges: (
-    files: readonly PolicyFile[],
-    read: Change | null,
-  ) => Promise<Report['policyChanges']>;
-  /** Opens the reporters, which are called in this order. */
+  findPolicyChanges(files: readonly PolicyFile[], read: Change | null): Promise<readonly PolicyChange[]>;
+  /** The reporters are called in this order. */
   readonly openReporters: () => Promise<readonly Reporter[]>;
-  /** Both throw an InputError if something cannot be written. */
-  readonly writeEnvelope: (report: Report) => void | Promise<void>;
-  readonly writeOutputs: (report: Report) => void | Promise<void>;
   /** Reports what is not an event: a warning about a reporter, the stack of a bug. */
   readonly warn: (text: string) => void;
 }
@@ -63,7 +55,7 @@ export interface World extends EndWorld {
   readonly privileged: boolean;
   /** The validator of a library's schema object, in addition to the schema. */
   readonly validate?: StandardValidate | null;
-  /** The file to which the model's answers are recorded, an absolute path. */
+  /** The absolute path of the file to which the model's answers are recorded. */
   readonly recording?: string | null;
   /** Where the programs of the sandbox are looked up. Default: the folders of the system. */
   readonly programFolders?: readonly string[];
@@ -78,9 +70,8 @@ export interface World extends EndWorld {
 /** What the verdict of a run rests on. */
 export interface RunEvidence {
   readonly review: EvidenceReview;
-  coverage(): Coverage;
-  /** What was found about the findings of a payload; undefined if they were not looked up. */
-  groundingOf(payload: JsonObject): Pick<Evidence, 'grounding' | 'findings'> | undefined;
+  /** Returns the coverage and, if the findings of the payload were looked up, their grounding. */
+  describe(payload: JsonObject | null): Partial<Evidence>;
 }
 
 /** What a run knows so far. Filled step by step, so that a run that fails midway is reported with all that is known. */
@@ -104,7 +95,7 @@ export class RunState {
   gate: Gate | null = null;
   policy: Report['policy'];
   /** The policy files that the pull request changes. Asked for while the model answers, and never rejects. */
-  policyChanges: Promise<Report['policyChanges']> = Promise.resolve([]);
+  policyChanges: Promise<readonly PolicyChange[]> = Promise.resolve([]);
   /** What is weaker than it could be, apart from the sandbox. */
   readonly weaknesses: string[] = [];
   sandbox: OpenedSandbox | null = null;
@@ -113,24 +104,14 @@ export class RunState {
   changes: ((signal: AbortSignal) => Promise<AgentChanges>) | null = null;
   /** How much of the change the model was given; null until known. */
   context: Evidence['context'] | null = null;
-  /** The change as files and hunks. */
-  change: Change = {
-    status: 'unknown',
-    why: 'The run ended before the change was known.',
-    files: [],
-    marked: new Map(),
-  };
-  /** The diff in the context folder. */
-  diff: { readonly path: string; readonly text: string } | null = null;
-  /** The diff in the first message. */
+  change: Change = { status: 'unknown', why: null, files: [], marked: new Map() };
+  /** The diff in the first message; null if there is none, or the provider cut it. */
   inlined: string | null = null;
-  /** The usage of the first turn; null until then, and if the provider does not report it. */
-  firstUsage: Usage | null = null;
   /** The last commands that the agent ran. */
   readonly commands: CommandRecord[] = [];
   /** The files that the agent had changed or made when the command of its payload was judged. */
   judgedWith: readonly string[] = [];
-  /** Measures what the verdict rests on; null until the sandbox is ready. */
+  /** null until the sandbox is ready. */
   evidence: RunEvidence | null = null;
   /** Lets a feature on top of the core change the report. */
   describe: ((report: Report) => Report) | null = null;

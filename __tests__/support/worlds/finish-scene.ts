@@ -19,8 +19,13 @@ export const out = (limit: 'turns' | 'time') =>
 export const met: GateResult = { status: 'met', issues: [] };
 export const never = <T>() => new Promise<T>(() => undefined);
 
+interface Writers {
+  readonly writeEnvelope?: Reporter['publish'];
+  readonly writeOutputs?: Reporter['publish'];
+}
+
 /** Creates a run at its end; every step of finishing adds its name. */
-export function scene(more: Partial<World> = {}) {
+export function scene({ writeEnvelope, writeOutputs, ...more }: Partial<World> & Writers = {}) {
   const steps: string[] = [];
   const envelopes: Report[] = [];
   const outputs: Report[] = [];
@@ -35,11 +40,18 @@ export function scene(more: Partial<World> = {}) {
   const world: World = {
     ...quietWorld('/', '/temp/run'),
     secrets: knowSecrets(SECRET),
-    onPatch: (patch) => add(`patch ${patch.toString()}`, undefined),
     restoreRunnerFiles: () => add('restored', undefined),
-    openReporters: async () => reporters,
-    writeEnvelope: (report) => void add('envelope', envelopes).push(report),
-    writeOutputs: (report) => void add('outputs', outputs).push(report),
+    openReporters: async () => [
+      {
+        name: 'envelope',
+        publish: writeEnvelope ?? ((report) => void add('envelope', envelopes).push(report)),
+      },
+      {
+        name: 'outputs',
+        publish: writeOutputs ?? ((report) => void add('outputs', outputs).push(report)),
+      },
+      ...reporters,
+    ],
     warn: (text) => void warnings.push(text),
     ...more,
   };

@@ -34,8 +34,6 @@ export function quietWorld(base: string, runFolder: string): World {
     fetch,
     listen: () => undefined,
     openReporters: async () => [],
-    writeEnvelope: () => undefined,
-    writeOutputs: () => undefined,
     warn: () => undefined,
   };
 }
