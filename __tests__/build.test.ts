@@ -13,8 +13,8 @@ it.each(['src/a/b.ts', 'src/new.css', 'schemas/verdict.json', 'package-lock.json
     const clone = mkdtempSync(path.join(folders, 'clone-'));
     const scripts = ['build', 'meta-schema', 'sources-hash'].map((name) => `scripts/${name}.ts`);
     const others = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'dist/main.js'];
-    for (const name of ['src/a/b.ts', 'schemas/verdict.json', ...others, ...scripts])
-      putFiles(clone, { [name]: name });
+    const files = ['src/a/b.ts', 'schemas/verdict.json', ...others, ...scripts];
+    putFiles(clone, Object.fromEntries(files.map((name) => [name, name])));
     expect(isDistCurrent(clone)).toBe(false);
 
     writeFileSync(path.join(clone, 'dist', HASH_FILE), `${sourcesHash(clone)}\n`);

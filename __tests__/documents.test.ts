@@ -1,5 +1,5 @@
 /** What the documents name exists: files, headings, commands, flags, inputs, reasons, fields. */
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -13,15 +13,11 @@ import { configFrom, mergeConfigFrom } from './support/fakes/runner/inputs.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const read = (name: string) => readFileSync(path.join(root, name), 'utf8');
-const pages = readdirSync(path.join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
-  name.endsWith('.md'),
-);
+const pages = globSync('**/*.md', { cwd: path.join(root, 'docs') });
 const documents = [
   ...['README', 'AGENTS', 'CHANGELOG', 'CONTRIBUTING', 'SECURITY'].map((name) => `${name}.md`),
   ...pages.map((name) => `docs/${name}`),
 ];
-const INPUT_NAMES: readonly string[] = INPUTS.map(({ name }) => name);
-const examples = readdirSync(path.join(root, 'examples')).filter((name) => name.endsWith('.yml'));
 
 const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, found = '']) => found);
 const blocksOf = (name: string, languages: string) =>
@@ -29,20 +25,15 @@ const blocksOf = (name: string, languages: string) =>
 
 /** The texts at or below a path of the repository. */
 function filesIn(name: string): readonly string[] {
-  if (!statSync(path.join(root, name)).isDirectory()) return [name];
-  return readdirSync(path.join(root, name), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.name.endsWith('.png'))
-    .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)));
+  const file = path.join(root, name);
+  if (statSync(file).isFile()) return name.endsWith('.png') ? [] : [name];
+  return readdirSync(file).flatMap((each) => filesIn(`${name}/${each}`));
 }
 
 /** The anchors of the headings of a page, as GitHub makes them. */
 function anchorsOf(name: string): readonly string[] {
-  return all(read(name), /^#+ (.+)$/gmu).map((heading) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-'),
-  );
+  const headings = all(read(name), /^#+ (.+)$/gmu).map((heading) => heading.toLowerCase());
+  return headings.map((heading) => heading.replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-'));
 }
 
 describe.each(documents)('%s', (name) => {
@@ -76,15 +67,15 @@ describe.each(documents)('%s', (name) => {
   });
 
   it('shows YAML with a valid configuration for the actions', () => {
+    const names = INPUTS.map((input): string => input.name);
     for (const block of blocksOf(name, 'yaml|yml')) {
-      const yaml = parse(block);
-      for (const given of inputsIn(yaml, INPUT_NAMES, 'org/structured-agent@')) {
+      for (const given of inputsIn(parse(block), names, 'org/structured-agent@')) {
         const task = 'prompt-file' in given ? {} : { prompt: 'x' };
         const key = String(given['headers']).includes('Authorization:') ? {} : { 'api-key': 'key' };
         const inputs = { ...task, model: EXAMPLE_MODEL, ...key, ...given };
         expect(() => configFrom(textsOf(inputs)), block).not.toThrow();
       }
-      for (const given of inputsIn(yaml, MERGE_NAMES, 'org/structured-agent/merge@')) {
+      for (const given of inputsIn(parse(block), MERGE_NAMES, 'org/structured-agent/merge@')) {
         const inputs = { verdicts: 'verdicts', expect: 'api, web, docs', ...given };
         expect(() => mergeConfigFrom(textsOf(inputs)), block).not.toThrow();
       }
@@ -95,9 +86,8 @@ describe.each(documents)('%s', (name) => {
 it.each(['AGENTS.md', 'CONTRIBUTING.md', 'docs/architecture.md'])('%s names files that exist', (name) => {
   const files = all(read(name), /(?<![\w/.-])((?:[\w-]+\/)+[\w-]+\.ts)(?![\w-])/gu);
   expect(files.length).toBeGreaterThan(0);
-  const isThere = (file: string) =>
-    existsSync(path.join(root, file)) || existsSync(path.join(root, 'src', file));
-  expect(files.filter((file) => !isThere(file))).toEqual([]);
+  const isMissing = (file: string) => ['', 'src'].every((at) => !existsSync(path.join(root, at, file)));
+  expect(files.filter(isMissing)).toEqual([]);
 });
 
 describe('the example model', () => {
@@ -125,7 +115,8 @@ describe('the example model', () => {
 describe('the documents together', () => {
   it('list every page, every example and every folder of src', () => {
     for (const name of pages) if (name !== 'README.md') expect(read('docs/README.md')).toContain(`(${name})`);
-    for (const name of examples) expect(read('README.md')).toContain(`(examples/${name})`);
+    for (const name of globSync('examples/*.yml', { cwd: root }))
+      expect(read('README.md')).toContain(`(${name})`);
     for (const name of readdirSync(path.join(root, 'src'))) expect(read('AGENTS.md')).toContain(name);
   });
 
@@ -148,22 +139,16 @@ describe('the documents together', () => {
   });
 });
 
-/** The inputs that a block gives to an action: in steps anywhere in it, or as the lines of `with`. */
-function inputsIn(block: unknown, names: readonly string[], action: string): readonly Members[] {
-  const keys = Object.keys(members(block));
-  if (keys.length > 0 && keys.every((key) => names.includes(key))) return [members(block)];
-  const stepsIn = (value: unknown): readonly Members[] => {
-    const step = members(value);
-    if (String(step['uses']).startsWith(action)) return [members(step['with'])];
-    return Object.values(step).flatMap(stepsIn);
-  };
-  return stepsIn(block);
-}
-
 type Members = Readonly<Record<string, unknown>>;
 
-function members(value: unknown): Members {
-  return typeof value === 'object' && value !== null ? { ...value } : {};
+/** The inputs that a block gives to an action: in steps anywhere in it, or as the lines of `with`. */
+function inputsIn(value: unknown, names: readonly string[], action: string): readonly Members[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const step: Members = { ...value };
+  const keys = Object.keys(step);
+  if (keys.length > 0 && keys.every((key) => names.includes(key))) return [step];
+  if (String(step['uses']).startsWith(action)) return [Object(step['with'])];
+  return Object.values(step).flatMap((each) => inputsIn(each, names, action));
 }
 
 /** The inputs as the runner passes them, with a text for each expression that is long enough for a key. */

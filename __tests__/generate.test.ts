@@ -14,22 +14,17 @@ it.each(TARGETS)('$file matches its table byte for byte', ({ file, make }) => {
   expect(make(read(file))).toBe(read(file));
 });
 
-interface Manifest {
-  readonly inputs: Readonly<Record<string, { readonly description: string; readonly default?: string }>>;
-  readonly outputs: Readonly<Record<string, { readonly description: string }>>;
-  readonly runs: unknown;
-}
+type Described = Readonly<Record<string, { readonly description: string; readonly default?: string }>>;
 
 it.each([
   ['action.yml', 'dist/index.js', INPUTS],
   ['merge/action.yml', '../dist/merge.js', MERGE_INPUTS],
 ])('%s runs on Node 24, and has each input in order, described in 20 words', (file, main, table) => {
-  const { inputs, outputs, runs }: Manifest = parse(read(file));
+  const { inputs, outputs, runs }: Record<'inputs' | 'outputs' | 'runs', Described> = parse(read(file));
   expect(runs).toEqual({ using: 'node24', main });
-  const expected = table.map(({ name, description, default: value }) => {
-    const given = value === '' ? {} : { default: value };
-    return [name, { description, required: false, ...given }];
-  });
+  const expected = table.map(({ name, description, default: value }) => [
+    ...[name, { description, required: false, ...(value === '' ? {} : { default: value }) }],
+  ]);
   expect(Object.entries(inputs)).toEqual(expected);
   for (const [name, { description }] of Object.entries({ ...inputs, ...outputs }))
     expect(description.split(/\s+/u).length, name).toBeLessThanOrEqual(20);

@@ -31,6 +31,9 @@ import { actionsIn } from '../support/texts/gfm.ts';
 const OWN_WARNING = /^(?:git could not tell what the agent changed|The patch leaves out )/u;
 
 const isGroup = ({ name }: { readonly name: string }) => name === 'group' || name === 'endgroup';
+/** What problem matchers of earlier steps look for: common forms of a compiler, a linter and an interpreter. */
+const PROBLEM =
+  /^[^\s].*[(:]\d+[,:]\d+(?:\):|:)? +(?:error|warning):? *.|^\s+\d+:\d+\s+(?:error|warning)\s+.|^\s*File ".*", line \d+, in ./u;
 
 describe.each(attackSettings)('$name', ({ wall, owner }) => {
   const rows = rowsOf(wall);
@@ -49,7 +52,8 @@ describe.each(attackSettings)('$name', ({ wall, owner }) => {
 
   it.each(rows)('$id', ({ id }) => expect(hostile.harm.get(id)).toEqual([]));
 
-  it('uses this backend, and both runs end with the model’s verdict', () => {
+  it('uses this backend, both runs end with the model’s verdict, and no program of the checkout ran outside', () => {
+    expect(existsSync(join(world.base, 'RAN'))).toBe(false);
     for (const run of [honest, hostile]) {
       const log = run.stdout.toString().slice(-2_000);
       expect([run.exitCode, run.stderr.toString(), run.commandFiles], log).toEqual([0, '', '']);
@@ -63,10 +67,6 @@ describe.each(attackSettings)('$name', ({ wall, owner }) => {
     expect(statSync(patch).mode & 0o777).toBe(0o600);
     const names = gitIn(world.workspace, 'apply', '--numstat', '--check', patch);
     expect(names.split('\n').length).toBe(3);
-  });
-
-  it('no program of the checkout ran outside', () => {
-    expect(existsSync(join(world.base, 'RAN'))).toBe(false);
   });
 
   it('runner0: the log of the attacks contains no runner command that an honest log does not', () => {
@@ -85,9 +85,9 @@ describe.each(attackSettings)('$name', ({ wall, owner }) => {
     const commands = parseLog(log);
     expect(parseLog(withoutStopCommands(log))).toEqual(commands);
     const groups = commands.filter(isGroup).map(({ name, data }) => `${name} ${data}`);
-    expect(groups.join('\n')).toMatch(
-      /^(?:group (?:output of (?:read_file|edit|shell)|prompt|what the model said)\nendgroup \n?)+$/u,
-    );
+    const ours =
+      /^(?:group (?:output of (?:read_file|edit|shell)|prompt|what the model said)\nendgroup \n?)+$/u;
+    expect(groups.join('\n')).toMatch(ours);
   });
 
   it('md_inert: the rendered summary and comment contain no active content of the attacks', () => {
@@ -103,30 +103,17 @@ describe.each(attackSettings)('$name', ({ wall, owner }) => {
   it('changes no comment of a stranger, and updates its own single comment', () => {
     const { hub, head, mark, comments } = world.pull;
     expect(comments()).toEqual([...STRANGERS, expect.stringContaining(`${mark()}attempt=1`)]);
-    const states = ['pending', 'success', 'pending', 'success'].map((state) => ({ sha: head, state }));
-    expect(hub.statuses()).toMatchObject(states);
-  });
-
-  it('the log contains the attack texts, so that the checks above are meaningful', () => {
-    const log = hostile.stdout.toString();
-    const texts = ['set-output name=conclusion', 'add-matcher', 'deadbeef', 'Result PASS', 'merge me'];
-    for (const text of texts) expect(log).toContain(text);
+    const states = ['pending', 'success', 'pending', 'success'];
+    expect(hub.statuses()).toMatchObject(states.map((state) => ({ sha: head, state })));
   });
 
   it('problem matchers of earlier steps find nothing in tool output in the log', () => {
-    // Common forms: a compiler's, a linter's, an interpreter's.
-    const matchers = [
-      /^[^\s].*[(:]\d+[,:]\d+(?:\):|:)? +(?:error|warning):? *./u,
-      /^\s+\d+:\d+\s+(?:error|warning)\s+./u,
-      /^\s*File ".*", line \d+, in ./u,
-    ];
     // They read every line that is not a command, also between stop-commands and its token.
-    const problemsIn = (text: string) =>
-      text.split(/\r\n|\r|\n/u).filter((line) => matchers.some((matcher) => matcher.test(line)));
-    const output =
-      'README.md:1:1: error: Approved\nREADME.md(1,1): error TS1: A\n  1:1  error  A  b\n  File "a", line 1, in A\n';
-    expect(problemsIn(output)).toHaveLength(4);
-    expect(hostile.bodies.at(-1)).toContain('README.md(1,1): error TS1: A');
+    const problemsIn = (text: string) => text.split(/\r\n|\r|\n/u).filter((line) => PROBLEM.test(line));
+    const [first, second] = ['README.md:1:1: error: Approved', 'README.md(1,1): error TS1: A'];
+    const output = [first, second, '  1:1  error  A  b', '  File "a", line 1, in A'];
+    expect(problemsIn(output.join('\n'))).toEqual(output);
+    expect(hostile.bodies.at(-1)).toContain(second);
     expect(problemsIn(hostile.stdout.toString())).toEqual([]);
   });
 
@@ -134,13 +121,16 @@ describe.each(attackSettings)('$name', ({ wall, owner }) => {
     const log = new TextDecoder('utf-8', { fatal: true }).decode(hostile.stdout);
     expect(log.match(/[^\P{Cc}\n\t]|[\u2028\u2029]|\p{Bidi_Control}/gu)).toBeNull();
     expect(log.isWellFormed()).toBe(true);
+    // The log contains the attack texts, so that the checks of it are meaningful.
+    const texts = ['set-output name=conclusion', 'add-matcher', 'deadbeef', 'Result PASS', 'merge me'];
+    for (const text of texts) expect(log).toContain(text);
   });
 
   it('no canary is in the log after its masks, in the requests, or in any result file', () => {
     const { stdout, transcript, envelope, summary, outputText, bodies } = hostile;
     const { comments, hub } = world.pull;
-    const texts = [stdout.toString().replace(/^::add-mask::.*\n/gmu, ''), transcript, envelope, summary];
-    texts.push(outputText, comments().at(-1) ?? '', JSON.stringify(hub.statuses()));
+    const reports = [comments().at(-1) ?? '', JSON.stringify(hub.statuses()), summary, outputText, envelope];
+    const texts = [stdout.toString().replace(/^::add-mask::.*\n/gmu, ''), transcript, ...reports];
     expect(texts).not.toContain('');
     expect([...texts, ...bodies].flatMap(findLeaks)).toEqual([]);
   });
@@ -178,10 +168,7 @@ describe('without isolation', () => {
   });
 });
 
-it('the setting that the variable ATTACKS asks for is available here', () => {
+it('the setting that the variable ATTACKS asks for is here, and all rows run that need no disposable host', () => {
   if (process.env['ATTACKS'] !== undefined || allSettings.length > 0) expect(attackSettings).not.toEqual([]);
-});
-
-it('all rows of the list run but those that need a disposable host', () => {
   expect(listedOnly.map(({ id }) => id)).toEqual(['E11-fill-tmp', 'F10-metadata', 'F11-dns']);
 });

@@ -12,8 +12,7 @@ import { commitChange } from '../support/worlds/pull-request.ts';
 const DIST = path.join(import.meta.dirname, '..', '..', 'dist');
 const CLI = path.join(DIST, 'cli.js');
 const SCHEMA = JSON.stringify({
-  type: 'object',
-  required: ['passed', 'summary'],
+  ...{ type: 'object', required: ['passed', 'summary'] },
   properties: {
     passed: { type: 'boolean' },
     summary: { type: 'string' },
@@ -26,8 +25,7 @@ const red = submits({ ...payload, passed: false });
 const hello = calls('shell', { command: 'echo hello' });
 
 const folders = makeFolder();
-let folder = '';
-let temporary = '';
+let [folder, temporary] = ['', ''];
 let model: ScriptedModel;
 let replies: readonly Reply[] = [good];
 
@@ -46,15 +44,15 @@ const usual = () => [
   ...['--sandbox', HAS_BWRAP ? 'required' : 'off'],
 ];
 
-/** Runs a program to its end; sends `kill` during the first shell command. */
-async function start(program: string, args: readonly string[], stdin = '', kill?: NodeJS.Signals) {
+/** Runs a program to its end; sends SIGINT during the first shell command if it has `isKilled`. */
+async function start(program: string, args: readonly string[], stdin = '', isKilled = false) {
   const env = {
     PATH: `${path.dirname(process.execPath)}:${process.env['PATH']}`,
     HOME: folder,
     TMPDIR: temporary,
     STRUCTURED_AGENT_API_KEY: KEY,
     // The log of the calls.
-    RUNNER_DEBUG: kill === undefined ? '' : '1',
+    RUNNER_DEBUG: isKilled ? '1' : '',
   };
   const child = spawn(program, args, { cwd: folder, env });
   let [stdout, stderr] = ['', ''];
@@ -63,15 +61,15 @@ async function start(program: string, args: readonly string[], stdin = '', kill?
   });
   child.stderr.on('data', (chunk) => {
     stderr += String(chunk);
-    if (kill !== undefined && stderr.includes('▸ shell')) child.kill(kill);
+    if (isKilled && stderr.includes('▸ shell')) child.kill('SIGINT');
   });
   child.stdin.end(stdin);
   const [code] = await once(child, 'close');
   return { code, stdout, stderr };
 }
 
-const cli = (args: readonly string[], stdin?: string, kill?: NodeJS.Signals) =>
-  start(process.execPath, [CLI, ...args], stdin, kill);
+const cli = (args: readonly string[], stdin?: string, isKilled?: boolean) =>
+  start(process.execPath, [CLI, ...args], stdin, isKilled);
 
 describe('a run', () => {
   const task = ['-p', 'Judge.'];
@@ -108,8 +106,8 @@ describe('a run', () => {
       const run = await cli(['-p', 'Judge.', '--json-schema', SCHEMA, '--output-format', format, ...usual()]);
       const text = format === 'json' ? run.stdout : `[${run.stdout.trim().replaceAll('\n', ',')}]`;
       const messages: Record<string, unknown>[] = JSON.parse(text);
-      const types = messages.map(({ type }) => type);
-      expect(types.join(' ')).toBe('system user assistant user assistant user result');
+      const names = messages.map(({ type }) => type).join(' ');
+      expect(names).toBe('system user assistant user assistant user result');
       expect(messages.at(-1)).toMatchObject({ subtype: 'success', structured_output: payload, exit_code: 0 });
       const before = JSON.stringify(messages.slice(0, -1));
       expect([before.includes('hello'), before.includes('42 tests')]).toEqual([true, false]);
@@ -128,9 +126,9 @@ describe('a run', () => {
 
   it('with --base names the change that has to be shown', async () => {
     commitChange(folder, { 'a.js': 'one();\n' }, { 'a.js': 'two();\n' });
-    replies = [hello, submits({ passed: true, complete: true, summary: 'Fine.', findings: [] })];
-    const flags = ['--schema', 'code-review', '--base', 'main', '--max-turns', '3', '-o', 'object'];
-    const run = await cli(['-p', 'J', ...flags, ...usual()]);
+    replies = [submits({ passed: true, complete: true, summary: 'Fine.', findings: [] })];
+    const line = '-p J --schema code-review --base main -o object';
+    const run = await cli([...line.split(' '), ...usual()]);
     // Its diff is in the first message.
     const coverage = { files: { required: 1, shown: 1 } };
     expect(JSON.parse(run.stdout)).toMatchObject({ reason: 'accepted', evidence: { coverage } });
@@ -138,29 +136,24 @@ describe('a run', () => {
 
   it('that gets a signal ends with 130 and the envelope', async () => {
     replies = [calls('shell', { command: 'sleep 60' })];
-    const run = await cli(['-p', 'J', '-o', 'object', ...usual()], '', 'SIGINT');
+    const run = await cli(['-p', 'J', '-o', 'object', ...usual()], '', true);
     expect(run.code).toBe(130);
     expect(JSON.parse(run.stdout)).toMatchObject({ subtype: 'error_cancelled', reason: 'cancelled' });
   });
 });
 
-it.each<[line: string, number, stdout: RegExp, stderr: RegExp]>([
-  ['', 52, /^$/u, /^Usage: structured-agent \[FLAGS\] TASK\n/u],
-  ['-p J', 52, /^$/u, /No model is given/u],
-  ['-p J --model gpt-5 --record none/run.jsonl', 52, /^$/u, /--record: .*folder/u],
-  ['--help', 0, /--json-schema/u, /^$/u],
-])('without a run, "%s" ends with %i', async (line, code, stdout, stderr) => {
-  const matching = { stdout: expect.stringMatching(stdout), stderr: expect.stringMatching(stderr) };
-  expect(await cli(line.split(' ').filter(Boolean))).toEqual({ code, ...matching });
-});
-
 it.each([
-  ['dist/cli', ['cli', '--version'], 0, /^\d+\.\d+\.\d+\n$/u],
-  ['dist/index.js', ['index.js'], 52, /::error::.*could not start/u],
-  ['dist', ['.'], 52, /::error::.*could not start/u],
-] as const)('something is printed if it is started as %s', async (_, [name, ...args], code, says) => {
-  const run = await start(process.execPath, [path.join(DIST, name), ...args]);
-  expect([run.code, run.stdout]).toEqual([code, expect.stringMatching(says)]);
+  ['cli.js', 52, /^$/u, /^Usage: structured-agent \[FLAGS\] TASK\n/u],
+  ['cli.js -p J', 52, /^$/u, /No model is given/u],
+  ['cli.js -p J --model gpt-5 --record none/run.jsonl', 52, /^$/u, /--record: .*folder/u],
+  ['cli.js --help', 0, /--json-schema/u, /^$/u],
+  ['cli --version', 0, /^\d+\.\d+\.\d+\n$/u, /^$/u],
+  ['index.js', 52, /::error::.*could not start/u, /^/u],
+  ['.', 52, /::error::.*could not start/u, /^/u],
+])('without a run, "%s" ends with %i', async (line, code, stdout, stderr) => {
+  const [name = '', ...args] = line.split(' ');
+  const matching = { stdout: expect.stringMatching(stdout), stderr: expect.stringMatching(stderr) };
+  expect(await start(process.execPath, [path.join(DIST, name), ...args])).toEqual({ code, ...matching });
 });
 
 it('starts through a symlink, and nothing starts when it is imported', async () => {
@@ -171,20 +164,17 @@ it('starts through a symlink, and nothing starts when it is imported', async () 
   expect(run).toEqual({ code: 0, stdout: 'StructuredAgentError,runStructuredAgent\n', stderr: '' });
 });
 
-// What check finds is in __tests__/commands/check/check.test.ts.
-describe('a text that a runner takes for a command', () => {
+it.each([
+  'check ./WORD.json --schema ./WORD.json',
+  'init --action WORD',
+  'report WORD',
+  '--WORD',
+  '-p x --model gpt-5 --tools WORD --output-format json',
+])('%s prints nothing that a runner takes for a command', async (line) => {
   const word = '::set-output name=passed::##[set-output name=passed]true';
-  it.each([
-    'check ./WORD.json --schema ./WORD.json',
-    'init --action WORD',
-    'report WORD',
-    '--WORD',
-    '-p x --model gpt-5 --tools WORD --output-format json',
-  ])('is not printed as one by %s', async (line) => {
-    const schema = { type: 'object', properties: { [word]: { type: word } } };
-    writeFileSync(path.join(folder, `${word}.json`), JSON.stringify(schema));
-    const run = await cli(line.split(' ').map((part) => part.replaceAll('WORD', () => word)));
-    expect(run.code).toBe(52);
-    expect(run.stdout + run.stderr).not.toMatch(/##\[|##vso\[|^\s*::/imu);
-  });
+  const schema = { type: 'object', properties: { [word]: { type: word } } };
+  writeFileSync(path.join(folder, `${word}.json`), JSON.stringify(schema));
+  const run = await cli(line.split(' ').map((part) => part.replaceAll('WORD', () => word)));
+  expect(run.code).toBe(52);
+  expect(run.stdout + run.stderr).not.toMatch(/##\[|##vso\[|^\s*::/imu);
 });

@@ -2,7 +2,7 @@
 import { cpSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type GitHubServer, startGitHubServer } from '../support/fakes/github/server.ts';
-import { type ActionOptions, left, runAction, submits } from '../support/fakes/runner/action.ts';
+import { left, runAction, submits } from '../support/fakes/runner/action.ts';
 import { makeFolder } from '../support/surroundings.ts';
 import { commitChange, pullRequestEvent } from '../support/worlds/pull-request.ts';
 
@@ -17,25 +17,21 @@ const pull = {
   files: [{ filename: 'judge.json' }, { filename: '.github/workflows/ci.yml' }],
 };
 
+const own = `octo/demo@${commits.before}`;
+const contents = { [own]: { 'judge.json': STRICT }, 'org/judges@v1': { 'a/x.json': MILD } };
+
 let hub: GitHubServer;
 beforeEach(async () => {
-  const contents = {
-    [`octo/demo@${commits.before}`]: { 'judge.json': STRICT },
-    'org/judges@v1': { 'a/x.json': MILD },
-  };
   hub = await startGitHubServer({ pulls: [pull], branches: { main: commits.before }, contents });
 });
 afterEach(() => hub.close());
 
-/** One run on the pull request. */
-function runStep(
-  inputs: Readonly<Record<string, string>>,
-  prepare: ActionOptions['prepare'] = async ({ workspace }) =>
-    cpSync(checkout, workspace, { recursive: true }),
-) {
+/** One run on the pull request. Without a token nothing is checked out: a checkout would have the diff. */
+function runStep(inputs: Readonly<Record<string, string>>) {
   return runAction({
     script: [submits({ passed: true, summary: 'It does.' })],
-    prepare,
+    prepare: async ({ workspace }) =>
+      inputs['github-token'] === '' ? undefined : cpSync(checkout, workspace, { recursive: true }),
     inputs: { 'github-token': 'test-token', gate: 'off', ...inputs },
     github: { hub, event: pullRequestEvent('A change', commits) },
     variables: { GITHUB_WORKFLOW_REF: 'octo/demo/.github/workflows/ci.yml@refs/pull/7/merge' },
@@ -64,9 +60,7 @@ it('the change of its judge is reported if GitHub refuses to list the files and 
 });
 
 it('what needs a token is reported, and judged without one', async () => {
-  const inputs = { 'github-token': '', comment: 'always', 'commit-status': 'agent' };
-  // A checkout would have the diff.
-  const run = await runStep(inputs, async () => undefined);
+  const run = await runStep({ 'github-token': '', comment: 'always', 'commit-status': 'agent' });
   expect([run.exitCode, operations()]).toEqual([0, []]);
   expect(run.log).toContain('neither a comment nor a commit status');
   expect(run.log).toContain('GitHub was not asked: github-token is empty');

@@ -21,16 +21,11 @@ async function runLeg(reply: Reply, inputs: Texts = {}) {
 
 /** Merges envelopes or texts, by the names of their files. */
 function merge(verdicts: Readonly<Record<string, object | string>>, inputs: Texts) {
-  const files = Object.entries(verdicts).map(([name, content]) => {
-    const text = typeof content === 'string' ? content : JSON.stringify(content);
-    return [`verdicts/${name}`, text];
-  });
-  return runAction({
-    entry: 'merge',
-    files: Object.fromEntries(files),
-    inputs: { verdicts: 'verdicts', ...inputs },
-    variables: RUN,
-  });
+  const files = Object.entries(verdicts).map(([name, content]) => [
+    ...[`verdicts/${name}`, typeof content === 'string' ? content : JSON.stringify(content)],
+  ]);
+  const given = { verdicts: 'verdicts', ...inputs };
+  return runAction({ entry: 'merge', files: Object.fromEntries(files), inputs: given, variables: RUN });
 }
 
 const endOf = ({ exitCode, outputs }: ActionRun) => `${exitCode} ${outputs.get('run-reason')}`;
@@ -39,11 +34,11 @@ const green = submits({ passed: true, summary: 'Fine.', findings: [] });
 it('is green when every leg passes: outputs, envelope, summary, and an outvoted finding, which is marked', async () => {
   const passing = await runLeg(green);
   const failing = await runLeg(submits({ passed: false, summary: 'No.', findings: [FINDING] }));
-  const verdicts = {
-    'a/result.json': { ...failing, vote: '1' },
-    'b/result.json': { ...passing, vote: '2' },
-    'c/result.json': { ...passing, vote: '3' },
-  };
+  const votes = [failing, passing, passing].map((each, at) => [
+    `${at}/result.json`,
+    { ...each, vote: `${at}` },
+  ]);
+  const verdicts = Object.fromEntries(votes);
   const run = await merge(verdicts, { expect: 'api', votes: 'majority of 3' });
   expect([endOf(run), run.outputs.get('passed'), run.requests]).toEqual(['0 accepted', 'true', []]);
   const payload = JSON.parse(run.outputs.get('structured_output') ?? '');
@@ -62,10 +57,8 @@ it('is green when every leg passes: outputs, envelope, summary, and an outvoted 
 
 it('takes envelopes signed with its key, refuses others, and never shows it', async () => {
   const expected = { expect: 'api', 'signing-key': KEY };
-  const { envelope: signed } = await runAction({
-    ...{ script: [green], variables: RUN },
-    inputs: { leg: 'api', 'signing-key': KEY },
-  });
+  const inputs = { leg: 'api', 'signing-key': KEY };
+  const { envelope: signed } = await runAction({ script: [green], variables: RUN, inputs });
   const verdicts = { 'a.json': signed ?? '' };
   const good = await merge(verdicts, expected);
   expect(endOf(good)).toBe('0 accepted');
@@ -84,10 +77,8 @@ it('gives the runner no command and no Markdown of an envelope, whatever a leg o
   const leg = hostile.trim().replace(/\s+/gu, ' ');
   const passing = await runLeg(green);
   const cutOff = await runLeg(calls('read_file', { path: '.' }), { 'max-turns': '1' });
-  const verdicts = {
-    'a.json': { ...passing, leg },
-    'b.json': { ...cutOff, leg: 'web', error, result: error },
-  };
+  const web = { ...cutOff, leg: 'web', error, result: error };
+  const verdicts = { 'a.json': { ...passing, leg }, 'b.json': web };
   const run = await merge(verdicts, { expect: JSON.stringify([leg, 'web']) });
   const junk = { '::error::named.json': hostile, 'a.json': { ...passing, leg: hostile } };
   const refused = await merge(junk, { expect: 'api' });

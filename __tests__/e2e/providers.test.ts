@@ -2,15 +2,11 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Authority,
-  createAuthority,
-  startTlsFront,
-  type TlsFront,
-} from '../support/fakes/certificates.ts';
-import { type ScriptedModel, startModel } from '../support/fakes/model/server.ts';
-import { type ProxyServer, startProxy } from '../support/fakes/proxy-server.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createAuthority } from '../support/fakes/certificates.ts';
+import { send, wires } from '../support/fakes/model/wires.ts';
+import { startProxy } from '../support/fakes/proxy-server.ts';
+import { startRawServer } from '../support/fakes/raw-server.ts';
 import { left, runAction, submits } from '../support/fakes/runner/action.ts';
 import { makeFolder } from '../support/surroundings.ts';
 
@@ -32,22 +28,19 @@ const EVERY_KEY = {
   ANTHROPIC_CUSTOM_HEADERS: 'x-trap: 1',
 };
 
-let authority: Authority;
-let model: ScriptedModel;
-let front: TlsFront;
-let proxy: ProxyServer;
 const folder = makeFolder();
-
-beforeAll(async () => {
-  authority = createAuthority();
-  model = await startModel(() => good);
-  front = await startTlsFront(authority, HOSTS, model.url);
-  const hosts = Object.fromEntries(HOSTS.map((host) => [`${host}:443`, `http://127.0.0.1:${front.port}`]));
-  proxy = await startProxy({ hosts, credentials: `me:${PASSWORD}` });
-});
+const authority = createAuthority();
+/** All vendors: the path says which API is asked. */
+const model = await startRawServer((response, { path }) => {
+  const wire = wires.find((each) => each.path === path);
+  const calls = (good.calls ?? []).map((call) => ({ id: 'call_1', ...call }));
+  const counted = { input_tokens: 1_000, output_tokens: 9, prompt_tokens: 1_000, completion_tokens: 9 };
+  send(response, wire?.response({ calls, usage: counted }) ?? {});
+}, authority.issue(HOSTS));
+const hosts = Object.fromEntries(HOSTS.map((host) => [`${host}:443`, model.url]));
+const proxy = await startProxy({ hosts, credentials: `me:${PASSWORD}` });
 afterAll(async () => {
   await proxy.close();
-  await front.close();
   await model.close();
   authority.remove();
 });
@@ -59,35 +52,31 @@ function watchLoads() {
   const hooks = path.join(folder, 'hooks.mjs');
   const list = path.join(folder, 'loads.txt');
   writeFileSync(list, '');
-  writeFileSync(
-    hooks,
-    `import { subscribe } from 'node:diagnostics_channel';
-     import { appendFileSync } from 'node:fs';
-     import { registerHooks } from 'node:module';
-     const note = (line) => appendFileSync(${JSON.stringify(list)}, line + '\\n');
-     subscribe('undici:request:bodySent', () => note('a request was sent'));
-     registerHooks({ load(url, context, next) {
-       if (url.startsWith(${JSON.stringify(pathToFileURL(dist).href)})) note(new URL(url).pathname);
-       return next(url, context);
-     } });`,
-  );
-  // Each SDK reads a variable that no other code names.
-  const marks = { openai: 'OPENAI_BASE_URL', anthropic: 'ANTHROPIC_BASE_URL' };
+  const code = `
+    import { subscribe } from 'node:diagnostics_channel';
+    import { appendFileSync } from 'node:fs';
+    import { registerHooks } from 'node:module';
+    const note = (line) => appendFileSync(${JSON.stringify(list)}, line + '\\n');
+    subscribe('undici:request:bodySent', () => note('a request was sent'));
+    registerHooks({ load(url, context, next) {
+      if (url.startsWith(${JSON.stringify(pathToFileURL(dist).href)})) note(new URL(url).pathname);
+      return next(url, context);
+    } });`;
+  writeFileSync(hooks, code);
+  const lines = () => readFileSync(list, 'utf8').split('\n').filter(Boolean);
   return {
     variables: { NODE_OPTIONS: `--import ${pathToFileURL(hooks).href}` },
+    /** Each SDK reads a variable that no other code names. */
     sdks: () => {
-      const loaded = textOf(readFileSync(list, 'utf8').replaceAll('a request was sent', ''));
-      return Object.entries(marks).flatMap(([sdk, mark]) => (loaded.includes(mark) ? [sdk] : []));
+      const loaded = textOf(lines().filter((line) => line !== 'a request was sent'));
+      return ['openai', 'anthropic'].filter((sdk) => loaded.includes(`${sdk.toUpperCase()}_BASE_URL`));
     },
     /** The code that was loaded before the first request. */
-    early: () => textOf(readFileSync(list, 'utf8').split('a request was sent')[0] ?? ''),
+    early: () => textOf(lines().slice(0, lines().indexOf('a request was sent'))),
   };
 }
 
-function textOf(files: string): string {
-  const names = files.split('\n').filter(Boolean);
-  return names.map((file) => readFileSync(file, 'utf8')).join('\n');
-}
+const textOf = (files: readonly string[]) => files.map((file) => readFileSync(file, 'utf8')).join('\n');
 
 /** What is loaded while the model answers or later, and a text of its code. */
 const LATER = {
@@ -130,7 +119,7 @@ describe('the bundle', () => {
       expect(new Set(proxy.requests.slice(tunnels))).toEqual(new Set([`CONNECT ${host}:443`]));
       const [request, ...more] = model.requests.slice(models);
       expect([request?.path, more]).toEqual([pathname, []]);
-      expect(Object(request?.body)['stream'] === true).toBe(provider !== 'gemini');
+      expect(JSON.parse(request?.raw ?? '{}').stream === true).toBe(provider !== 'gemini');
       const { [header]: key, ...others } = request?.headers ?? {};
       expect(key).toBe(value);
       expect(JSON.stringify(others)).not.toMatch(/key-of|token-of|x-trap/u);
@@ -144,7 +133,7 @@ describe('the bundle', () => {
   it.each(['openai', 'anthropic', 'openai-compatible'])(
     'loads little before its first request to %s: configuration, contract and one SDK',
     async (provider) => {
-      const all = textOf(globSync(path.join(dist, '*.js')).join('\n'));
+      const all = textOf(globSync(path.join(dist, '*.js')));
       expect(Object.entries(LATER).filter(([, text]) => !all.includes(text))).toEqual([]);
       const loads = watchLoads();
       const run = await runAction({ script: [good], inputs: { provider }, variables: loads.variables });

@@ -17,12 +17,10 @@ const good = submits({ passed: true, summary: 'all well' });
 const shell = (command: string) => calls('shell', { command });
 const never = () => new Promise<never>(() => undefined);
 
+type Signals = readonly NodeJS.Signals[];
+
 /** Runs until `when` resolves or the log has a matching line, then sends the signals; ends before the runner would kill. */
-async function interrupt(
-  when: RegExp | Promise<unknown>,
-  signals: readonly NodeJS.Signals[],
-  options: ActionOptions,
-) {
+async function interrupt(when: RegExp | Promise<unknown>, signals: Signals, options: ActionOptions) {
   let sentAt = Number.NEGATIVE_INFINITY;
   const send = (kill: (signal: NodeJS.Signals) => void) => {
     if (sentAt > 0) return;
@@ -45,7 +43,7 @@ async function interrupt(
 // SIGTERM during a request, and after the payload was accepted: see the table of endings.
 describe('a signal', () => {
   const STUBBORN = 'trap "" TERM INT; (setsid sleep 300 &); bash -c "exec sleep 300"';
-  it.each<[string, RegExp, readonly NodeJS.Signals[], NonNullable<ActionOptions['script']>]>([
+  it.each<[string, RegExp, Signals, NonNullable<ActionOptions['script']>]>([
     ['E10 SIGTERM and then SIGINT during a request', /^turn 1/u, ['SIGTERM', 'SIGINT'], never],
     ['E10 SIGTERM during a command', /▸ shell/u, ['SIGTERM'], [shell(STUBBORN)]],
     ['E10 SIGINT before the inputs are read', /^::add-mask::/u, ['SIGINT'], [good]],
@@ -65,18 +63,15 @@ describe('a signal', () => {
     });
     onTestFinished(server.close);
     const inputs = { 'base-url': `${server.url}/v1` };
-    const run = await interrupt(
-      asked.promise.then(() => sleep(500)),
-      ['SIGTERM'],
-      { inputs },
-    );
+    const waiting = asked.promise.then(() => sleep(500));
+    const run = await interrupt(waiting, ['SIGTERM'], { inputs });
     expect(server.requests).toHaveLength(1);
     expect(run.envelope).toMatchObject(cancelled);
   });
 
   it('while the reports are written leaves complete results', async () => {
-    // The signal may come before or after the last output.
     const run = await interrupt(/^─{5}/u, ['SIGTERM'], { script: [good] });
+    // The signal may come before or after the last output.
     expect([0, 130]).toContain(run.exitCode);
     expect([run.survivors, run.leftovers]).toEqual([[], []]);
   });
@@ -97,24 +92,20 @@ describe('what takes long to judge', () => {
   function commitDeep(workspace: string): void {
     const folder = 'd/'.repeat(700);
     const files = Array.from({ length: 20_000 }, (_, at) => `M 100644 inline ${folder}${at}\ndata 2\nx\n\n`);
-    const head =
-      'commit refs/heads/topic\ncommitter t <t@example.com> 0 +0000\ndata 4\ndeep\nfrom refs/heads/topic^0\n';
+    const author = 'committer t <t@example.com> 0 +0000';
+    const head = `commit refs/heads/topic\n${author}\ndata 4\ndeep\nfrom refs/heads/topic^0\n`;
     execFileSync('git', ['fast-import', '--quiet'], { cwd: workspace, input: head + files.join('') });
   }
 
-  type Heavy = [title: string, reply: Reply, commit?: (workspace: string) => void];
-  const heavy: readonly Heavy[] = [
+  const one = submits({ ...REVIEW, findings: findings.slice(0, 1) });
+  const heavy: readonly [title: string, reply: Reply, commit?: (workspace: string) => void][] = [
     ['a payload of 2 MB with 2,000 findings', submits({ ...REVIEW, findings })],
     ['a command line of 119 KB', shell(`: ${'d/../a.txt '.repeat(119_000 / 11)}`)],
-    [
-      '20,000 changed names 700 folders deep',
-      submits({ ...REVIEW, findings: findings.slice(0, 1) }),
-      commitDeep,
-    ],
+    ['20,000 changed names 700 folders deep', one, commitDeep],
   ];
 
   // Passes must look at the time limit themselves; a signal does not wait for them.
-  describe.each<[string, readonly NodeJS.Signals[], Readonly<Record<string, string>>, RegExp]>([
+  describe.each<[string, Signals, Readonly<Record<string, string>>, RegExp]>([
     ['SIGTERM', ['SIGTERM'], {}, /^cancelled$/u],
     // A payload that was only doubted is taken when the time is up.
     ['the time limit', [], { 'timeout-minutes': '0.05' }, /^(?:timeout|accepted)$/u],
@@ -122,29 +113,26 @@ describe('what takes long to judge', () => {
     it.each(heavy)('%s', async (_, reply, commit) => {
       const variables: Record<string, string> = {};
       const isJudging = Promise.withResolvers<void>();
-      const run = await interrupt(
-        isJudging.promise.then(() => sleep(JUDGED_MS)),
-        signals,
-        {
-          inputs: { schema: 'code-review', ...limit },
-          variables,
-          async prepare({ workspace }) {
-            const { before } = commitChange(workspace, { 'a.txt': lines }, { 'a.txt': `${lines}one more\n` });
-            commit?.(workspace);
-            const file = path.join(workspace, '../event.json');
-            const after = gitIn(workspace, 'rev-parse', 'HEAD');
-            writeFileSync(file, JSON.stringify({ ref: 'refs/heads/topic', before, after }));
-            Object.assign(variables, { GITHUB_SHA: after, GITHUB_EVENT_PATH: file });
-          },
-          script(_, index) {
-            // The sandbox is open once this has been read.
-            if (index === 0) return calls('read_file', { path: 'a.txt' });
-            if (index > 1) return never();
-            isJudging.resolve();
-            return reply;
-          },
+      const judged = isJudging.promise.then(() => sleep(JUDGED_MS));
+      const run = await interrupt(judged, signals, {
+        inputs: { schema: 'code-review', ...limit },
+        variables,
+        async prepare({ workspace }) {
+          const { before } = commitChange(workspace, { 'a.txt': lines }, { 'a.txt': `${lines}one more\n` });
+          commit?.(workspace);
+          const file = path.join(workspace, '../event.json');
+          const after = gitIn(workspace, 'rev-parse', 'HEAD');
+          writeFileSync(file, JSON.stringify({ ref: 'refs/heads/topic', before, after }));
+          Object.assign(variables, { GITHUB_SHA: after, GITHUB_EVENT_PATH: file });
         },
-      );
+        script(_, index) {
+          // The sandbox is open once this has been read.
+          if (index === 0) return calls('read_file', { path: 'a.txt' });
+          if (index > 1) return never();
+          isJudging.resolve();
+          return reply;
+        },
+      });
       expect(run.envelope?.['reason']).toMatch(reason);
     });
   });
@@ -153,9 +141,10 @@ describe('what takes long to judge', () => {
 it('SIGKILL with sandbox: off leaves no command behind', async () => {
   const mark = createMark('left');
   const script = [shell(`sh -c 'sleep 300; : ${mark}'`)];
-  const meanwhile: ActionOptions['meanwhile'] = (kill) =>
-    void until(() => isAlive(mark)).then(() => kill('SIGKILL'));
-  const run = await runAction({ inputs: { sandbox: 'off' }, script, meanwhile });
+  const run = await runAction({
+    ...{ inputs: { sandbox: 'off' }, script },
+    meanwhile: (kill) => void until(() => isAlive(mark)).then(() => kill('SIGKILL')),
+  });
   expect(run.exitCode).toBeNull();
   await until(() => !isAlive(mark));
   expect(isAlive(mark)).toBe(false);

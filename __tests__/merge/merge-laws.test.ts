@@ -15,30 +15,25 @@ describe('a merge of any envelopes', () => {
     message: fc.constantFrom('x', 'y', 'X'),
     file: fc.constantFrom('a.ts', './a.ts', 'b.ts'),
   });
-  const there = fc
-    .uniqueArray(
-      fc.record({
-        leg: fc.constantFrom(...NAMES),
-        vote: fc.constantFrom('1', '2', '3'),
-        attempt: fc.integer({ min: 1, max: 3 }),
-        outcome: fc.constantFrom<keyof typeof ENDINGS>('pass', 'fail', 'abstain'),
-        cost: fc.double({ min: 0, max: 50, noNaN: true }),
-        rows: fc.array(row, { maxLength: 4 }),
-      }),
-      { selector: ({ leg, vote, attempt }) => `${leg} ${vote} ${attempt}`, maxLength: 20 },
-    )
-    .map((all) =>
-      all.map(({ leg, vote, attempt, outcome, cost, rows }, at) =>
-        legVote(leg, vote, outcome, {
-          subject: { ...SUBJECT, run_attempt: attempt },
-          file: `${at}.json`,
-          total_cost_usd: cost,
-          ...(outcome === 'abstain'
-            ? {}
-            : { payload: { ...findingPayload(...rows), passed: outcome === 'pass' } }),
-        }),
-      ),
-    );
+  type Cast = typeof cast extends fc.Arbitrary<infer T> ? T : never;
+  const cast = fc.record({
+    leg: fc.constantFrom(...NAMES),
+    vote: fc.constantFrom('1', '2', '3'),
+    attempt: fc.integer({ min: 1, max: 3 }),
+    outcome: fc.constantFrom<keyof typeof ENDINGS>('pass', 'fail', 'abstain'),
+    total_cost_usd: fc.double({ min: 0, max: 50, noNaN: true }),
+    rows: fc.array(row, { maxLength: 4 }),
+  });
+  const nameOf = ({ leg, vote, attempt }: Cast) => `${leg} ${vote} ${attempt}`;
+  const casts = fc.uniqueArray(cast, { selector: nameOf, maxLength: 20 });
+  const there = casts.map((all) =>
+    all.map(({ leg, vote, attempt, outcome, total_cost_usd, rows }, at) => {
+      const payload = { ...findingPayload(...rows), passed: outcome === 'pass' };
+      const subject = { ...SUBJECT, run_attempt: attempt };
+      const said = { subject, file: `${at}.json`, total_cost_usd };
+      return legVote(leg, vote, outcome, outcome === 'abstain' ? said : { ...said, payload });
+    }),
+  );
   const shuffled = there.chain((all) =>
     fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })),
   );

@@ -13,7 +13,6 @@ import {
   legVote,
   majorityOf,
   options,
-  SAMPLE_POLICY,
   type Said,
   SUBJECT,
   sampleVote,
@@ -26,8 +25,6 @@ function refusal(casts: readonly Vote[], changes: Partial<LegsOptions> = {}): st
   const { input, message } = refusalOf(() => merge(casts, options(changes)));
   return `${input}: ${message}`;
 }
-
-const OUTCOMES: Readonly<Record<string, VoteOutcome>> = { '✅': 'pass', '❌': 'fail', '⬜': 'abstain' };
 
 describe('decide', () => {
   it.each([
@@ -45,19 +42,17 @@ describe('decide', () => {
     ['✅✅❌❌', '❌ ✅ ❌'],
     ['✅✅❌⬜', '❌ ✅ ⬜'],
   ])('%s is %s under all, any and majority', (votes, expected) => {
-    const all = [...votes].map((mark) => OUTCOMES[mark] ?? 'abstain');
-    const [ofAll, ofAny, ofMajority] = expected.split(' ').map((mark) => OUTCOMES[mark]);
-    expect(decide('all', all)).toBe(ofAll);
-    expect(decide('any', all)).toBe(ofAny);
-    expect(decide('majority', all)).toBe(ofMajority);
+    const outcomes = new Map<string, VoteOutcome>([
+      ['✅', 'pass'],
+      ['❌', 'fail'],
+    ]);
+    const read = (marks: string) => [...marks].map((mark) => outcomes.get(mark) ?? 'abstain');
+    const decided = (['all', 'any', 'majority'] as const).map((rule) => decide(rule, read(votes)));
+    expect(decided).toEqual(read(expected.replaceAll(' ', '')));
   });
 });
 
 describe('a vote', () => {
-  const outcomeOf = (changes: Said): readonly [VoteOutcome, string | null] => {
-    const { outcome, why } = legVote('api', null, 'pass', changes);
-    return [outcome, why];
-  };
   const met = { gate: { status: 'met', issues: [] } } as const;
   const notMet = { gate: { status: 'not_met', issues: [] } } as const;
   const no = { payload: { passed: false, summary: ' No. ' } };
@@ -78,7 +73,7 @@ describe('a vote', () => {
     ['claims success without a payload', { payload: null, gate: null }, 'abstain', cutOff],
     ['is a replay', { replayed: true }, 'abstain', 'A recording answered: no model judged it.'],
   ])('that %s', (_, changes, outcome, why) => {
-    expect(outcomeOf(changes)).toEqual([outcome, why]);
+    expect(legVote('api', null, 'pass', changes)).toMatchObject({ outcome, why });
   });
 
   const long = 'x'.repeat(201);
@@ -88,11 +83,7 @@ describe('a vote', () => {
     ['of a merge', { merged: {} }, 'is the envelope of a merge and not of a leg'],
     ['with a long leg', { leg: long }, 'names a leg or a vote with more than 200 characters'],
     ['with a long name', { vote: long }, 'names a leg or a vote with more than 200 characters'],
-    [
-      'without a gate and `passed`',
-      { payload: { score: 7 } },
-      'The value is auto, and nothing says whether the payload of leg',
-    ],
+    ['without a gate and `passed`', { payload: { score: 7 } }, 'nothing says whether the payload of leg'],
     ['with passed as a text', { payload: { passed: 'true' } }, 'it has no boolean "passed"'],
     ['with passed in its prototype', { payload: inherited }, 'no boolean "passed"'],
   ])('%s is refused', (_, changes, message) => {
@@ -120,55 +111,32 @@ describe('a merge', () => {
     const two = legVote('web', '2', 'pass', { model: 'model-2' });
     const casts = [two, legVote('web', '1', 'fail'), legVote('api', '1', 'pass')];
     const merged = merge(casts, options({ expect: ['web', 'api', 'docs'], votes: majorityOf(2) }));
-    expect(merged).toMatchObject({
-      outcome: 'fail',
-      votes: 'majority of 2',
-    });
+    expect(merged).toMatchObject({ outcome: 'fail', votes: 'majority of 2' });
     expect(describeMerge(sampleReport(), merged)).toMatchObject({
       turnCount: 6,
       usage: { inputTokens: 9000, outputTokens: 630 },
       costUsd: 0.06,
       model: 'claude-sonnet-5-5, model-2',
     });
-    expect(
-      merged.legs.map(({ leg, votes }) => [leg, ...votes.map(({ vote, reason }) => vote ?? reason)]),
-    ).toEqual([
-      ['api', '1', 'missing'],
-      ['docs', 'missing', 'missing'],
-      ['web', '1', '2'],
+    const named = merged.legs.map(({ leg, votes }) => [
+      leg,
+      ...votes.map((each) => each.vote ?? each.reason),
     ]);
+    expect(named.join('; ')).toBe('api,1,missing; docs,missing,missing; web,1,2');
     const unpriced = [legVote('web', null, 'pass', { total_cost_usd: null }), legVote('api', null, 'pass')];
     expect(describeMerge(sampleReport(), merge(unpriced, options())).costUsd).toBe(null);
   });
 
-  it('takes the last attempt of each vote, better or worse, or without a verdict', () => {
-    const outcome = (first: 'pass' | 'fail', last: 'pass' | 'fail' | 'abstain') => {
-      const casts = [
-        legVote('api', null, last, { ...attempt(3), file: 'a' }),
-        legVote('api', null, first, { ...attempt(1), file: 'b' }),
-        legVote('web', null, 'pass'),
-      ];
-      return merge(casts, options()).outcome;
-    };
-    expect([outcome('fail', 'pass'), outcome('pass', 'fail'), outcome('pass', 'abstain')]).toEqual([
-      'pass',
-      'fail',
-      'abstain',
-    ]);
-  });
-
   it.each([
-    ['repository', { repository: 'octo/other' }],
-    ['workflow run', { run_id: '41' }],
-    ['commit', { sha: 'b'.repeat(40) }],
-  ])('refuses an envelope of another %s, passing or not', (what, changes) => {
-    for (const outcome of ['pass', 'fail', 'abstain'] as const) {
-      const casts = [
-        legVote('api', null, 'pass'),
-        legVote('web', null, outcome, { ...of(changes), file: 'w.json' }),
-      ];
-      expect(refusal(casts)).toContain(`verdicts: "w.json" is of another ${what}: `);
-    }
+    ['fail', 'pass'],
+    ['pass', 'fail'],
+    ['pass', 'abstain'],
+  ] as const)('takes the last attempt of each vote: %s, and then %s', (first, last) => {
+    const casts = [
+      legVote('api', null, last, { ...attempt(3), file: 'a' }),
+      legVote('api', null, first, { ...attempt(1), file: 'b' }),
+    ];
+    expect(merge(casts, options({ expect: ['api'] })).outcome).toBe(last);
   });
 
   it('accepts another commit than the event has if the legs agree on it and may check out any', () => {
@@ -187,10 +155,16 @@ describe('a merge', () => {
   const later = legVote('api', null, 'pass', { ...attempt(4), file: 'x' });
   const elsewhere = legVote('web', null, 'pass', { subject: null });
   const docs = legVote('docs', null, 'abstain', first);
+  const foreign = (outcome: keyof typeof ENDINGS, changes: Partial<Subject>) => [
+    legVote('web', null, outcome, { ...of(changes), ...first }),
+  ];
   const three = ['1', '2', '3'].map((vote) => legVote('api', vote, 'pass', { file: vote }));
   const two =
     '"x.json" and "y.json" are both of leg "api", with vote "1", in the same attempt. Give each run';
   it.each<[string, readonly Vote[], Partial<LegsOptions>, string]>([
+    ['another repository', foreign('fail', { repository: 'a/b' }), {}, '"x.json" is of another repository: '],
+    ['another workflow run', foreign('pass', { run_id: '41' }), {}, '"x.json" is of another workflow run: '],
+    ['another commit', foreign('abstain', { sha: 'b'.repeat(40) }), {}, '"x.json" is of another commit: '],
     ['two envelopes of one vote', [passed, failed], {}, `verdicts: ${two}`],
     ['two envelopes of a vote that was replaced', [passed, failed, again], {}, two],
     ['an attempt to come', [later], {}, '"x" is of attempt 4, and this'],
@@ -211,12 +185,11 @@ describe('a merge', () => {
     ['prompt', { prompt_sha256: 'other' }],
     ['version of structured-agent', { version: '0.2.0' }],
   ])('refuses votes of one leg that differ in their %s', (what, changes) => {
-    const judge = { ...SAMPLE_POLICY, ...changes };
     const one = legVote('api', '1', 'pass', first);
+    const judge = { schema_sha256: 's', gate_sha256: null, prompt_sha256: 'p', version: '0.1.0', ...changes };
     const own = { expect: ['api'], votes: majorityOf(2) };
-    expect(refusal([one, legVote('api', '2', 'fail', { ...second, judge })], own)).toContain(
-      `"x.json" and "y.json" differ in ${what}.`,
-    );
+    const two = legVote('api', '2', 'fail', { ...second, judge });
+    expect(refusal([one, two], own)).toContain(`"x.json" and "y.json" differ in ${what}.`);
     expect(merge([one, legVote('web', '2', 'pass', { judge })], options()).outcome).toBe('pass');
     expect(merge([one, legVote('api', '2', 'abstain', { judge })], options(own)).outcome).toBe('abstain');
   });
@@ -235,19 +208,14 @@ describe('the findings of a merge', () => {
     merged(...rows.map((each, at) => found(`${at}`, each))).map(({ votes }) => votes);
 
   it('are one if file and rule are the same and the lines near, in the words of the most severe', () => {
-    expect(
-      merged(
-        found('web', row({ line: 12, severity: 'low', message: 'Perhaps.' })),
-        found('api', row({ line: 10, end_line: 11, title: 'Injection' })),
-        found('cli', row({ line: 13, severity: 'medium' })),
-      ),
-    ).toEqual([
-      {
-        ...{ severity: 'error', path: 'src/a.ts', line: 10, endLine: 11, rule: 'sql-injection' },
-        ...{ title: 'Injection', message: 'The query is built of text.', legs: ['api', 'cli', 'web'] },
-        ...{ votes: 3, outvoted: false, doubted: false },
-      },
-    ]);
+    const web = found('web', row({ line: 12, severity: 'low', message: 'Perhaps.' }));
+    const api = found('api', row({ line: 10, end_line: 11, title: 'Injection' }));
+    const whole = {
+      ...{ severity: 'error', path: 'src/a.ts', line: 10, endLine: 11, rule: 'sql-injection' },
+      ...{ title: 'Injection', message: 'The query is built of text.', legs: ['api', 'cli', 'web'] },
+      ...{ votes: 3, outvoted: false, doubted: false },
+    };
+    expect(merged(web, api, found('cli', row({ line: 13, severity: 'medium' })))).toEqual([whole]);
   });
 
   const kind = (title: string) => ({ ...row({ category: 'bug', title }), rule: null });
@@ -276,10 +244,7 @@ describe('the findings of a merge', () => {
   it('of one run stay separate, and others join the nearest', () => {
     expect(merged(found('a', row(), row({ line: 11 }))).map(({ votes }) => votes)).toEqual([1, 1]);
     const near = merged(found('a', row(), row({ line: 12 })), found('b', row({ line: 12 })));
-    expect(near.map(({ line, votes }) => [line, votes])).toEqual([
-      [12, 2],
-      [10, 1],
-    ]);
+    expect(near.map(({ line, votes }) => `${line}: ${votes}`)).toEqual(['12: 2', '10: 1']);
   });
 
   it('stand at the places that their runs proved or resolved, and are doubted if none could prove them', () => {
@@ -287,15 +252,11 @@ describe('the findings of a merge', () => {
     const payload = findingPayload(row({ file: 'a.ts' }));
     const resolved = (leg: string, path: string | null) =>
       legVote(leg, null, 'pass', { payload, evidence: at(path) });
-    const paths = (...casts: readonly Vote[]) => merged(...casts).map(({ path, legs }) => [path, legs]);
-    expect(paths(resolved('a', 'api/a.ts'), resolved('b', 'web/a.ts'))).toEqual([
-      ['api/a.ts', ['a']],
-      ['web/a.ts', ['b']],
-    ]);
-    expect(paths(resolved('a', 'api/a.ts'), resolved('b', null))).toEqual([
-      ['a.ts', ['b']],
-      ['api/a.ts', ['a']],
-    ]);
+    const paths = (...casts: readonly Vote[]) =>
+      merged(...casts).map(({ path, legs }) => `${path} of ${legs}`);
+    const other = resolved('b', 'web/a.ts');
+    expect(paths(resolved('a', 'api/a.ts'), other)).toEqual(['api/a.ts of a', 'web/a.ts of b']);
+    expect(paths(resolved('a', 'api/a.ts'), resolved('b', null))).toEqual(['a.ts of b', 'api/a.ts of a']);
     const counted = { exact: 1, moved: 0, unproven: 1 };
     const checked = (leg: string, grounding: 'exact' | 'unproven') => {
       const findings = [{ path: 'api/a.ts', line: 7, lineWas: null, grounding }];
@@ -323,13 +284,9 @@ describe('the findings of a merge', () => {
   });
 
   it('are the 200 most severe, of each run and of all, and the others are counted', () => {
-    const rows = Array.from({ length: 250 }, (_, at) =>
-      row({ severity: at === 249 ? 'high' : 'low', line: at * 9 }),
-    );
-    const { findings, findingsLeftOut } = merge(
-      [found('api', ...rows), found('web', row({ line: 9_999 }))],
-      options(),
-    );
+    const low = Array.from({ length: 249 }, (_, at) => row({ severity: 'low', line: at * 9 }));
+    const api = found('api', ...low, row({ line: 249 * 9 }));
+    const { findings, findingsLeftOut } = merge([api, found('web', row({ line: 9_999 }))], options());
     expect([findings.length, findings[0]?.line, findingsLeftOut]).toEqual([200, 249 * 9, 51]);
   });
 });

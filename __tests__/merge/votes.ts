@@ -5,16 +5,11 @@ import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
 
 export const SUBJECT: Subject = {
-  repository: 'octo/demo',
-  sha: 'a'.repeat(40),
-  ref: 'refs/heads/main',
-  event: 'push',
-  pull_request: null,
-  run_id: '42',
-  run_attempt: 3,
+  ...{ repository: 'octo/demo', sha: 'a'.repeat(40), ref: 'refs/heads/main', event: 'push' },
+  ...{ pull_request: null, run_id: '42', run_attempt: 3 },
 };
 
-export const SAMPLE_POLICY = { schema_sha256: 's', gate_sha256: null, prompt_sha256: 'p', version: '0.1.0' };
+const SAMPLE_POLICY = { schema_sha256: 's', gate_sha256: null, prompt_sha256: 'p', version: '0.1.0' };
 
 /** What an envelope says, and the name of its file; `payload` is null if none was published. */
 export interface Said extends Partial<Omit<Envelope, 'structured_output'>> {
@@ -25,21 +20,17 @@ export interface Said extends Partial<Omit<Envelope, 'structured_output'>> {
 /** The vote of a leg that passes in attempt 1. Each test changes the part that it tests. */
 export function sampleVote({ file, payload, ...changes }: Said = {}, secrets = createSecrets()): Vote {
   const envelope: Envelope = {
-    leg: 'api',
-    vote: null,
-    conclusion: 'success',
-    reason: 'accepted',
-    gate: { status: 'none', issues: [] },
-    exit_code: 0,
-    sandbox: 'bwrap',
-    duration_ms: 4321,
-    num_turns: 2,
+    ...({ leg: 'api', vote: null, conclusion: 'success', reason: 'accepted', exit_code: 0 } as const),
+    ...({ gate: { status: 'none', issues: [] }, judge: SAMPLE_POLICY, evidence: null } as const),
+    ...{
+      sandbox: 'bwrap',
+      duration_ms: 4321,
+      num_turns: 2,
+      model: 'claude-sonnet-5-5',
+      total_cost_usd: 0.02,
+    },
     usage: { inputTokens: 3000, outputTokens: 210, cachedInputTokens: 1200, cacheWriteTokens: 0 },
-    total_cost_usd: 0.02,
-    model: 'claude-sonnet-5-5',
     subject: { ...SUBJECT, run_attempt: 1 },
-    judge: SAMPLE_POLICY,
-    evidence: null,
     ...changes,
     ...(payload === null ? {} : { structured_output: payload ?? findingPayload() }),
   };

@@ -6,6 +6,7 @@ import type { CompletionRequest } from '../../src/providers/provider.ts';
 import { recordRun } from '../../src/replay/recorder.ts';
 import { readRecording } from '../../src/replay/recording.ts';
 import { call, type Script, scriptedProvider, submit } from '../support/fakes/model/scripted-provider.ts';
+import { asking } from '../support/fakes/model/wires.ts';
 import { knowSecrets, makeFolder } from '../support/surroundings.ts';
 
 const SECRET = 'hunter2-hunter2';
@@ -17,23 +18,13 @@ beforeEach(() => rmSync(path.join(folder, 'new'), { recursive: true, force: true
 function tape(script: Script) {
   const warnings: string[] = [];
   const file = path.join(folder, 'new', 'tape.jsonl');
-  const policy = { schema_sha256: HASH, prompt_sha256: HASH, version: '0.1.0' };
-  const provider = recordRun(
-    scriptedProvider(script),
-    file,
-    { policy, workingDirectory: '' },
-    { secrets: knowSecrets(SECRET), warn: (text) => warnings.push(text) },
-  );
-  const ask = (more: Partial<CompletionRequest> = {}) =>
-    provider.complete({
-      system: 'system',
-      tools: [{ name: 'shell', description: '', parameters: {} }],
-      messages: [{ role: 'user', text: 'Judge.' }],
-      toolChoice: 'auto',
-      signal: new AbortController().signal,
-      notify: () => undefined,
-      ...more,
-    });
+  const task = {
+    policy: { schema_sha256: HASH, prompt_sha256: HASH, version: '0.1.0' },
+    workingDirectory: '',
+  };
+  const options = { secrets: knowSecrets(SECRET), warn: (text: string) => warnings.push(text) };
+  const provider = recordRun(scriptedProvider(script), file, task, options);
+  const ask = (more: Partial<CompletionRequest> = {}) => provider.complete(asking(more));
   const read = () => readRecording(readFileSync(file, 'utf8'));
   return { ask, file, warnings, read };
 }
@@ -44,15 +35,15 @@ describe('a recorder', () => {
     expect(existsSync(file)).toBe(false);
     const completion = await ask();
     expect(completion.message.native).toEqual({ index: 0 });
+    const call = { name: 'structured_output', arguments: '{"passed":true}', status: 'complete' };
     expect(await read()).toMatchObject({
-      header: { model: 'scripted', schema_sha256: HASH, prompt_sha256: HASH, tools: ['shell'] },
-      responses: [
-        {
-          type: 'answer',
-          text: 'Done.',
-          tool_calls: [{ name: 'structured_output', arguments: '{"passed":true}', status: 'complete' }],
-        },
-      ],
+      header: {
+        model: 'scripted',
+        schema_sha256: HASH,
+        prompt_sha256: HASH,
+        tools: ['shell', 'structured_output'],
+      },
+      responses: [{ type: 'answer', text: 'Done.', tool_calls: [call] }],
     });
     // Signatures and thinking of the provider are not needed in a replay.
     expect(readFileSync(file, 'utf8')).not.toContain('native');
@@ -64,10 +55,8 @@ describe('a recorder', () => {
     const calls = [{ ...call('shell', {}), rawArguments: raw, status: 'truncated' as const }];
     const { ask, read } = tape([{ calls, stopReason: 'length' }]);
     await ask();
-    expect((await read()).responses[0]).toMatchObject({
-      stop_reason: 'length',
-      tool_calls: [{ arguments: raw, status: 'truncated' }],
-    });
+    const cut = { stop_reason: 'length', tool_calls: [{ arguments: raw, status: 'truncated' }] };
+    expect((await read()).responses).toMatchObject([cut]);
   });
 
   it('masks secrets, marks calls that contained one, and warns', async () => {
@@ -85,9 +74,8 @@ describe('a recorder', () => {
     const error = new ProviderError('overloaded', `busy: ${SECRET}`, { status: 529 });
     const { ask, read } = tape(() => Promise.reject(error));
     await expect(ask()).rejects.toBe(error);
-    expect((await read()).responses).toEqual([
-      { type: 'failure', failure: 'overloaded', status: 529, message: 'busy: ***' },
-    ]);
+    const failure = { type: 'failure', failure: 'overloaded', status: 529, message: 'busy: ***' };
+    expect((await read()).responses).toEqual([failure]);
   });
 
   it('records that a run was stopped while it waited', async () => {

@@ -1,68 +1,43 @@
 import { describe, expect, it } from 'vitest';
 import { InputError, ProviderError, ReplayError } from '../../src/errors.ts';
+import type { CompletionRequest } from '../../src/providers/provider.ts';
 import { readRecording, type Task } from '../../src/replay/recording.ts';
 import { openReplay } from '../../src/replay/replay.ts';
+import { asking } from '../support/fakes/model/wires.ts';
 
 const HASH = 'a'.repeat(64);
 const OTHER = 'b'.repeat(64);
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** The first line. */
-function headerLine(more: Line = {}): Line {
-  return {
-    type: 'recording',
-    format: 1,
-    model: 'scripted-1',
-    provider: 'openai-compatible',
-    schema_sha256: HASH,
-    prompt_sha256: HASH,
-    tools: ['read_file', 'structured_output'],
-    working_directory: '/recorded/there',
-    created: '2026-01-02T03:04:05.678Z',
-    version: '0.1.0',
-    ...more,
-  };
-}
-
-/** A response to the task with one tool call. */
-function answerLine(more: Line = {}): Line {
-  return {
-    type: 'answer',
-    text: 'I look.',
-    tool_calls: [{ id: 'call_1', name: 'read_file', arguments: '{"path":"a.txt"}', status: 'complete' }],
-    stop_reason: 'tool_calls',
-    usage: { input_tokens: 100, output_tokens: 10, cached_input_tokens: 0, cache_write_tokens: 0 },
-    model: 'scripted-1-2026',
-    ...more,
-  };
-}
-
-/** A failure of the model's API. */
-function failureLine(more: Line = {}): Line {
-  return { type: 'failure', failure: 'rate_limit', status: 429, message: 'slow down', ...more };
-}
-
-/** Joins lines to the text of a recording. */
-function recordingText(...lines: readonly unknown[]): string {
-  return lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('');
-}
+const POLICY = { schema_sha256: HASH, prompt_sha256: HASH, version: '0.1.0' };
+const headerLine = (more: Line = {}): Line => ({
+  ...{ type: 'recording', format: 1, model: 'scripted-1', provider: 'openai-compatible' },
+  ...{ tools: ['read_file', 'structured_output'], working_directory: '/recorded/there' },
+  ...{ created: '2026-01-02T03:04:05.678Z', ...POLICY, ...more },
+});
+const answerLine = (more: Line = {}): Line => ({
+  type: 'answer',
+  text: 'I look.',
+  tool_calls: [{ id: 'call_1', name: 'read_file', arguments: '{"path":"a.txt"}', status: 'complete' }],
+  stop_reason: 'tool_calls',
+  usage: { input_tokens: 100, output_tokens: 10, cached_input_tokens: 0, cache_write_tokens: 0 },
+  model: 'scripted-1-2026',
+  ...more,
+});
+const failureLine = (more: Line = {}): Line => ({
+  ...{ type: 'failure', failure: 'rate_limit', status: 429, message: 'slow down', ...more },
+});
+const recordingText = (...lines: readonly unknown[]) =>
+  lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('');
 
 async function start(lines: readonly unknown[], more: Partial<Task> = {}) {
-  const { provider } = await openReplay(recordingText(...lines), {
-    policy: { schema_sha256: HASH, prompt_sha256: HASH, version: '0.1.0' },
-    workingDirectory: '/work/now',
-    ...more,
-  });
-  const ask = (tools: readonly string[] = ['read_file', 'structured_output'], signal?: AbortSignal) =>
-    provider.complete({
-      system: '',
-      tools: tools.map((name) => ({ name, description: '', parameters: {} })),
-      messages: [{ role: 'user', text: 'Judge.' }],
-      toolChoice: 'auto',
-      signal: signal ?? new AbortController().signal,
-      notify: () => undefined,
-    });
+  const task = { policy: POLICY, workingDirectory: '/work/now', ...more };
+  const { provider } = await openReplay(recordingText(...lines), task);
+  const ask = (names = ['read_file', 'structured_output'], more: Partial<CompletionRequest> = {}) =>
+    provider.complete(
+      asking({ tools: names.map((name) => ({ name, description: '', parameters: {} })), ...more }),
+    );
   return { provider, ask };
 }
 
@@ -71,21 +46,16 @@ const unfit = (said: string) =>
 
 describe('a replay', () => {
   it('returns the recorded completions in order, under a model name that marks it', async () => {
+    const header = headerLine({ gate_sha256: 'of another version' });
     const { provider, ask } = await start([
-      headerLine({ gate_sha256: 'of another version' }),
+      header,
       answerLine(),
       answerLine({ text: 'Again.', usage: null }),
     ]);
     expect([provider.name, provider.model]).toEqual(['openai-compatible', 'replay of scripted-1']);
+    const call = { id: 'call_1', name: 'read_file', rawArguments: '{"path":"a.txt"}', status: 'complete' };
     expect(await ask()).toEqual({
-      message: {
-        role: 'assistant',
-        text: 'I look.',
-        toolCalls: [
-          { id: 'call_1', name: 'read_file', rawArguments: '{"path":"a.txt"}', status: 'complete' },
-        ],
-        native: null,
-      },
+      message: { role: 'assistant', text: 'I look.', toolCalls: [call], native: null },
       stopReason: 'tool_calls',
       usage: { inputTokens: 100, outputTokens: 10, cachedInputTokens: 0, cacheWriteTokens: 0 },
       model: 'scripted-1-2026',
@@ -93,18 +63,16 @@ describe('a replay', () => {
     expect(await ask()).toMatchObject({ message: { text: 'Again.' }, usage: null });
   });
 
-  const [schema, prompt] = [{ schema_sha256: OTHER }, { prompt_sha256: OTHER }];
-  const same = { schema_sha256: HASH, prompt_sha256: HASH, version: '0.1.0' };
-  it.each<[string, Partial<Task>, readonly string[] | undefined, string]>([
-    ['schema', { policy: { ...same, ...schema } }, undefined, 'it was recorded for another schema'],
-    ['task', { policy: { ...same, ...prompt } }, undefined, 'it was recorded for another prompt'],
+  it.each<[string, Line, string[] | undefined, string]>([
+    ['schema', { schema_sha256: OTHER }, undefined, 'it was recorded for another schema'],
+    ['task', { prompt_sha256: OTHER }, undefined, 'it was recorded for another prompt'],
     ['tool', {}, ['shell', 'structured_output'], 'and this run offers shell, structured_output'],
     ['order of tools', {}, ['structured_output', 'read_file'], 'with the tools read_file, structured_output'],
     ['number of tools', {}, ['structured_output'], 'and this run offers structured_output'],
-  ])('of another %s is refused', async (_, task, tools, said) => {
-    const { ask } = await start([headerLine(), answerLine()], task);
-    await expect(ask(tools)).rejects.toThrow(said);
-    await expect(ask(tools)).rejects.toBeInstanceOf(ReplayError);
+  ])('of another %s is refused', async (_, policy, tools, said) => {
+    const { ask } = await start([headerLine(), answerLine()], { policy: { ...POLICY, ...policy } });
+    const message = expect.stringContaining(said);
+    await expect(ask(tools)).rejects.toMatchObject({ constructor: ReplayError, message });
   });
 
   it('ends where the recording ends', async () => {
@@ -129,23 +97,19 @@ describe('a replay', () => {
 
   it('ends with the reason of its signal', async () => {
     const { ask } = await start([headerLine(), answerLine()]);
-    await expect(ask(undefined, AbortSignal.abort('gone'))).rejects.toBe('gone');
+    await expect(ask(undefined, { signal: AbortSignal.abort('gone') })).rejects.toBe('gone');
   });
 
   it('moves paths of the recorded folder to the current one, except in the payload', async () => {
     const paths = '/recorded/there/a.txt /recorded/there, /recorded/thereafter\n/recorded/there/b';
-    const calls = ['shell', 'structured_output'].map((name) => ({
-      id: name,
-      name,
-      arguments: JSON.stringify({ command: paths }),
-      status: 'complete',
-    }));
-    const moved = { workingDirectory: '/a$&b"c' };
-    const { ask } = await start([headerLine(), answerLine({ tool_calls: calls })], moved);
-    expect((await ask()).message.toolCalls.map(({ rawArguments }) => JSON.parse(rawArguments))).toEqual([
-      {
-        command: '/a$&b"c/a.txt /a$&b"c, /recorded/thereafter\n/a$&b"c/b',
-      },
+    const call = { id: '1', arguments: JSON.stringify({ command: paths }), status: 'complete' };
+    const calls = ['shell', 'structured_output'].map((name) => ({ ...call, name }));
+    const here = { workingDirectory: '/a$&b"c' };
+    const { ask } = await start([headerLine(), answerLine({ tool_calls: calls })], here);
+    const moved = { command: '/a$&b"c/a.txt /a$&b"c, /recorded/thereafter\n/a$&b"c/b' };
+    const { toolCalls } = (await ask()).message;
+    expect(toolCalls.map(({ rawArguments }) => JSON.parse(rawArguments))).toEqual([
+      moved,
       { command: paths },
     ]);
   });
@@ -182,16 +146,11 @@ describe('a file that is not a recording', () => {
     ['has a wrong stop reason', [headerLine(), answerLine({ stop_reason: 'x' })], 'at /stop_reason (enum)'],
     ['has wrong usage', [headerLine(), answerLine({ usage: [] })], 'at /usage (type)'],
     ['has parsed arguments', [headerLine(), calls({ arguments: {} })], 'at /tool_calls/1/arguments (type)'],
-    [
-      'has a wrong status',
-      [headerLine(), answerLine(), failureLine({ status: 'x' })],
-      'Line 3 of the recording',
-    ],
+    ['has a wrong status', [headerLine(), answerLine(), failureLine({ status: 'x' })], 'Line 3 of the rec'],
     ['has an unknown failure', [headerLine(), failureLine({ failure: 'x' })], 'at /failure (enum)'],
   ])('%s, and the message names the place', async (_, lines, said) => {
-    const error: unknown = await readRecording(recordingText(...lines)).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(InputError);
-    expect(error).toMatchObject({ input: 'replay', message: expect.stringContaining(said) });
+    const error = { constructor: InputError, input: 'replay', message: expect.stringContaining(said) };
+    await expect(readRecording(recordingText(...lines))).rejects.toMatchObject(error);
   });
 
   it('is not quoted, because a workflow may name any file', async () => {

@@ -1,5 +1,6 @@
 /** Runs the scripts of `src/git` on this machine, with the environment that they have in the sandbox. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { RunScript } from '../../src/sandbox/sandbox.ts';
@@ -16,13 +17,8 @@ export function scriptsIn(folder: string, temp: string, owner?: number): RunScri
     const given = path.join(inputs, 'input');
     writeFileSync(given, input ?? '');
     const env = {
-      ...{
-        PATH: '/usr/bin:/bin:/usr/sbin:/sbin',
-        HOME: '/nonexistent',
-        LC_ALL: 'C',
-        TMPDIR: temp,
-        INPUT: given,
-      },
+      ...{ PATH: '/usr/bin:/bin:/usr/sbin:/sbin', HOME: '/nonexistent', LC_ALL: 'C' },
+      ...{ TMPDIR: temp, INPUT: given },
       ...{ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', GIT_TERMINAL_PROMPT: '0' },
       ...{ GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*' },
     };
@@ -33,11 +29,8 @@ export function scriptsIn(folder: string, temp: string, owner?: number): RunScri
     });
     const chunks: Buffer[] = [];
     child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
-    const { promise, resolve, reject } = Promise.withResolvers<number | null>();
-    child.on('error', reject);
-    child.on('close', resolve);
-    const exitCode = await promise.finally(() => rmSync(inputs, { recursive: true }));
+    await once(child, 'close').finally(() => rmSync(inputs, { recursive: true }));
     const all = Buffer.concat(chunks);
-    return { exitCode, stdout: all.subarray(0, maxBytes), isCut: all.length > maxBytes };
+    return { exitCode: child.exitCode, stdout: all.subarray(0, maxBytes), isCut: all.length > maxBytes };
   };
 }

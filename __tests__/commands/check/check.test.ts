@@ -40,9 +40,8 @@ describe('what check prints', () => {
   });
 
   it('refuses another format', async () => {
-    const { code, out, err } = await checkIn(ROOT, '--output-format', 'xml');
-    expect([code, out]).toEqual([52, '']);
-    expect(err).toMatch(/^[^\n]*check: --output-format: "xml" is not a format\. Use text or json\.\n$/u);
+    const err = expect.stringMatching(/^[^\n]*check: --output-format: "xml" is not a format\. Use .*\.\n$/u);
+    expect(await checkIn(ROOT, '--output-format', 'xml')).toEqual({ code: 52, out: '', err });
   });
 
   it.each(['text', 'json'])(
@@ -70,23 +69,21 @@ describe('a check of workflows', () => {
   it.each(documents.filter((name) => name.endsWith('.md')))(
     'the workflows in %s do not let anything pass without a verdict',
     async (name) => {
-      for (const [, block = ''] of readFileSync(path.join(ROOT, name), 'utf8').matchAll(
-        /^```yaml\n(.*?)^```$/gmsu,
-      )) {
+      const blocks = readFileSync(path.join(ROOT, name), 'utf8').matchAll(/^```yaml\n(.*?)^```$/gmsu);
+      for (const [, block = ''] of blocks) {
         const isSteps = block.startsWith('- ');
         if (!/^ *uses: org\/structured-agent/mu.test(block) || !(isSteps || /^jobs:/mu.test(block))) continue;
         const head = 'on: push\njobs:\n  job:\n    runs-on: x\n    steps:\n';
         const text = isSteps ? `${head}${block.replaceAll(/^/gmu, '      ')}` : block;
-        expect(await foundIn(text)).not.toMatch(
-          /yaml|unreadable|fails-open|text-|never-green|merge-skipped/u,
-        );
+        const wrong = /yaml|unreadable|fails-open|text-|never-green|merge-skipped/u;
+        expect(await foundIn(text)).not.toMatch(wrong);
       }
     },
   );
 
   it('looks at .github/workflows and .github/actions, and leaves out what does not use the action', async () => {
-    const step =
-      'runs:\n  using: composite\n  steps:\n    - uses: a/structured-agent@v1\n      with: { promt: x }\n';
+    const runs = 'runs:\n  using: composite\n  steps:';
+    const step = `${runs}\n    - uses: a/structured-agent@v1\n      with: { promt: x }\n`;
     const folder = repository({
       '.github/workflows/a.yml': workflowOf({ inputs: 'promt: x' }),
       '.github/workflows/b.yaml': 'on: push\njobs: { a: { steps: [{ run: echo }] } }',
@@ -104,34 +101,29 @@ describe('a check of workflows', () => {
   });
 
   it.each([
-    [{}, [], 'There is no workflow in .github/workflows.\n'],
-    [{ '.github/workflows/a.yml': 'on: push' }, [], 'No step uses the action in 1 workflow.'],
-    [{ 'a.yml': '', 'b.yml': '- a' }, ['a.yml', 'b.yml'], 'No step uses the action in 2 workflows.'],
-    [{ 'a.yml': 'jobs: { a: { steps: 3 }, b: 4, c: { steps: [1, null, {}] } }' }, ['a.yml'], 'No step'],
-  ])('says that nothing uses the action, and ends 0: %j', async (files, argv, text) => {
+    [{}, [], 0, 'There is no workflow in .github/workflows.\n'],
+    [{ '.github/workflows/a.yml': 'on: push' }, [], 0, 'No step uses the action in 1 workflow.'],
+    [{ 'a.yml': '', 'b.yml': '- a' }, ['a.yml', 'b.yml'], 0, 'No step uses the action in 2 workflows.'],
+    [{ w: 'jobs: { a: { steps: 3 }, b: 4, c: { steps: [1, null, {}] } }' }, ['w'], 0, 'No step'],
+    [{ w: 'a: &a [*a, *a]' }, ['w'], 0, 'No step'],
+    [{ w: 'on: [push\njobs: {}' }, ['w'], 52, 'w:'],
+    [{ w: 'a: 1\na: 2\n' }, ['w'], 52, 'w:2:1: error: This is not YAML: Map keys must be unique.'],
+    [
+      { w: 'a:\n  schema: @.github/v.json' },
+      ['w'],
+      52,
+      'fix: Put the value into quotes: schema: "@.github/v.json"',
+    ],
+    [{ w: 'a:\n  - b: c\n   d: e' }, ['w'], 52, 'fix: Compare the indentation of this line'],
+    [{}, ['missing.yml'], 52, 'missing.yml:1:1: error: '],
+  ])('of the files %j with %j ends with %i', async (files, argv, expected, text) => {
     const { code, out } = await checkIn(repository(files), ...argv);
-    expect([code, out]).toEqual([0, expect.stringContaining(text)]);
+    expect([code, out]).toEqual([expected, expect.stringContaining(text)]);
   });
 
-  it.each([
-    ['on: [push\njobs: {}', 'w.yml:'],
-    ['a: 1\na: 2\n', 'w.yml:2:1: error: This is not YAML: Map keys must be unique.'],
-    ['a:\n  schema: @.github/v.json', 'fix: Put the value into quotes: schema: "@.github/v.json"'],
-    ['a:\n  - b: c\n   d: e', 'fix: Compare the indentation of this line'],
-  ])('reports what is not YAML: %j', async (text, message) => {
-    const { code, out } = await checkIn(repository({ 'w.yml': text }), 'w.yml');
-    expect([code, out]).toEqual([52, expect.stringContaining(message)]);
-  });
-
-  it('reports a file that is not there', async () => {
-    const { code, out } = await checkIn(repository({}), 'missing.yml');
-    expect([code, out]).toEqual([52, expect.stringContaining('missing.yml:1:1: error: ')]);
-  });
-
-  it('reads aliases, and survives one that contains itself', async () => {
+  it('reads aliases', async () => {
     const text = workflowOf({ inputs: 'promt: &a x\nmax-turns: *a' });
     expect(await foundIn(text)).toBe('error unknown-input at promt\nerror input at max-turns');
-    expect((await checkIn(repository({ 'w.yml': 'a: &a [*a, *a]' }), 'w.yml')).code).toBe(0);
   });
 
   it.each([
@@ -159,17 +151,11 @@ describe('a check of workflows', () => {
   it('gives one JSON object with --output-format json', async () => {
     const report = JSON.parse((await withInputs('promtp: x', '--output-format', 'json')).out);
     expect(report).toMatchObject({ ok: false, errors: 1, warnings: 0, files: ['w.yml'] });
-    expect(report.findings).toEqual([
-      {
-        file: 'w.yml',
-        line: 13,
-        column: 11,
-        severity: 'error',
-        rule: 'unknown-input',
-        message: 'There is no input "promtp".',
-        fix: expect.stringMatching(/^Did you mean prompt/u),
-      },
-    ]);
+    const finding = {
+      ...{ file: 'w.yml', line: 13, column: 11, severity: 'error', rule: 'unknown-input' },
+      ...{ message: 'There is no input "promtp".', fix: expect.stringMatching(/^Did you mean prompt/u) },
+    };
+    expect(report.findings).toEqual([finding]);
     expect(report.schemas[0].outputs[0]).toEqual({ name: 'passed', type: 'boolean' });
   });
 });

@@ -13,6 +13,7 @@ const FILES = {
 const OWN = 'schema: ./judge/s.json';
 const next = (condition: string) =>
   `deploy:\n  needs: judge\n  if: ${condition}\n  runs-on: ubuntu-latest\n  steps: [{ run: ./deploy }]`;
+const TARGET = { inputs: 'prompt-file: task.md', on: 'pull_request_target' };
 const HEAD = '- uses: actions/checkout@v7\n  with: { ref: "${{ github.event.pull_request.head.sha }}" }';
 
 const OUTPUTS = 'steps.review.outputs';
@@ -129,12 +130,9 @@ const RULES: Readonly<Record<string, readonly (readonly [Parts, string])[]>> = {
     [{ inputs: 'sandbox: off', on: 'issue_comment' }, 'error privileged-trigger at sandbox'],
     [{ inputs: 'replay: task.md', on: '[pull_request_target]' }, 'error privileged-trigger at replay'],
     [{ inputs: 'sandbox: off', on: '{ schedule: [] }' }, ''],
-    [
-      { inputs: 'prompt-file: task.md', on: 'pull_request_target', before: HEAD },
-      'warning privileged-trigger at prompt-file',
-    ],
-    [{ inputs: 'prompt-file: task.md', on: 'pull_request_target' }, ''],
-    [{ inputs: 'prompt-file: task.md\ntrusted-files: base', on: 'pull_request_target', before: HEAD }, ''],
+    [{ ...TARGET, before: HEAD }, 'warning privileged-trigger at prompt-file'],
+    [TARGET, ''],
+    [{ ...TARGET, inputs: `${TARGET.inputs}\ntrusted-files: base`, before: HEAD }, ''],
   ],
   'a step can be green': [
     [{ runsOn: 'macos-latest' }, 'error never-green at runs-on'],

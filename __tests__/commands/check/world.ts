@@ -71,13 +71,11 @@ export async function foundIn(text: string, files: Readonly<Record<string, strin
   const name = '.github/workflows/review.yml';
   const { out, err } = await checkIn(repository({ [name]: text, ...files }), name, '--output-format', 'json');
   if (err !== '') throw new Error(err);
-  const { findings }: { findings: { severity: string; rule: string; line: number; column: number }[] } =
-    JSON.parse(out);
-  const lines = text.split('\n');
-  return findings
-    .map(({ severity, rule, line, column }) => {
-      const at = (lines[line - 1] ?? '').slice(column - 1);
-      return `${severity} ${rule} at ${/^[^\s:]+/u.exec(at)?.[0] ?? ''}`;
-    })
-    .join('\n');
+  type Finding = { severity: string; rule: string; line: number; column: number };
+  const { findings }: { findings: Finding[] } = JSON.parse(out);
+  const found = findings.map(({ severity, rule, line, column }) => {
+    const at = text.split('\n')[line - 1]?.slice(column - 1) ?? '';
+    return `${severity} ${rule} at ${/^[^\s:]+/u.exec(at)?.[0] ?? ''}`;
+  });
+  return found.join('\n');
 }

@@ -16,14 +16,15 @@ export interface Case {
   /** A text that a comment contains; null if there is no comment. */
   readonly comment: string | null;
   /** The states of `Agent review` on the judged commit, in the order they were set; none by default. */
-  readonly statuses?: readonly string[];
+  readonly statuses?: string;
   /** What the votes of each leg say, by leg; by default the tests of the repository decide. */
   readonly votes?: Readonly<Record<string, readonly boolean[]>>;
 }
 
 const GREEN = `Success - Main ${ACTION}`;
 const RED = `Failure - Main ${ACTION}`;
-const MERGED = 'Main org/structured-agent/merge@v1';
+const MERGE = 'Main org/structured-agent/merge@v1';
+const NINE = 'Total of 9 artifact(s) downloaded';
 const HAS_PASSED = '::set-output:: passed=true';
 const HAS_FAILED = '::set-output:: passed=false';
 
@@ -82,24 +83,20 @@ export const CASES: readonly Case[] = [
     comment: '.github/verdict.schema.json',
   },
   { ...{ ...judge, ...MENDED }, has: [GREEN, HAS_PASSED], comment: ALL_PASS },
-  { ...{ ...afterCi, ...FAILING }, has: [RED], comment: ONE_FAILS, statuses: ['pending', 'failure'] },
-  { ...{ ...afterCi, ...MENDED }, has: [GREEN], comment: ALL_PASS, statuses: ['pending', 'success'] },
+  { ...{ ...afterCi, ...FAILING }, has: [RED], comment: ONE_FAILS, statuses: 'pending, failure' },
+  { ...{ ...afterCi, ...MENDED }, has: [GREEN], comment: ALL_PASS, statuses: 'pending, success' },
   {
     ...legs,
     title: 'one leg fails',
     votes: { ...IN_FAVOUR, security: [false, true, false], compatibility: [true, true, false] },
-    exitCode: 1,
-    has: ['Total of 9 artifact(s) downloaded', `Failure - ${MERGED}`, 'run-reason=gate_not_met'],
-    lacks: [`Success - ${MERGED}`],
-    comment: 'The security suffers here.',
+    ...{ exitCode: 1, has: [NINE, `Failure - ${MERGE}`, 'run-reason=gate_not_met'] },
+    ...{ lacks: [`Success - ${MERGE}`], comment: 'The security suffers here.' },
   },
   {
     ...legs,
     title: 'a leg passes by two of three votes',
     votes: { ...IN_FAVOUR, security: [true, false, true] },
-    exitCode: 0,
-    has: ['Total of 9 artifact(s) downloaded', `Success - ${MERGED}`],
-    lacks: [`Failure - ${MERGED}`],
-    comment: 'security',
+    ...{ exitCode: 0, has: [NINE, `Success - ${MERGE}`] },
+    ...{ lacks: [`Failure - ${MERGE}`], comment: 'security' },
   },
 ];

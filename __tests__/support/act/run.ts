@@ -101,14 +101,13 @@ async function play(each: Case, home: string) {
 }
 
 function findProblems(each: Case, exitCode: number | string, log: string, said: string, set: string) {
-  const wanted = (each.statuses ?? []).join(', ');
   return [
     ...(exitCode === each.exitCode ? [] : [`exit code ${exitCode}, expected ${each.exitCode}`]),
     ...each.has.filter((text) => !log.includes(text)).map((text) => `the log lacks: ${text}`),
     ...each.lacks.filter((text) => log.includes(text)).map((text) => `the log has: ${text}`),
     ...(each.comment === null && said !== '' ? [`there is a comment: ${said}`] : []),
     ...(said.includes(each.comment ?? '') ? [] : [`no comment says: ${each.comment}; but: ${said}`]),
-    ...(set === wanted ? [] : [`the statuses are ${set}, expected ${wanted}`]),
+    ...(set === (each.statuses ?? '') ? [] : [`the statuses are ${set}, expected ${each.statuses}`]),
   ];
 }
 
@@ -133,29 +132,21 @@ function createVoter(votes: NonNullable<Case['votes']>): (request: ModelRequest)
     }
     const passed = votes[leg]?.[Number(read.id?.split('-')[1])];
     if (passed === undefined) throw new Error(`The leg "${leg}" asks more often than it has votes.`);
-    const place = { severity: 'error', path: 'src/discount.js', line: 3 };
-    return submits({
-      passed,
-      summary: `The ${leg} of this change is ${passed ? 'in order' : 'not in order'}.`,
-      findings: passed ? [] : [{ ...place, message: `The ${leg} suffers here.` }],
-    });
+    const message = `The ${leg} suffers here.`;
+    const findings = passed ? [] : [{ severity: 'error', path: 'src/discount.js', line: 3, message }];
+    return submits({ passed, summary: `The ${leg} of this change is judged.`, findings });
   };
 }
 
 /** The pull request in the event and the API, with the edits of the run as its changes. */
 function startGitHub({ edits, event }: Case, sha: string): Promise<GitHubServer> {
   const head = { ref: 'change', sha, ...(event === 'workflow_run' ? { repository: FORK } : {}) };
-  const files = edits.map(({ file, from, to }) => ({
-    filename: file,
-    patch: `@@ -1,1 +1,1 @@\n-${from}\n+${to}`,
-  }));
+  const patchOf = ({ from, to }: Case['edits'][number]) => `@@ -1,1 +1,1 @@\n-${from}\n+${to}`;
+  const files = edits.map((edit) => ({ filename: edit.file, patch: patchOf(edit) }));
+  const policy = { '.github/review.md': TASK, '.github/verdict.schema.json': JUDGE };
   return startGitHubServer({
-    repository: REPOSITORY,
+    ...{ repository: REPOSITORY, branches: { main: BASE }, contents: { [`${REPOSITORY}@${BASE}`]: policy } },
     pulls: [{ number: PULL, title: 'Discount', head, base: { ref: 'main', sha: BASE }, files }],
-    branches: { main: BASE },
-    contents: {
-      [`${REPOSITORY}@${BASE}`]: { '.github/review.md': TASK, '.github/verdict.schema.json': JUDGE },
-    },
   });
 }
 
@@ -173,11 +164,7 @@ async function runAct(each: Case, home: string, github: GitHubServer, modelUrl: 
     STAND_IN_REPOSITORY: repository,
     STAND_IN_ARTIFACTS: path.join(home, 'artifacts'),
   };
-  const secrets = {
-    GITHUB_TOKEN: 'test-token',
-    ANTHROPIC_API_KEY: 'emulator-needs-no-key',
-    SIGNING_KEY: '5'.repeat(64),
-  };
+  const key = { ANTHROPIC_API_KEY: 'emulator-needs-no-key', SIGNING_KEY: '5'.repeat(64) };
   const local = [`${ACTION}=${action}`, ...standInsFor(workflow)];
   const args = [
     each.event,
@@ -185,7 +172,10 @@ async function runAct(each: Case, home: string, github: GitHubServer, modelUrl: 
     ...['--pull=false', '--no-cache-server', '--concurrent-jobs', '1'],
     ...local.flatMap((value) => ['--local-repository', value]),
     ...Object.entries(variables).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
-    ...Object.entries(secrets).flatMap(([name, value]) => ['-s', `${name}=${value}`]),
+    ...Object.entries({ GITHUB_TOKEN: 'test-token', ...key }).flatMap(([name, value]) => [
+      '-s',
+      `${name}=${value}`,
+    ]),
     ...['--var', `MODEL_BASE_URL=${base}`, '--var', 'MODEL_NAME=scripted-model'],
   ];
   // act takes `node` from PATH: the node of this process comes first.

@@ -13,10 +13,9 @@ type Texts = Readonly<Record<string, string>>;
 /** The final payload of the model. */
 export const FINAL = { verdict: 'pass', summary: 'nothing came of it' };
 
-/** The whole run, and the harm that each attack did, by the id of the row. */
 export type BatchResult = Awaited<ReturnType<typeof runBatch>>;
 
-/** Runs attacks in order and then submits an honest verdict. */
+/** Runs attacks in order and then submits an honest verdict; `harm` is what each attack did, by the id of its row. */
 export async function runBatch(step: Omit<AttackStep, 'script'>, rows: readonly AttackRow[]) {
   const { world } = step;
   const turns = rows.flatMap((row, number) => {
@@ -24,8 +23,7 @@ export async function runBatch(step: Omit<AttackStep, 'script'>, rows: readonly 
     const calls = callsOf(row, { ...world.names, SAMARK: mark });
     return calls.map((call, at) => ({ call, mark, row: at === calls.length - 1 ? row : null }));
   });
-  const allCalls = turns.map(({ call }) => call);
-  const files = namedFiles(allCalls, world.mark);
+  const files = namedFiles(turns, world.mark);
   const state = (): Texts => ({
     ...Object.fromEntries(files.map((file) => [file, describeFile(file)])),
     ...{ ...world.manifest(), core_pattern: readFileSync('/proc/sys/kernel/core_pattern', 'utf8') },
@@ -92,10 +90,10 @@ function findUnmet(expected: AttackRow['expect'], result: string, elapsedMs: num
  * call in the system folders, and each name with the mark in the others. Other programs, a second run of these tests among
  * them, add and remove other files at any time.
  */
-function namedFiles(calls: readonly AttackCall[], mark: string): readonly string[] {
+function namedFiles(turns: readonly { readonly call: AttackCall }[], mark: string): readonly string[] {
   // read_file writes nothing.
-  const writing = calls.filter(({ tool }) => tool !== 'read_file');
-  const text = writing.flatMap(({ args }) => Object.values(args)).join('\n');
+  const writing = turns.filter(({ call }) => call.tool !== 'read_file');
+  const text = writing.flatMap(({ call }) => Object.values(call.args)).join('\n');
   const names = [...new Set(text.match(/[\w.@+-]+/gu))];
   const marked = names.filter((name) => name.includes(mark));
   const paths = text.match(/(?<![\w.~$}])(?:\/[\w.@+-]+)+/gu) ?? [];

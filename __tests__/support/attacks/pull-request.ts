@@ -39,11 +39,8 @@ export const STRANGERS = [
 /** Starts GitHub with the pull request, whose head is the commit that is checked out. */
 export async function openAttackPull(head: string) {
   const pull = {
-    number: NUMBER,
-    title: LINE,
-    body: HOSTILE,
-    head: { ref: `x;$(touch pwn)-${'::error::x'}`, sha: head, repository: 'mallory/cart' },
-    base: { ref: 'main', sha: BASE },
+    ...{ number: NUMBER, title: LINE, body: HOSTILE, base: { ref: 'main', sha: BASE } },
+    head: { ref: 'x;$(touch pwn)-::error::x', sha: head, repository: 'mallory/cart' },
   };
   const files = [
     { filename: NAME, status: 'renamed', previous_filename: `${NAME}.old`, patch: PATCH } as const,

@@ -1,15 +1,13 @@
-/** The attacks: the rows of the shared list, additional rows, and their calls. */
+/** The attacks: the rows of the list in `fixtures`, additional rows, and their calls. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { calls, type Reply, submits } from '../fakes/model/server.ts';
 
-/** A tool call. */
 export interface AttackCall {
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** One attack. */
 export interface AttackRow extends AttackCall {
   readonly id: string;
   readonly expect: Readonly<Record<string, unknown>>;
@@ -44,7 +42,7 @@ export const sharedRow = shell(
   `for d in ${SHARED_FOLDERS.join(' ')}; do echo x > "$d/SAMARK"; done; exit 0`,
 );
 
-/** Attacks that the shared list does not contain, of which nothing may come. */
+/** Attacks that the list does not contain, of which nothing may come. */
 const plain: Readonly<Record<string, string>> = {
   'X01 the action itself':
     'echo evil >> {ACT}/structured-agent/structured-agent/v1/dist/index.js; rm -rf {ACT}',
@@ -108,7 +106,7 @@ os.chdir("/")
 libc.umount2(b"/old", 2)
 os.fchdir(tmp)
 os.rmdir("context")'
-mkdir -p /tmp/context; for name in .start .start-script; do echo "echo FORGED" > /tmp/context/$name; done; exit 0`;
+mkdir -p /tmp/context; for name in .start .command; do echo "echo FORGED" > /tmp/context/$name; done; exit 0`;
 
 /** Attacks on what is on the machine of a self-hosted runner, named by their goal. */
 const machineRows: readonly AttackRow[] = [
@@ -135,12 +133,8 @@ const machineRows: readonly AttackRow[] = [
     'mv ~/.cargo ~/moved; rm -rf ~/.cargo; ln -s {TEMP} ~/.cargo; ln -s {TEMP} ~/.rustup; exit 0',
   ),
   {
-    ...{
-      id: 'wants to replace the scripts of the file tools',
-      tool: 'read_file',
-      args: { path: 'README.md' },
-    },
-    ...{ expect: { match: 'hello' }, pre: [commandOf(TAKE_DOWN)] },
+    ...{ id: 'wants to replace the scripts of the file tools', expect: { match: 'hello' } },
+    ...{ pre: [commandOf(TAKE_DOWN)], tool: 'read_file', args: { path: 'README.md' } },
   },
 ];
 
@@ -184,19 +178,12 @@ export const toolRows = [...safe.filter(({ unit }) => unit === undefined), ...ow
 /** Those that a backend prevents. */
 export const rowsOf = (wall: string) => (wall === 'bwrap' ? toolRows : [...toolRows, groupRow]);
 
-/** A text that the target contains, so that the edit is not refused for a missing match. */
-const HELD: Readonly<Record<string, object>> = {
-  'B19-workflow-edit': { old_string: 'on: push', new_string: 'on: pull_request_target' },
-};
-
 /** All calls of a row, with the names of the world filled in. */
 export function callsOf(row: AttackRow, names: Readonly<Record<string, string>>): readonly AttackCall[] {
-  const main = { tool: row.tool, args: { ...row.args, ...HELD[row.id] } };
-  const attack = Array(Number(row.expect['repeat'] ?? 1)).fill(main);
-  let text = JSON.stringify([...(row.pre ?? []), ...attack]);
+  let text = JSON.stringify([...(row.pre ?? []), { tool: row.tool, args: row.args }]);
   for (const [name, value] of Object.entries(names))
     text = text.replaceAll(name, JSON.stringify(value).slice(1, -1));
-  text = text.replace(/\$\{A\*(\d+)\}/gu, (_, count) => 'A'.repeat(Number(count)));
+
   return JSON.parse(text).flatMap((call: AttackCall) => {
     const turns = call.args['calls'];
     if (call.tool !== 'script' || !Array.isArray(turns)) return [call];

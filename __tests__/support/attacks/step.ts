@@ -15,17 +15,11 @@ import { ATTACK_KEY, type AttackWorld } from './world.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
-/** How an attack is run: a backend, and the owner of the workspace if it is not the user of the runner. */
-export interface AttackSetting {
-  readonly name: string;
-  readonly wall: 'bwrap' | 'unshare';
-  readonly owner?: number;
-}
-
 const BWRAP = '/usr/bin/bwrap';
 const hasBwrap = existsSync(BWRAP);
 const hasSudo = spawnSync('/usr/bin/sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0;
-const settings: readonly (AttackSetting & { readonly isHere: boolean })[] = [
+/** A backend, and the owner of the workspace if it is not the user of the runner. */
+const settings: readonly { name: string; wall: 'bwrap' | 'unshare'; owner?: number; isHere: boolean }[] = [
   // As if the runner were root and had checked out for a user, and as in a container job.
   { name: 'root-over-user', wall: 'unshare', owner: 65534, isHere: isRoot },
   { name: 'root', wall: 'unshare', isHere: isRoot },
@@ -41,19 +35,17 @@ export const attackSettings = allSettings.filter(({ name }, at) =>
   process.env['ATTACKS'] === undefined ? testAll || at === 0 : process.env['ATTACKS'] === name,
 );
 
-/** The options of a step. */
-export interface AttackStep extends Pick<AttackSetting, 'wall'> {
+export interface AttackStep {
   readonly world: AttackWorld;
+  readonly wall: 'bwrap' | 'unshare';
   readonly script: Script;
   readonly inputs?: Texts;
   /** The name of the event; `pull_request` by default. */
   readonly event?: 'pull_request' | 'issue_comment';
 }
 
-/** The raw streams and the files that a step left: the runner reads each separately. */
 export type AttackResult = Awaited<ReturnType<typeof runAttackStep>>;
 
-/** The schema of a step by default. */
 const VERDICT_SCHEMA = {
   type: 'object',
   required: ['verdict', 'summary'],
@@ -61,7 +53,7 @@ const VERDICT_SCHEMA = {
   properties: { verdict: { enum: ['pass', 'fail'] }, summary: { type: 'string' } },
 };
 
-/** Runs a step to its end. */
+/** Runs a step to its end; returns the raw streams and the files that it left: the runner reads each separately. */
 export async function runAttackStep(step: AttackStep) {
   const { temp, pull, variables } = step.world;
   const next = pull.next(step.event ?? 'pull_request');
@@ -80,16 +72,9 @@ export async function runAttackStep(step: AttackStep) {
   const model = await startModel(step.script);
   try {
     const inputs = {
-      prompt: 'Judge.',
-      schema: JSON.stringify(VERDICT_SCHEMA),
-      provider: 'openai-compatible',
-      model: 'scripted-1',
-      'base-url': `${model.url}/v1`,
-      'api-key': ATTACK_KEY,
-      sandbox: 'required',
-      'max-turns': '-1',
-      ...next.inputs,
-      ...step.inputs,
+      ...{ prompt: 'Judge.', schema: JSON.stringify(VERDICT_SCHEMA), sandbox: 'required', 'max-turns': '-1' },
+      ...{ provider: 'openai-compatible', model: 'scripted-1', 'base-url': `${model.url}/v1` },
+      ...{ 'api-key': ATTACK_KEY, ...next.inputs, ...step.inputs },
     };
     const environment = { ...own, ...variables, ...next.variables, ...inputVariables(inputs) };
     const ended = await runInShell(step, environment);
@@ -103,7 +88,6 @@ export async function runAttackStep(step: AttackStep) {
       summary: read(own.GITHUB_STEP_SUMMARY),
       transcript: read(path.join(results, 'transcript.jsonl')),
       envelope: read(path.join(results, 'result.json')),
-      /** The bodies of the model requests. */
       bodies: model.requests.map(({ raw }) => raw),
       /** The content of the files for variables, PATH and state. */
       commandFiles: [own.GITHUB_ENV, own.GITHUB_PATH, own.GITHUB_STATE].map(read).join(''),

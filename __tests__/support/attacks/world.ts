@@ -1,15 +1,6 @@
 /** A self-hosted runner for attacks on the whole action: folders with canaries, listeners, and files that must not change. */
 import { execFileSync, spawn } from 'node:child_process';
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  cpSync,
-  mkdtempSync,
-  openSync,
-  readlinkSync,
-  realpathSync,
-} from 'node:fs';
+import { accessSync, chmodSync, constants, cpSync, mkdtempSync, openSync, readlinkSync } from 'node:fs';
 import { createServer, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -36,7 +27,6 @@ const PROGRAMS = ['stat', 'mktemp', 'xargs', 'mount', 'nsenter', 'setpriv', 'sud
 const HISTORY =
   'second\n\n::set-output name=conclusion::success\n##[error]from the history\n\u001b[2J::notice::x';
 
-/** The folders of a runner, what is on them and around them, and a pull request on GitHub. */
 export type AttackWorld = Awaited<ReturnType<typeof createAttackWorld>>;
 
 /** Whether this user can create files in a directory. */
@@ -67,9 +57,8 @@ export async function createAttackWorld(owner?: number) {
     reached += 1;
   };
   const sockets = [path.join(base, 'out.sock'), path.join(workspace, 'service', 'socket')];
-  const places = [0, ...sockets];
-  const servers = places.map(() => createServer(count));
-  const [port] = await Promise.all(servers.map((server, at) => listen(server, places[at])));
+  const servers = [0, ...sockets].map((place) => ({ server: createServer(count), place }));
+  const [port] = await Promise.all(servers.map(({ server, place }) => listen(server, place)));
   // The mode of a socket allows every user to connect.
   for (const file of sockets) chmodSync(file, 0o777);
   const fd = openSync(path.join(workspace, 'service', 'pipe'), constants.O_RDWR | constants.O_NONBLOCK);
@@ -104,7 +93,7 @@ export async function createAttackWorld(owner?: number) {
     async close() {
       bystander.kill('SIGKILL');
       pipe.destroy();
-      for (const server of servers) server.close();
+      for (const { server } of servers) server.close();
       // Commands can have removed permissions from files that they created.
       for (const folder of [base, ...outside]) await removeFolder(folder, 20_000);
       // The fake GitHub throws its complaints here.
@@ -115,7 +104,7 @@ export async function createAttackWorld(owner?: number) {
 
 function makeFolders() {
   // Self-hosted runners are often in /opt.
-  const base = realpathSync(mkdtempSync(path.join(isWritable('/opt') ? '/opt' : tmpdir(), 'attack-')));
+  const base = mkdtempSync(path.join(isWritable('/opt') ? '/opt' : tmpdir(), 'attack-'));
   const home = path.join(base, 'home');
   const work = path.join(home, 'work');
   const temp = path.join(work, '_temp');
@@ -156,21 +145,12 @@ function makeFolders() {
     RUNNER_DEBUG: '1',
     PATH: [...search, process.env['PATH']].join(path.delimiter),
     // Other spellings of what is never shown.
-    JAVA_HOME: `${home}/.`,
-    ANDROID_HOME: `/proc/self/root${temp}`,
-    AGENT_TOOLSDIRECTORY: base,
-    HOME: home,
-    RUNNER_TEMP: temp,
-    RUNNER_TOOL_CACHE: path.join(work, '_tool'),
-    GITHUB_WORKSPACE: workspace,
-    GITHUB_SERVER_URL: 'https://github.com',
-    GITHUB_ACTION_PATH: action,
-    GITHUB_TOKEN: JOB_TOKEN,
-    ACTIONS_RUNTIME_TOKEN: RUNTIME_TOKEN,
-    ACTIONS_ID_TOKEN_REQUEST_TOKEN: OIDC_TOKEN,
-    DEPLOY_PASSWORD: PLANTED,
-    MY_CI_SETTING: `prefix ${PLANTED}`,
-    ...SKIP_WAITS,
+    ...{ JAVA_HOME: `${home}/.`, ANDROID_HOME: `/proc/self/root${temp}`, AGENT_TOOLSDIRECTORY: base },
+    ...{ HOME: home, RUNNER_TEMP: temp, RUNNER_TOOL_CACHE: path.join(work, '_tool') },
+    ...{ GITHUB_WORKSPACE: workspace, GITHUB_SERVER_URL: 'https://github.com', GITHUB_ACTION_PATH: action },
+    ...{ GITHUB_TOKEN: JOB_TOKEN, ACTIONS_RUNTIME_TOKEN: RUNTIME_TOKEN },
+    ...{ ACTIONS_ID_TOKEN_REQUEST_TOKEN: OIDC_TOKEN, DEPLOY_PASSWORD: PLANTED },
+    ...{ MY_CI_SETTING: `prefix ${PLANTED}`, ...SKIP_WAITS },
   };
   return { base, home, temp, action, workspace, variables };
 }

@@ -1,32 +1,13 @@
 /** Certificates for loopback, made by the openssl of this machine: a private authority and the certificates that it signed. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import tls from 'node:tls';
-import { serve } from '../local.ts';
 
 /** A server's key and certificate, PEM. */
 export interface Identity {
   readonly key: string;
   readonly cert: string;
-}
-
-/** An authority and its files. */
-export type Authority = ReturnType<typeof createAuthority>;
-export type TlsFront = Awaited<ReturnType<typeof startTlsFront>>;
-
-/** Starts a TLS server on loopback for these hosts that forwards to the server at `url`. */
-export async function startTlsFront(authority: Authority, hosts: readonly string[], url: string) {
-  const target = new URL(url);
-  const server = tls.createServer(authority.issue(hosts), (client) => {
-    const onward = net.connect(Number(target.port), target.hostname);
-    client.on('error', () => onward.destroy());
-    onward.on('error', () => client.destroy());
-    client.pipe(onward).pipe(client);
-  });
-  return serve(server);
 }
 
 /** Creates an authority in its own directory. */

@@ -9,7 +9,6 @@ import type { Duplex } from 'node:stream';
 import { serve } from '../local.ts';
 import type { Identity } from './certificates.ts';
 
-/** The options of a proxy. */
 export interface ProxyOptions {
   /** The URL of a loopback server for each target `host:port`. */
   readonly hosts: Readonly<Record<string, string>>;
@@ -21,7 +20,6 @@ export interface ProxyOptions {
   readonly identity?: Identity;
 }
 
-/** A running proxy. */
 export type ProxyServer = Awaited<ReturnType<typeof startProxy>>;
 
 /** Starts a proxy on a free loopback port. */

@@ -8,7 +8,6 @@ import { text } from 'node:stream/consumers';
 import { serve } from '../local.ts';
 import type { Identity } from './certificates.ts';
 
-/** A request as it arrived. */
 export interface RawRequest {
   readonly method: string;
   readonly path: string;
@@ -16,7 +15,6 @@ export interface RawRequest {
   readonly raw: string;
 }
 
-/** A running server. */
 export type RawServer = Awaited<ReturnType<typeof startRawServer>>;
 
 /** Starts a server on a free loopback port, with TLS if it has an identity; `answer` is called with each request and its index, starting at 0. */
@@ -46,12 +44,7 @@ export async function startRawServer(
 }
 
 /** Responds with raw JSON text. */
-export function sendJson(
-  response: ServerResponse,
-  text: string,
-  status = 200,
-  headers: Record<string, string> = {},
-): void {
+export function sendJson(response: ServerResponse, text: string, status = 200, headers: object = {}): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(text);
 }
@@ -65,9 +58,8 @@ export function sendEvents(
   if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });
   const text = events.map((event) => {
     if (typeof event === 'string') return `data: ${event}\n\n`;
-    const named =
-      typeof event === 'object' && event !== null && 'type' in event ? `event: ${String(event.type)}\n` : '';
-    return `${named}data: ${JSON.stringify(event)}\n\n`;
+    const { type } = Object(event);
+    return `${type === undefined ? '' : `event: ${type}\n`}data: ${JSON.stringify(event)}\n\n`;
   });
   response.write(text.join(''), () => {
     if (end === 'end') response.end();

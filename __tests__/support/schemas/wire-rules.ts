@@ -22,11 +22,11 @@ export function wireViolations(parameters: JsonObject, dialect: Dialect): readon
   if (!isObject(parameters['properties'])) found.push('root: properties missing');
   for (const keyword of refusedAtRoot) if (parameters[keyword] !== undefined) found.push(`root: ${keyword}`);
   visit(parameters, '#', found, dialect);
-  if (dialect === 'anthropic') {
-    for (const name of Object.keys(isObject(parameters['properties']) ? parameters['properties'] : {})) {
-      if (!/^[a-zA-Z0-9_.-]{1,64}$/.test(name)) found.push(`root: property name ${JSON.stringify(name)}`);
-    }
-  }
+  const odd = Object.keys(Object(parameters['properties'])).filter(
+    (name) => !/^[a-zA-Z0-9_.-]{1,64}$/.test(name),
+  );
+  if (dialect === 'anthropic')
+    found.push(...odd.map((name) => `root: property name ${JSON.stringify(name)}`));
   if (dialect !== 'gemini' && ajv.validateSchema(parameters) !== true)
     found.push(`not draft 2020-12: ${ajv.errorsText(ajv.errors)}`);
   return found;
@@ -69,10 +69,9 @@ function geminiViolations(schema: JsonObject, at: string, found: string[]): void
   if (type === 'string' && format !== undefined && !['enum', 'date-time'].includes(String(format)))
     found.push(`${at}: format ${String(format)}`);
   if (type === 'array' && !isObject(items)) found.push(`${at}: items missing`);
-  for (const name of isArray(required) ? required : []) {
-    if (!isObject(properties) || !Object.hasOwn(properties, String(name)))
-      found.push(`${at}: required ${String(name)} is not defined`);
-  }
+  for (const name of isArray(required) ? required : [])
+    if (!Object.hasOwn(Object(properties), String(name)))
+      found.push(`${at}: required ${name} is not defined`);
 }
 
 /** Compiles parameters to a function that says which payloads a model can send. */

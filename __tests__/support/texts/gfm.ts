@@ -22,8 +22,7 @@ export function sparks(prose: string): string[] {
   const filters = [
     /(?<![a-z0-9])@[a-z0-9]/i,
     /#\d/,
-    /\b(?:https?|ftp):\/\//i,
-    /\bwww\./i,
+    /\b(?:(?:https?|ftp):\/\/|www\.)/i,
     /[\w.+-]@[\w-]+\.\w/,
   ];
   return filters.flatMap((filter) => filter.exec(prose)?.[0] ?? []);

@@ -6,7 +6,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text as textOf } from 'node:stream/consumers';
 import { serve } from '../../local.ts';
 
-/** A pull request. */
 export interface FakePull {
   readonly number: number;
   readonly title?: string;
@@ -15,20 +14,16 @@ export interface FakePull {
   /** `repository` is null if the fork was deleted; the base repository by default. */
   readonly head: { readonly ref: string; readonly sha: string; readonly repository?: string | null };
   readonly base: { readonly ref: string; readonly sha: string };
-  readonly files?: readonly FakeFile[];
+  /** `patch` is missing for binary and large files. */
+  readonly files?: readonly {
+    readonly filename: string;
+    readonly status?: 'added' | 'removed' | 'modified' | 'renamed';
+    readonly previous_filename?: string;
+    readonly additions?: number;
+    readonly patch?: string;
+  }[];
 }
 
-/** A changed file; `patch` is missing for binary and large files. */
-interface FakeFile {
-  readonly filename: string;
-  readonly status?: 'added' | 'removed' | 'modified' | 'renamed';
-  readonly previous_filename?: string;
-  readonly additions?: number;
-  readonly deletions?: number;
-  readonly patch?: string;
-}
-
-/** A comment of a pull request. */
 interface FakeComment {
   readonly id: number;
   readonly pull: number;
@@ -36,7 +31,6 @@ interface FakeComment {
   readonly body: string;
 }
 
-/** A status of a commit. */
 interface FakeStatus {
   readonly sha: string;
   readonly state: string;
@@ -61,39 +55,18 @@ export interface GitHubWorld {
   readonly prefix?: string;
 }
 
-/** The state of GitHub. */
-interface State extends Required<Pick<GitHubWorld, 'repository' | 'pulls' | 'contents' | 'branches'>> {
-  readonly comments: Map<number, FakeComment>;
-  readonly statuses: FakeStatus[];
-  addComment(comment: Omit<FakeComment, 'id'>): FakeComment;
-}
-
-/** A request as it arrived. */
-interface GitHubRequest {
-  /** The route, such as `GET /repos/{owner}/{repo}/pulls/{pull_number}`, or `POST /graphql`. */
-  readonly operation: string;
-  /** With its query, as it was sent. */
-  readonly path: string;
-}
-
-/** What the routes read of the body of a request. */
-interface Body extends Partial<Omit<FakeStatus, 'sha'>> {
-  readonly body?: string;
-  readonly query?: string;
-  readonly variables?: {
-    readonly owner: string;
-    readonly repo: string;
-    readonly number: number;
-    readonly after?: string | null;
-  };
-}
+type State = ReturnType<typeof createState>;
 
 /** What a request asks for. */
 interface Asked {
   /** The values of the placeholders of its route. */
   readonly fill: Readonly<Record<string, string>>;
   readonly url: URL;
-  readonly body: Body;
+  readonly body: Partial<FakeStatus> & {
+    readonly body?: string;
+    readonly query?: string;
+    readonly variables?: Readonly<Record<'owner' | 'repo' | 'number' | 'after', string>>;
+  };
   /** The author of a comment; null without a token. */
   readonly viewer: string | null;
 }
@@ -106,20 +79,13 @@ interface Answered {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A fault instead of, or (`lost`) right after, a request. */
+/** A fault instead of a request. `cut`: the connection breaks before, `lost`: after the request was done. */
 type Fault =
-  | {
-      readonly status: number;
-      readonly headers?: Readonly<Record<string, string>>;
-      readonly message?: string;
-    }
-  /** `cut`: the connection breaks before, `lost`: after the request was done. */
+  | { readonly status: number; readonly headers?: Answered['headers']; readonly message?: string }
   | { readonly kind: 'cut' | 'lost' | 'broken_json' };
 
 /** The running server. */
 export type GitHubServer = Awaited<ReturnType<typeof startGitHubServer>>;
-
-type Answer = (state: State, asked: Asked) => Answered;
 
 /** GitHub's ids exceed 32 bits and increase. */
 const FIRST_ID = 3_100_000_000;
@@ -134,7 +100,7 @@ const PULL = `${REPO}/pulls/{pull_number}`;
 const COMMENT = `${REPO}/issues/comments/{comment_id}`;
 
 /** The routes that are used, with the placeholders of GitHub's documentation. */
-const ROUTES: Readonly<Record<string, Answer>> = {
+const ROUTES: Readonly<Record<string, (state: State, asked: Asked) => Answered>> = {
   [`GET ${REPO}/contents/{path}`]({ contents }, { fill: { owner, repo, path = '' }, url }) {
     const text = contents[`${owner}/${repo}@${url.searchParams.get('ref')}`]?.[path];
     return text === undefined ? NOT_FOUND : { status: 200, text };
@@ -151,10 +117,8 @@ const ROUTES: Readonly<Record<string, Answer>> = {
     return page(url, pullsAs(state.pulls.filter(isOwn), state));
   },
   [`GET ${REPO}/commits/{ref}/statuses`]({ statuses }, { fill, url }) {
-    return page(
-      url,
-      statuses.filter(({ sha }) => sha === fill['ref']),
-    );
+    const own = statuses.filter(({ sha }) => sha === fill['ref']);
+    return page(url, own);
   },
   [`POST ${REPO}/statuses/{sha}`]({ statuses }, { fill: { sha = '' }, body }) {
     const { state = '', context = 'default', description = null, target_url = null } = body;
@@ -173,19 +137,19 @@ const ROUTES: Readonly<Record<string, Answer>> = {
   [`GET ${PULL}/files`](state, { fill, url }) {
     const [pull] = pullsOf(state, fill['pull_number']);
     if (pull === undefined) return NOT_FOUND;
-    const row = (file: FakeFile) => ({ status: 'modified', additions: 1, deletions: 0, ...file });
-    return page(url, (pull.files ?? []).map(row));
+    const usual = { status: 'modified', additions: 1, deletions: 0 };
+    return page(url, pull.files?.map((file) => ({ ...usual, ...file })) ?? []);
   },
   [`POST ${REPO}/issues/{issue_number}/comments`](state, { fill, body: { body = '' }, viewer }) {
     const [pull] = pullsOf(state, fill['issue_number']);
     if (pull === undefined) return NOT_FOUND;
-    if (body.length > MAX_COMMENT) return refusal(422, 'body is too long');
+    if (body.length > MAX_COMMENT) return TOO_LONG;
     return { status: 201, body: state.addComment({ pull: pull.number, author: viewer ?? '', body }) };
   },
   [`PATCH ${COMMENT}`]({ comments }, { fill, body: { body = '' } }) {
     const comment = comments.get(Number(fill['comment_id']));
     if (comment === undefined) return NOT_FOUND;
-    if (body.length > MAX_COMMENT) return refusal(422, 'body is too long');
+    if (body.length > MAX_COMMENT) return TOO_LONG;
     comments.set(comment.id, { ...comment, body });
     return { status: 200, body: {} };
   },
@@ -197,7 +161,7 @@ const ROUTES: Readonly<Record<string, Answer>> = {
     const { owner, repo, number, after } = variables;
     if (`${owner}/${repo}` !== state.repository || pullsOf(state, number).length === 0)
       return { status: 200, body: { data: null, errors: [{ type: 'NOT_FOUND', message: 'Not found.' }] } };
-    const all = [...state.comments.values()].filter(({ pull }) => pull === number);
+    const all = [...state.comments.values()].filter(({ pull }) => pull === Number(number));
     const from = Number(after ?? 0);
     const nodes = all.slice(from, from + 100).map(({ id, body, author }) => ({
       ...{ fullDatabaseId: String(id), body, viewerDidAuthor: author === viewer },
@@ -217,39 +181,36 @@ const PATTERNS = Object.entries(ROUTES).map(([name, answer]) => {
 export async function startGitHubServer(world: GitHubWorld = {}) {
   const { tokens = { 'test-token': 'github-actions[bot]' }, prefix = '' } = world;
   const state = createState(world);
-  const requests: GitHubRequest[] = [];
+  const requests: { readonly operation: string; readonly path: string }[] = [];
   const problems: string[] = [];
   const faults: { readonly operation: string; readonly fault: Fault; left: number }[] = [];
   const graphqlPath = `${prefix.replace(/\/v3$/u, '')}/graphql`;
-
-  const answer = (asked: string, url: URL, headers: IncomingMessage['headers'], raw: string): Answered => {
-    const token = /^(?:token|bearer) (.+)$/iu.exec(headers.authorization ?? '')?.[1];
-    const viewer = token === undefined ? null : tokens[token];
-    if (viewer === undefined) return refusal(401, 'Bad credentials');
-    const route = PATTERNS.find(({ pattern }) => pattern.test(asked));
-    const values = Object.entries(route?.pattern.exec(asked)?.groups ?? {});
-    const fill = Object.fromEntries(values.map(([key, value]) => [key, decodeURIComponent(value)]));
-    const { owner, repo = '', path: file } = fill;
-    // Files of other repositories may be read.
-    if (repo !== '' && file === undefined && `${owner}/${repo}` !== state.repository) return NOT_FOUND;
-    const body = raw === '' ? {} : JSON.parse(raw);
-    const answered = isWellFormed(headers) && route?.answer(state, { fill, url, body, viewer });
-    if (answered && answered !== NOT_UNDERSTOOD) return answered;
-    problems.push(`${url} ${raw} ${JSON.stringify(headers)}`);
-    return NOT_UNDERSTOOD;
-  };
 
   const serveRequest = async (incoming: IncomingMessage, response: ServerResponse) => {
     const { method = '', url: path = '', headers } = incoming;
     const raw = await textOf(incoming);
     const url = new URL(path, 'http://github.test');
-    const isGraphql = url.pathname === graphqlPath;
-    const asked = isGraphql ? GRAPHQL : `${method} ${url.pathname.slice(prefix.length)}`;
-    const operation = PATTERNS.find(({ pattern }) => pattern.test(asked))?.name ?? asked;
+    const asked = url.pathname === graphqlPath ? GRAPHQL : `${method} ${url.pathname.slice(prefix.length)}`;
+    const route = PATTERNS.find(({ pattern }) => pattern.test(asked));
+    const operation = route?.name ?? asked;
     requests.push({ operation, path });
-    const isNext = (each: { readonly operation: string }) => operation.startsWith(each.operation);
-    const next = faults.find((each) => each.left > 0 && isNext(each));
-    if (next === undefined) return send(response, answer(asked, url, headers, raw));
+    const answer = (): Answered => {
+      const token = /^(?:token|bearer) (.+)$/iu.exec(headers.authorization ?? '')?.[1];
+      const viewer = token === undefined ? null : tokens[token];
+      if (viewer === undefined) return refusal(401, 'Bad credentials');
+      const values = Object.entries(route?.pattern.exec(asked)?.groups ?? {});
+      const fill = Object.fromEntries(values.map(([key, value]) => [key, decodeURIComponent(value)]));
+      const { owner, repo = '', path: file } = fill;
+      // Files of other repositories may be read.
+      if (repo !== '' && file === undefined && `${owner}/${repo}` !== state.repository) return NOT_FOUND;
+      const body = raw === '' ? {} : JSON.parse(raw);
+      const answered = isWellFormed(headers) && route?.answer(state, { fill, url, body, viewer });
+      if (answered && answered !== NOT_UNDERSTOOD) return answered;
+      problems.push(`${url} ${raw} ${JSON.stringify(headers)}`);
+      return NOT_UNDERSTOOD;
+    };
+    const next = faults.find((each) => each.left > 0 && operation.startsWith(each.operation));
+    if (next === undefined) return send(response, answer());
     next.left -= 1;
     const { fault } = next;
     if ('status' in fault) {
@@ -260,7 +221,7 @@ export async function startGitHubServer(world: GitHubWorld = {}) {
       const headers = { 'content-type': 'application/json' };
       return send(response, { status: 200, text: '{"id": 1, "bo', headers });
     }
-    if (fault.kind === 'lost') answer(asked, url, headers, raw);
+    if (fault.kind === 'lost') answer();
     response.destroy();
   };
 
@@ -276,7 +237,8 @@ export async function startGitHubServer(world: GitHubWorld = {}) {
     /** For GITHUB_API_URL and GITHUB_GRAPHQL_URL. */
     apiUrl: `${url}${prefix}`,
     graphqlUrl: `${url}${graphqlPath}`,
-    requests: requests as readonly GitHubRequest[],
+    /** Each with its route, such as `GET /repos/{owner}/{repo}/pulls/{pull_number}`, and its path with the query. */
+    requests: requests as readonly { readonly operation: string; readonly path: string }[],
     /** The problems so far; a test that provokes one empties the list. */
     problems,
     /** The existing comments, in order of their ids. */
@@ -295,7 +257,7 @@ export async function startGitHubServer(world: GitHubWorld = {}) {
   };
 }
 
-function createState(world: GitHubWorld): State {
+function createState(world: GitHubWorld) {
   const { repository = 'octo/demo', pulls = [], contents = {}, branches = {}, statuses = [] } = world;
   const comments = new Map<number, FakeComment>();
   let nextId = FIRST_ID;
@@ -313,16 +275,14 @@ function refusal(status: number, message: string): Answered {
 }
 
 const NOT_FOUND = refusal(404, 'Not Found');
+const TOO_LONG = refusal(422, 'body is too long');
 const NOT_UNDERSTOOD = refusal(400, 'GitHub would not understand this.');
 
-function isWellFormed(headers: IncomingMessage['headers']): boolean {
-  return (
-    /^structured-agent\//u.test(headers['user-agent'] ?? '') &&
-    /^application\/vnd\.github\.v3(?:\+json|\.raw)$/u.test(headers.accept ?? '')
-  );
+function isWellFormed({ 'user-agent': agent = '', accept = '' }: IncomingMessage['headers']): boolean {
+  return /^structured-agent\//u.test(agent) && /^application\/vnd\.github\.v3(?:\+json|\.raw)$/u.test(accept);
 }
 
-function pullsOf({ pulls }: State, number: string | number | undefined): readonly FakePull[] {
+function pullsOf({ pulls }: State, number: string | undefined): readonly FakePull[] {
   return pulls.filter((pull) => pull.number === Number(number));
 }
 

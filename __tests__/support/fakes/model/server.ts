@@ -8,9 +8,8 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ChatCompletionRequest, createServer, type FixtureResponse } from '@copilotkit/aimock';
-import { parseOrUndefined } from '../../../../src/text/json.ts';
+import type { RawRequest } from '../raw-server.ts';
 
-/** A tool call of a scripted model, or one in the history. */
 export interface ScriptedCall {
   readonly name: string;
   /** JSON text; on the chat endpoint any text is sent as it is. */
@@ -34,17 +33,6 @@ export interface Reply {
   readonly error?: { readonly message: string; readonly code?: string };
 }
 
-/** A request as it arrived. */
-export interface JournalEntry {
-  readonly path: string;
-  /** The parsed body; undefined if it is not JSON. */
-  readonly body: unknown;
-  /** The body's bytes as text. */
-  readonly raw: string;
-  readonly headers: IncomingMessage['headers'];
-}
-
-/** A running scripted model. */
 export type ScriptedModel = Awaited<ReturnType<typeof startModel>>;
 
 /**
@@ -69,14 +57,14 @@ export async function startModel(script: Script) {
     typeof script === 'function'
       ? script
       : (_: ModelRequest, at: number) => script[Math.min(at, script.length - 1)] ?? {};
-  const requests: JournalEntry[] = [];
+  const requests: Pick<RawRequest, 'path' | 'raw' | 'headers'>[] = [];
   let index = 0;
   const response = async (request: ChatCompletionRequest) =>
     fixtureResponse(await reply(modelRequest(request), index++));
   const options = { port: 0, host: '127.0.0.1', logLevel: 'silent', journalMaxEntries: 1 } as const;
   const { url, server } = await createServer([{ match: {}, response }], options);
   server.prependListener('request', (message: IncomingMessage, answer: ServerResponse) => {
-    tapBody(message, (entry) => requests.push(entry));
+    tapBody(message, (raw) => requests.push({ path: message.url ?? '', raw, headers: message.headers }));
     // A refused request may be sent again at once.
     answer.setHeader('retry-after-ms', '1');
   });
@@ -84,7 +72,7 @@ export async function startModel(script: Script) {
     /** Without a trailing slash or `/v1`. */
     url,
     /** Every request so far, in order of arrival; grows while the server runs. */
-    requests: requests as readonly JournalEntry[],
+    requests: requests as Readonly<typeof requests>,
     /** Drops open connections and stops listening. */
     close: () =>
       new Promise<void>((resolve) => {
@@ -95,15 +83,12 @@ export async function startModel(script: Script) {
 }
 
 /** Copies a body as it is parsed off the socket, so that the emulator still reads it whole. */
-function tapBody(message: IncomingMessage, done: (entry: JournalEntry) => void): void {
+function tapBody(message: IncomingMessage, done: (raw: string) => void): void {
   const chunks: Buffer[] = [];
   const push = message.push.bind(message);
   message.push = (chunk: unknown, encoding?: BufferEncoding) => {
     if (Buffer.isBuffer(chunk)) chunks.push(chunk);
-    if (chunk === null && message.method === 'POST') {
-      const raw = Buffer.concat(chunks.splice(0)).toString('utf8');
-      done({ path: message.url ?? '', body: parseOrUndefined(raw), raw, headers: message.headers });
-    }
+    if (chunk === null && message.method === 'POST') done(Buffer.concat(chunks.splice(0)).toString('utf8'));
     return push(chunk, encoding);
   };
 }

@@ -1,6 +1,6 @@
 /** The APIs of the providers, written by hand, so that one test suite can cover every adapter. */
 import type { ServerResponse } from 'node:http';
-import type { Completion, CompletionRequest, Provider } from '../../../../src/providers/provider.ts';
+import type { Completion, CompletionRequest } from '../../../../src/providers/provider.ts';
 import {
   createProvider,
   type ProviderName,
@@ -18,7 +18,6 @@ export interface WireAnswer {
   readonly usage?: JsonObject | null;
 }
 
-/** The API of a provider. */
 export interface Wire {
   readonly provider: ProviderName;
   /** The path of the base URL. */
@@ -73,9 +72,8 @@ function messageEvents({ text, calls = [], stop, usage = counted }: WireAnswer):
 
 function responseEvents({ text, calls = [], stop, usage }: WireAnswer): unknown[] {
   const message = { type: 'message', id: 'msg_1', content: [{ type: 'output_text', text }] };
-  const items = calls.map(({ id: call_id, ...called }, n) => ({
-    ...{ type: 'function_call', id: `fc_${n}`, call_id, ...called },
-  }));
+  const type = 'function_call';
+  const items = calls.map(({ id: call_id, ...called }, n) => ({ type, id: `fc_${n}`, call_id, ...called }));
   const response = {
     object: 'response',
     status: stop === undefined ? 'completed' : 'incomplete',
@@ -92,14 +90,14 @@ function responseEvents({ text, calls = [], stop, usage }: WireAnswer): unknown[
 }
 
 const chat: Wire = {
-  provider: 'openai-compatible',
-  basePath: '/v1',
-  path: '/v1/chat/completions',
-  conversation: 'messages',
+  ...{ provider: 'openai-compatible', basePath: '/v1', path: '/v1/chat/completions' },
+  ...({ conversation: 'messages', length: 'length', response: chatBody } as const),
   headers: (key) => ({ authorization: `Bearer ${key}` }),
-  length: 'length',
-  response: chatBody,
 };
+const azureHeaders = (key: string) => ({ 'api-key': key });
+const anthropicHeaders = (key: string) => ({ 'x-api-key': key, 'anthropic-version': '2026-10-21' });
+const responses = { length: 'max_output_tokens', response: responseEvents };
+const messages = { length: 'max_tokens', response: messageEvents };
 
 /** Every provider. */
 export const wires: readonly Wire[] = [
@@ -110,24 +108,16 @@ export const wires: readonly Wire[] = [
     provider: 'azure-openai',
     basePath: '',
     path: '/openai/v1/chat/completions',
-    headers: (key) => ({ 'api-key': key }),
+    headers: azureHeaders,
   },
+  { ...chat, provider: 'openai', path: '/v1/responses', conversation: 'input', ...responses },
   {
     ...chat,
-    provider: 'openai',
-    path: '/v1/responses',
-    conversation: 'input',
-    length: 'max_output_tokens',
-    response: responseEvents,
-  },
-  {
     provider: 'anthropic',
     basePath: '',
     path: '/v1/messages',
-    conversation: 'messages',
-    headers: (key) => ({ 'x-api-key': key, 'anthropic-version': '2026-10-21' }),
-    length: 'max_tokens',
-    response: messageEvents,
+    headers: anthropicHeaders,
+    ...messages,
   },
 ];
 
@@ -146,25 +136,11 @@ export function send(response: ServerResponse, answer: object): void {
 export const testKey = 'sk-test-0123456789abcdef';
 
 /** Creates the adapter of a wire for a server. */
-export function providerAt(
-  wire: Wire,
-  url: string,
-  settings: Partial<ProviderSettings> = {},
-): Promise<Provider> {
+export function providerAt(wire: Wire, url: string, settings: Partial<ProviderSettings> = {}) {
   return createProvider({
-    provider: wire.provider,
-    model: 'asked',
-    apiKey: testKey,
-    keySource: 'the input api-key',
-    baseUrl: `${url}${wire.basePath}`,
-    maxOutputTokens: null,
-    userAgent: 'structured-agent/test',
-    headers: {},
-    reasoningEffort: null,
-    idleTimeoutMs: 60_000,
-    retryPauseMs: 1,
-    fetch,
-    ...settings,
+    ...{ provider: wire.provider, baseUrl: `${url}${wire.basePath}`, model: 'asked', headers: {} },
+    ...{ apiKey: testKey, keySource: 'the input api-key', userAgent: 'structured-agent/test', fetch },
+    ...{ maxOutputTokens: null, reasoningEffort: null, idleTimeoutMs: 60_000, retryPauseMs: 1, ...settings },
   });
 }
 
@@ -174,22 +150,14 @@ const tools = ['shell', 'structured_output'].map((name) => ({ name, description:
 /** A request with a user message by default. */
 export function asking(fields: Partial<CompletionRequest> = {}): CompletionRequest {
   return {
-    system: 'Be good.',
-    tools,
-    messages: [{ role: 'user', text: 'Go.' }],
-    toolChoice: 'auto',
-    signal: new AbortController().signal,
-    notify: () => undefined,
-    ...fields,
+    ...{ system: 'Be good.', tools, messages: [{ role: 'user', text: 'Go.' }], toolChoice: 'auto' },
+    ...{ signal: new AbortController().signal, notify: () => undefined, ...fields },
   };
 }
 
 /** The conversation after a completion, with a result for each of its calls. */
 export function answered(messages: readonly Message[], { message }: Completion): readonly Message[] {
-  const results = message.toolCalls.map(({ id: callId }, n) => ({
-    callId,
-    content: `result ${n}`,
-    isError: n === 1,
-  }));
-  return results.length === 0 ? [...messages, message] : [...messages, message, { role: 'tool', results }];
+  const ids = message.toolCalls.map(({ id }) => id);
+  const results = ids.map((callId, n) => ({ callId, content: `result ${n}`, isError: n === 1 }));
+  return [...messages, message, ...(ids.length === 0 ? [] : [{ role: 'tool', results } as const])];
 }

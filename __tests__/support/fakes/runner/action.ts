@@ -22,7 +22,6 @@ const RESULTS_FOLDER = /^structured-agent-[A-Za-z0-9]{6}$/u;
 /** The committed bundle's other entry. */
 const MERGE = path.join(path.dirname(BUNDLE), 'merge.js');
 
-/** The options of a run of the committed bundle. */
 export interface ActionOptions {
   /** Runs the merge instead, which has no default inputs. */
   readonly entry?: 'merge';
@@ -51,14 +50,9 @@ export interface ActionOptions {
   readonly meanwhile?: (kill: (signal: NodeJS.Signals) => void) => void;
 }
 
-export interface Places {
-  readonly workspace: string;
-  /** RUNNER_TEMP. */
-  readonly temp: string;
-  readonly outputFile: string;
-}
+/** `temp` is RUNNER_TEMP. */
+export type Places = Readonly<Record<'workspace' | 'temp' | 'outputFile', string>>;
 
-/** The result of a run. */
 export type ActionRun = Awaited<ReturnType<typeof runAction>>;
 
 /** Runs the committed bundle once as the runner would, against a scripted model on loopback. */
@@ -74,11 +68,8 @@ export async function runAction(options: ActionOptions = {}) {
   let log = '';
   try {
     const usual = {
-      prompt: 'Judge.',
-      provider: 'openai-compatible',
-      model: 'scripted-1',
+      ...{ prompt: 'Judge.', provider: 'openai-compatible', model: 'scripted-1', 'api-key': KEY },
       'base-url': options.inputs?.['provider'] === 'anthropic' ? model.url : `${model.url}/v1`,
-      'api-key': KEY,
       sandbox: HAS_BWRAP ? 'required' : 'off',
       // Most scripts deliver a payload at once, which rests on nothing.
       'min-coverage': 'off',
@@ -91,7 +82,7 @@ export async function runAction(options: ActionOptions = {}) {
       inputs: { ...(options.entry === 'merge' ? {} : usual), ...options.inputs },
       environment: { PATH: process.env['PATH'], HOME: folder },
       extra: { ...githubVariables(options.github, folder), ...options.variables },
-      ...(options.readAfterMs === undefined ? {} : { readAfterMs: options.readAfterMs }),
+      readAfterMs: options.readAfterMs ?? 0,
       onLine: (line) => {
         log += `${line}\n`;
         options.onLine?.(line, kill);
@@ -151,9 +142,8 @@ function githubVariables(github: ActionOptions['github'], folder: string): Reado
 function readEnvelope(text: string): Readonly<Record<string, unknown>> | null {
   if (text === '') return null;
   const envelope = JSON.parse(text);
-  const issues = issuesOf(envelope);
-  if (issues.length > 0)
-    throw new Error(`Not as schemas/envelope.schema.json has it: ${JSON.stringify(issues)}`);
+  const issues = JSON.stringify(issuesOf(envelope));
+  if (issues !== '[]') throw new Error(`Not as schemas/envelope.schema.json has it: ${issues}`);
   return envelope;
 }
 

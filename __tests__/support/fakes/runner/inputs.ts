@@ -10,17 +10,14 @@ type Texts = Readonly<Record<string, string>>;
 
 /** Reads the inputs of the main action in a process with these variables. */
 export function readActionInputs(variables: Texts) {
-  return readInputs(
-    INPUTS.map(({ name }) => name),
-    variables,
-  );
+  const names = INPUTS.map(({ name }) => name);
+  return readInputs(names, variables);
 }
 
 /** The variables that the runner sets for the inputs of a step. */
 export function inputVariables(inputs: Texts): Texts {
-  return Object.fromEntries(
-    Object.entries(inputs).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]),
-  );
+  const variables = Object.entries(inputs).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]);
+  return Object.fromEntries(variables);
 }
 
 /** The configuration of a run and its problems. */
@@ -47,7 +44,6 @@ export function mergeConfigFrom(inputs: Texts): MergeConfig {
 /** The only problem. */
 export function onlyProblem(problems: readonly InputError[]): InputError {
   const [problem] = problems;
-  if (problem === undefined || problems.length > 1)
-    throw new Error(`${problems.length} problems: ${problems.map(({ message }) => message).join(' ')}`);
-  return problem;
+  if (problem !== undefined && problems.length === 1) return problem;
+  throw new Error(`${problems.length} problems: ${problems.map(({ message }) => message).join(' ')}`);
 }

@@ -1,6 +1,5 @@
 /** The effects of the log and files of a step: ports of the parsers of the runner, from its documented behaviour. */
 
-/** A command that the runner would execute. */
 export interface RunnerCommand {
   readonly name: string;
   readonly properties: Readonly<Record<string, string>>;
@@ -21,26 +20,23 @@ export function parseLog(text: string): RunnerCommand[] {
   let resume: string | null = null;
   for (const raw of text.split(/\r\n|\r|\n/)) {
     const line = raw.replace(IGNORABLE, '');
-    const command: RunnerCommand | null = modern(line, registered) ?? legacy(line, registered);
-    if (command === null) continue;
+    const command = [modern(line), legacy(line)].find((each) =>
+      registered.has(each?.name.toLowerCase() ?? ''),
+    );
+    if (command === undefined || command === null) continue;
+    const [name, token] = [command.name.toLowerCase(), command.data.toLowerCase()];
+    // Another token fails the step, and commands are not stopped.
+    const isToken = token !== '' && token !== 'pause-logging' && !registered.has(token);
     if (resume !== null) {
-      if (command.name.toLowerCase() !== resume) continue;
+      if (name !== resume) continue;
       registered.delete(resume);
       resume = null;
-    } else if (command.name.toLowerCase() === 'stop-commands' && isToken(command.data, registered)) {
-      resume = command.data.toLowerCase();
+    } else if (name === 'stop-commands' && isToken) {
+      resume = token;
       registered.add(resume);
-    } else {
-      commands.push(command);
-    }
+    } else commands.push(command);
   }
   return commands;
-}
-
-/** Another token fails the step, and commands are not stopped. */
-function isToken(word: string, registered: ReadonlySet<string>): boolean {
-  const token = word.toLowerCase();
-  return token !== '' && token !== 'pause-logging' && !registered.has(token);
 }
 
 /** The log without stop-commands. */
@@ -49,33 +45,26 @@ export function withoutStopCommands(text: string): string {
 }
 
 /** `::name key=value,key=value::data` at the start of a line. */
-function modern(line: string, registered: ReadonlySet<string>): RunnerCommand | null {
+function modern(line: string): RunnerCommand | null {
   const message = line.replace(LEADING_SPACE, '');
   const end = message.indexOf('::', 2);
   if (!message.startsWith('::') || end < 0) return null;
   const data = unescapeAll(message.slice(end + 2), ['\r', '\n']);
-  return build(message.slice(2, end), ',', ['\r', '\n', ':', ','], data, registered);
+  return build(message.slice(2, end), ',', ['\r', '\n', ':', ','], data);
 }
 
 /** `##[name key=value;key=value]data` anywhere in a line; only the first `##[` counts. */
-function legacy(line: string, registered: ReadonlySet<string>): RunnerCommand | null {
+function legacy(line: string): RunnerCommand | null {
   const start = line.indexOf('##[');
   const end = line.indexOf(']', start);
   if (start < 0 || end < 0) return null;
   const escaped = [';', '\r', '\n', ']'];
   const data = unescapeAll(line.slice(end + 1), escaped);
-  return build(line.slice(start + 3, end), ';', escaped, data, registered);
+  return build(line.slice(start + 3, end), ';', escaped, data);
 }
 
-function build(
-  info: string,
-  separator: string,
-  escaped: readonly string[],
-  data: string,
-  registered: ReadonlySet<string>,
-): RunnerCommand | null {
+function build(info: string, separator: string, escaped: readonly string[], data: string): RunnerCommand {
   const [, name = '', pairs = ''] = /^([^ ]*) ?(.*)$/su.exec(info) ?? [];
-  if (!registered.has(name.toLowerCase())) return null;
   const properties: Record<string, string> = {};
   for (const pair of pairs.trim().split(separator)) {
     const [, key, value] = /^([^=]+)=(.+)$/su.exec(pair) ?? [];
@@ -101,10 +90,10 @@ function unescapeAll(value: string, characters: readonly string[]): string {
 export function parseOutputFile(text: string, windows = false): Map<string, string> {
   const content = text.replace(/^\ufeff/u, '');
   const lines = [...content.matchAll(windows ? /([^\n]*?)(\r?\n|$)/gu : /([^\n]*)(\n|$)/gu)];
-  const outputs = new Map<string, { name: string; value: string }>();
+  const outputs = new Map<string, readonly [name: string, value: string]>();
   const set = (name: string, value: string) => {
     if (name === '') throw new Error('an output without a name');
-    outputs.set(name.toLowerCase(), { name, value });
+    outputs.set(name.toLowerCase(), [name, value]);
   };
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at]?.[1] ?? '';
@@ -126,5 +115,5 @@ export function parseOutputFile(text: string, windows = false): Map<string, stri
     set(line.slice(0, heredoc), value.join(''));
     at = end;
   }
-  return new Map([...outputs.values()].map(({ name, value }) => [name, value]));
+  return new Map(outputs.values());
 }
