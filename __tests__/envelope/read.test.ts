@@ -75,6 +75,11 @@ it('so are a run without a payload, one of a later version, and a merge', async 
   expect(envelopes.map((each) => 'structured_output' in each)).toEqual([false, true, true]);
 });
 
+it('a name that no schema has judged does not become one that it has', async () => {
+  put('result.json', { ...made(), usage: { ...Object(made()['usage']), inputTokens: '1; touch x', x: 1 } });
+  expect((await firstOf()).usage).toEqual({ ...sampleReport().usage, x: 1 });
+});
+
 it('evidence has no path that this program would not write', async () => {
   const odd = '/etc/passwd ../index.js a/../index.js a//index.js ./index.js .git/config a\\index.js a\0b';
   const paths = ['packages/api/index.js', ...odd.split(' '), 'a\nb', '', null];

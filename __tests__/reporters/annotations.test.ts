@@ -10,6 +10,8 @@ import { FINDING, sampleReport, UNPROVEN } from './sample-report.ts';
 const ALTERED = ['a  b.js', 'a::b.js', 'sk-canary-123'];
 const locate: Locate = (place) => (place.path === 'nope.js' ? null : place);
 
+const NAMES: Readonly<Record<string, string>> = { e: 'error', w: 'warning', n: 'notice' };
+
 function open() {
   const { log, text } = captureLog(knowSecrets('sk-canary-123'));
   const reporter = createAnnotations(log, locate, 'the job summary');
@@ -47,13 +49,17 @@ it.each<[string, readonly JsonObject[], Partial<Report>]>([
   expect(text()).toBe(`and ${findings.length} more ${noun}: see the job summary.\n`);
 });
 
-it('there are at most ten', async () => {
+it.each([
+  [10, null],
+  [9, 'The gate is not met.'],
+])('there are at most %i, if the error of the verdict is %j', async (most, error) => {
   const { annotate, text } = open();
   const severities = ['note', 'warning', 'error'].flatMap((severity) => Array(4).fill(severity));
   const annotations = await annotate({
     payload: { findings: severities.map((severity) => ({ ...FINDING, severity })) },
+    verdict: { ...sampleReport().verdict, error },
   });
   const levels = annotations.map(([name]) => name);
-  expect(levels).toEqual([...Array(4).fill('error'), ...Array(4).fill('warning'), 'notice', 'notice']);
-  expect(text()).toContain('\nand 2 more findings: see the job summary.\n');
+  expect(levels).toEqual([...'eeeewwwwnn'].slice(0, most).map((letter) => NAMES[letter]));
+  expect(text()).toContain(`\nand ${12 - most} more findings: see the job summary.\n`);
 });

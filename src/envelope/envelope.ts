@@ -59,7 +59,9 @@ function camelKeys(value: Json): Json {
   if (isArray(value)) return value.map(camelKeys);
   if (!isObject(value)) return value;
   const camel = (name: string) => name.replace(/_([a-z])/gu, (_, letter: string) => letter.toUpperCase());
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [camel(name), camelKeys(each)]));
+  // A name that no schema has judged must not become one that it has.
+  const judged = Object.entries(value).filter(([name]) => !/[A-Z]/u.test(name));
+  return Object.fromEntries(judged.map(([name, each]) => [camel(name), camelKeys(each)]));
 }
 
 /** Whether a path has the form that this program writes, of a file in the repository. */

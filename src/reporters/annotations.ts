@@ -17,10 +17,12 @@ export function createAnnotations(log: Log, locate: Locate, elsewhere: string): 
     name: 'annotations',
     async report(report) {
       const findings = findingsToShow(report, locate);
+      // The verdict's own error is one of them.
+      const most = MAX_ANNOTATIONS - (report.verdict.error === null ? 0 : 1);
       let shown = 0;
       for (const { severity, place, title, rule, message, isDoubted } of findings) {
         // Beside a line of the file, or at its top, what is not proven would be believed.
-        if (place === null || isDoubted || shown === MAX_ANNOTATIONS) continue;
+        if (place === null || isDoubted || shown === most) continue;
         if (log.excerpt(place.path, DISPLAY.wholePath) !== place.path) continue;
         const { path: file, line, endLine } = place;
         log[severity === 'note' ? 'notice' : severity](message, {

@@ -74,7 +74,7 @@ export function describeBasis({ evidence, payload, subject }: Report) {
     : 'A clone that has the commits of both sides provides it.';
   const coverage = coverageSentence(evidence.coverage);
   const sentences: Readonly<Record<Weakness, string>> = {
-    no_diff: `The model was not given the diff of the change, and the log says why. ${provide}`,
+    no_diff: `The model was not given the diff of the change, and the log says why. It is not known whether the change modifies the schema, gate, prompt file or workflow. ${provide}`,
     part_of_diff:
       'The model was given only a part of the diff of the change. Split the change, or ask in the prompt to read the changed files themselves.',
     no_tool_call:
