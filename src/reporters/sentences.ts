@@ -70,11 +70,11 @@ export function findWeaknesses(evidence: Evidence, hasPayload: boolean): readonl
 export function describeBasis({ evidence, payload, subject }: Report) {
   if (evidence == null) return { warnings: [], notes: [] };
   const provide = subject?.event
-    ? 'A checkout with fetch-depth: 0, and a github-token with pull-requests: read, provide it.'
+    ? 'It is not known whether the change modifies its own schema, gate, prompt or workflow. A checkout with fetch-depth: 0, and a github-token with pull-requests: read, provide it.'
     : 'A clone that has the commits of both sides provides it.';
   const coverage = coverageSentence(evidence.coverage);
   const sentences: Readonly<Record<Weakness, string>> = {
-    no_diff: `The model was not given the diff of the change, and the log says why. It is not known whether the change modifies the schema, gate, prompt file or workflow. ${provide}`,
+    no_diff: `The model was not given the diff of the change, and the log says why. ${provide}`,
     part_of_diff:
       'The model was given only a part of the diff of the change. Split the change, or ask in the prompt to read the changed files themselves.',
     no_tool_call:
