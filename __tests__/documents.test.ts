@@ -8,7 +8,7 @@ import envelopeSchema from '../schemas/envelope.schema.json' with { type: 'json'
 import { helpText } from '../src/cli/help.ts';
 import { EXAMPLE_MODEL, INPUTS } from '../src/config/inputs.ts';
 import { MERGE_NAMES } from '../src/merge/config.ts';
-import { ENDINGS } from '../src/text/endings.ts';
+import { ENDINGS } from '../src/text/exit-codes.ts';
 import { configFrom, mergeConfigFrom } from './support/fakes/runner/inputs.ts';
 
 const root = path.join(import.meta.dirname, '..');

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { writeResultFile } from '../src/reporters/envelope.ts';
 import { createTranscript } from '../src/reporters/messages.ts';
 import { stepOutputs, writeOutputs } from '../src/reporters/outputs.ts';
-import { createSummary } from '../src/reporters/page.ts';
+import { createSummary } from '../src/reporters/summary-and-comment.ts';
 import type { JsonObject } from '../src/types.ts';
 import { processesWith } from './sandbox/world.ts';
 import { testAll } from './support/all.ts';

@@ -9,7 +9,7 @@ import { ADVANCED_INPUTS, INPUTS, type Input, MAIN_INPUTS } from '../src/config/
 import { MERGE_INPUTS } from '../src/merge/config.ts';
 import { MERGE_RUN_OUTPUTS } from '../src/merge/report.ts';
 import { RUN_OUTPUTS } from '../src/reporters/outputs.ts';
-import { type Conclusion, ENDINGS } from '../src/text/endings.ts';
+import { type Conclusion, ENDINGS } from '../src/text/exit-codes.ts';
 
 /** A file that is made from a table. */
 interface Target {

@@ -1,7 +1,7 @@
 /** Makes the code of Ajv's own check of a draft-07 schema: left to itself Ajv makes it again at each start. */
 import { Ajv } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
-import { options } from '../src/contract/ajv.ts';
+import { options } from '../src/contract/create-ajv.ts';
 
 /** Returns the module that the build puts in the place of src/contract/draft-07-meta-schema.ts. */
 export function makeMetaSchema(): string {

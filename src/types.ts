@@ -1,7 +1,7 @@
 /** Types shared by all layers. This file contains only types. */
-import type { Conclusion, ExitCode, Reason, Subtype } from './text/endings.ts';
+import type { Conclusion, ExitCode, Reason, Subtype } from './text/exit-codes.ts';
 
-export type { Conclusion, Reason } from './text/endings.ts';
+export type { Conclusion, Reason } from './text/exit-codes.ts';
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 

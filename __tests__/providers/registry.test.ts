@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createPricer, type ProviderName, parseBaseUrl } from '../../src/providers/registry.ts';
+import { createPricer } from '../../src/providers/pricing.ts';
+import { type ProviderName, parseBaseUrl } from '../../src/providers/registry.ts';
 import type { Usage } from '../../src/types.ts';
 import { asking, providerAt, wireOf } from '../support/fakes/model/wires.ts';
 

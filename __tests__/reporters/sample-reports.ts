@@ -1,7 +1,7 @@
 /** Sample reports: verdicts, endings without a verdict, merges. Golden files contain their rendering. */
 import { InputError, MissingKeyError } from '../../src/errors.ts';
-import { commentBody, renderPage } from '../../src/reporters/page.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
+import { commentBody, renderPage } from '../../src/reporters/summary-and-comment.ts';
 import { viewOf } from '../../src/reporters/view.ts';
 import { type Ending, verdictOf } from '../../src/run/endings.ts';
 import type { GateResult, JsonObject } from '../../src/types.ts';

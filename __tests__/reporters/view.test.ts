@@ -7,7 +7,7 @@ import {
   policyChangeSentence,
 } from '../../src/reporters/sentences.ts';
 import { viewOf } from '../../src/reporters/view.ts';
-import { ENDINGS } from '../../src/text/endings.ts';
+import { ENDINGS } from '../../src/text/exit-codes.ts';
 import type { ContextStatus, Coverage, Reason } from '../../src/types.ts';
 import { sampleFailedMerge, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
 import {

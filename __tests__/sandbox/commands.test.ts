@@ -2,8 +2,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createOutput } from '../../src/sandbox/command.ts';
 import { findProgram, runOnHost } from '../../src/sandbox/host-program.ts';
+import { createOutput } from '../../src/sandbox/output.ts';
 import { createMark, exec, hasSandbox, isAlive, overtime, until, useWorld } from './world.ts';
 
 const world = await useWorld();

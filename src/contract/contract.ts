@@ -11,14 +11,14 @@ import {
 } from '../text/json.ts';
 import { JSON_TEXT, LISTED } from '../text/limits.ts';
 import type { ArgumentStatus, Issue, Json, JsonObject, RedactedIssue, Repair, ToolCall } from '../types.ts';
-import { type Compiled, compile } from './compile.ts';
 import { declaredProperties, outputNames } from './declared.ts';
 import { cappedIssues, kindOf, redact } from './issues.ts';
 import { runValidator, type StandardValidate } from './standard-schema.ts';
+import { type Compiled, compile } from './validator.ts';
 
-export { type Compiled, compile } from './compile.ts';
 export { createGate, type Gate, type GateRequest } from './gate.ts';
 export type { StandardValidate } from './standard-schema.ts';
+export { type Compiled, compile } from './validator.ts';
 
 /** The result of checking a candidate: the payload exactly as it was validated, or the issues. */
 export type Check =

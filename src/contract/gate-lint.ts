@@ -5,8 +5,8 @@ import { DISPLAY, LISTED } from '../text/limits.ts';
 import { quote, suggest, truncate } from '../text/messages.ts';
 import { withBranches } from '../text/schema-walk.ts';
 import type { Json, JsonObject } from '../types.ts';
-import { type SchemaValidator, underDeadline, VALIDATION_MS } from './compile.ts';
 import { declaredProperties, declares, isClosed, requiredProperties } from './declared.ts';
+import { type SchemaValidator, underDeadline, VALIDATION_MS } from './validator.ts';
 
 /** The payload or a property of it, with the subschemas of the gate and the schema that apply to it. */
 interface Place {

@@ -7,10 +7,10 @@ import { DISPLAY, LISTED } from '../text/limits.ts';
 import { counted, joinWithOr, quote, suggest } from '../text/messages.ts';
 import { inertLine } from '../text/sanitize.ts';
 import type { GateResult, Issue, Json, JsonObject } from '../types.ts';
-import { compile, type SchemaValidator } from './compile.ts';
 import { declarations, declaredBooleans, declaredProperties, gatesOfTexts } from './declared.ts';
 import { lintGate } from './gate-lint.ts';
 import { cappedIssues, listValues, showValue } from './issues.ts';
+import { compile, type SchemaValidator } from './validator.ts';
 
 /** What the gate requires: nothing, that one property is true, or a schema. */
 export type GateRequest =

@@ -4,8 +4,8 @@ import { jsonPointer } from '../text/json.ts';
 import { DISPLAY } from '../text/limits.ts';
 import { singleLine } from '../text/sanitize.ts';
 import type { Issue, JsonObject } from '../types.ts';
-import { underDeadline, VALIDATION_MS } from './compile.ts';
 import { cappedIssues } from './issues.ts';
+import { underDeadline, VALIDATION_MS } from './validator.ts';
 
 /** The `validate` of the Standard Schema interface: returns a result or a promise of one. */
 export type StandardValidate = (value: unknown) => unknown;

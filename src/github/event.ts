@@ -1,6 +1,6 @@
 /** The event that started the job, and the commit that is judged. */
 import { readFileSync } from 'node:fs';
-import { isPrivilegedTrigger } from '../text/triggers.ts';
+import { isPrivilegedTrigger } from '../text/privileged-triggers.ts';
 import type { Subject } from '../types.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -4,7 +4,7 @@ import { lineLink } from '../reporters/places.ts';
 import type { Report, ReportView, View, ViewFacts } from '../reporters/report-types.ts';
 import { duration, spent } from '../reporters/sentences.ts';
 import { commonView, maskWith } from '../reporters/view.ts';
-import { headlineOf } from '../text/endings.ts';
+import { headlineOf } from '../text/exit-codes.ts';
 import { addUsage, NO_USAGE } from '../text/figures.ts';
 import { LISTED } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';

@@ -1,6 +1,6 @@
 /** The view of an agent run, which all reporters share. A merge has a view of its own. */
 import path from 'node:path';
-import { headlineOf } from '../text/endings.ts';
+import { headlineOf } from '../text/exit-codes.ts';
 import { isArray, isObject } from '../text/json.ts';
 import { counted, grouped } from '../text/messages.ts';
 import { sanitize } from '../text/sanitize.ts';

@@ -10,7 +10,7 @@ import {
   ReplayError,
   SandboxError,
 } from '../errors.ts';
-import { ENDINGS, type Reason } from '../text/endings.ts';
+import { ENDINGS, type Reason } from '../text/exit-codes.ts';
 import { counted, type Entry, inputName, listIssues, truncate } from '../text/messages.ts';
 import { STRUCTURED_OUTPUT_NAME } from '../tools/tool.ts';
 import type { GateResult, Limit, Outcome, Verdict } from '../types.ts';

@@ -21,7 +21,7 @@ import {
 import { InputError, MissingKeyError, throwProblems } from '../errors.ts';
 import { isWithin } from '../files/real-paths.ts';
 import { createGitContext } from '../github/context.ts';
-import { createPricer, unknownPriceError } from '../providers/registry.ts';
+import { createPricer, unknownPriceError } from '../providers/pricing.ts';
 import { findCheckout } from '../reporters/places.ts';
 import { findProgram, SYSTEM_FOLDERS } from '../sandbox/host-program.ts';
 import { NO_USAGE } from '../text/figures.ts';

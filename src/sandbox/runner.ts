@@ -2,8 +2,9 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, SandboxError } from '../errors.ts';
-import { type Backend, type CommandOptions, createOutput, holdShell } from './command.ts';
+import { type Backend, type CommandOptions, holdShell } from './command.ts';
 import { buildEnvironment, scriptEnvironment } from './environment.ts';
+import { createOutput } from './output.ts';
 import { contextFolderOf, type RunScript, type Sandbox, type SandboxOptions, shellWord } from './sandbox.ts';
 import { realOrSame } from './system-root.ts';
 

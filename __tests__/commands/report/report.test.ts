@@ -1,7 +1,7 @@
 import { readFileSync, statSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { renderReportPage } from '../../../src/commands/report/page.ts';
+import { renderReportPage } from '../../../src/commands/report/html-page.ts';
 import { runReport } from '../../../src/commands/report/report.ts';
 import { createReportPage } from '../../../src/commands/report/report-page.ts';
 import { typedEnvelope } from '../../../src/envelope/envelope.ts';

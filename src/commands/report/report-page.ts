@@ -29,4 +29,4 @@ export function createReportPage({ file, secrets, ...options }: ReportPageOption
 }
 
 /** Loads the page when it is needed. Imported in two places, the bundle would have it twice. */
-export const loadPage = () => import('./page.ts');
+export const loadPage = () => import('./html-page.ts');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createCommitStatus } from '../../src/reporters/commit-status.ts';
 import type { Report, StatusText } from '../../src/reporters/report-types.ts';
+import { createCommitStatus } from '../../src/reporters/status.ts';
 import { sampleFailedMerge, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
 import { sampleEvents } from './sample-events.ts';
 import { notMet, sampleReport, unpublished, VIEW } from './sample-report.ts';

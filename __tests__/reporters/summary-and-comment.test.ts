@@ -2,14 +2,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { CommentText, Report, WrittenComment } from '../../src/reporters/report-types.ts';
 import {
   type CommentOptions,
   createComment,
   createSummary,
   createTimeline,
   renderPage,
-} from '../../src/reporters/page.ts';
-import type { CommentText, Report, WrittenComment } from '../../src/reporters/report-types.ts';
+} from '../../src/reporters/summary-and-comment.ts';
 import { viewOf } from '../../src/reporters/view.ts';
 import type { Conclusion } from '../../src/types.ts';
 import { makeFolder } from '../support/surroundings.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createStatusSetter } from '../../src/github/commit-status.ts';
 import type { EventFacts } from '../../src/github/event.ts';
-import { createStatusSetter } from '../../src/github/status.ts';
 import type { GitHubServer } from '../support/fakes/github/server.ts';
 import { skipWaits } from '../support/waits.ts';
 import { BASE, connect, eventOf, HEAD, ofComment, pullAs, queue, serve } from './world.ts';

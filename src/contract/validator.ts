@@ -109,7 +109,7 @@ function nodeObjection(node: JsonObject, isRoot: boolean): string | null {
 
 async function createAjv({ $schema }: JsonObject): Promise<Ajv> {
   // Imported on demand, and one dialect only, because this delays the start of a run.
-  const { createDraft07, createDraft2020 } = await import('./ajv.ts');
+  const { createDraft07, createDraft2020 } = await import('./create-ajv.ts');
   const is2020 = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/.test(String($schema));
   return is2020 ? await createDraft2020() : createDraft07();
 }

@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { makeMetaSchema } from '../../scripts/meta-schema.ts';
-import { createDraft07, options } from '../../src/contract/ajv.ts';
-import { compile } from '../../src/contract/compile.ts';
+import { createDraft07, options } from '../../src/contract/create-ajv.ts';
+import { compile } from '../../src/contract/validator.ts';
 import { ContractError } from '../../src/errors.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
 

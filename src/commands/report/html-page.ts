@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Envelope } from '../../envelope/envelope.ts';
 import { type Finding, readFindings } from '../../reporters/findings.ts';
 import { coverageSentence, duration, groundingSentence, spent } from '../../reporters/sentences.ts';
-import { headlineOf } from '../../text/endings.ts';
+import { headlineOf } from '../../text/exit-codes.ts';
 import * as read from '../../text/json.ts';
 import { isObject, parseOrUndefined } from '../../text/json.ts';
 import { counted } from '../../text/messages.ts';
