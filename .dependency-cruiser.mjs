@@ -204,7 +204,7 @@ export default {
           FILES,
           '^src/(config|contract)/',
           '^src/merge/config\\.ts$',
-          '^src/providers/registry\\.ts$',
+          '^src/providers/(registry|pricing)\\.ts$',
           '^src/reporters/outputs\\.ts$',
           '^src/tools/tool\\.ts$',
         ],
