@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { buildPayload, merge } from '../../src/merge/merge.ts';
+import { buildPayload, merge } from '../../src/merge/count-votes.ts';
+import type { Vote } from '../../src/merge/read-vote.ts';
 import { describeMerge } from '../../src/merge/report.ts';
-import type { Vote } from '../../src/merge/vote.ts';
 import { sampleReport } from '../reporters/sample-report.ts';
 import { type ENDINGS, findingPayload, legVote, options, SUBJECT } from './votes.ts';
 

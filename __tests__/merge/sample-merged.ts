@@ -1,11 +1,11 @@
 /** Sample merges for reports: real ones, of votes that are given as marks. */
-import { buildPayload, merge } from '../../src/merge/merge.ts';
+import { buildPayload, merge } from '../../src/merge/count-votes.ts';
+import type { Vote } from '../../src/merge/read-vote.ts';
 import { describeMerge } from '../../src/merge/report.ts';
 import type { Merged } from '../../src/merge/types.ts';
-import type { Vote } from '../../src/merge/vote.ts';
 import { describeGate, describeUndecided } from '../../src/merge/words.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
-import { verdictOf } from '../../src/run/endings.ts';
+import { verdictOf } from '../../src/run/ending-sentences.ts';
 import type { GateResult } from '../../src/types.ts';
 import { sampleReport, unpublished } from '../reporters/sample-report.ts';
 import { ENDINGS, legVote, majorityOf, options } from './votes.ts';

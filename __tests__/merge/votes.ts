@@ -1,6 +1,6 @@
 import type { Envelope } from '../../src/envelope/envelope.ts';
 import type { LegsOptions } from '../../src/merge/legs.ts';
-import { readVote, type Vote } from '../../src/merge/vote.ts';
+import { readVote, type Vote } from '../../src/merge/read-vote.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
 

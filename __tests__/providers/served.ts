@@ -4,7 +4,7 @@ import { afterEach, expect, onTestFinished, vi } from 'vitest';
 import { ProviderError } from '../../src/errors.ts';
 import type { CompletionRequest, Provider } from '../../src/providers/provider.ts';
 import type { ProviderSettings } from '../../src/providers/registry.ts';
-import { verdictOf } from '../../src/run/endings.ts';
+import { verdictOf } from '../../src/run/ending-sentences.ts';
 import { objectOf } from '../../src/text/json.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { answered, asking, providerAt, send, testKey, type Wire } from '../support/fakes/model/wires.ts';

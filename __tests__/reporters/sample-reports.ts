@@ -3,7 +3,7 @@ import { InputError, MissingKeyError } from '../../src/errors.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { commentBody, renderPage } from '../../src/reporters/summary-and-comment.ts';
 import { viewOf } from '../../src/reporters/view.ts';
-import { type Ending, verdictOf } from '../../src/run/endings.ts';
+import { type Ending, verdictOf } from '../../src/run/ending-sentences.ts';
 import type { GateResult, JsonObject } from '../../src/types.ts';
 import { sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
 import { findingPayload, legVote, SUBJECT } from '../merge/votes.ts';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { InputError, MissingKeyError, SandboxError } from '../../src/errors.ts';
 import type { Reporter } from '../../src/reporters/report-types.ts';
 import { runToEnd } from '../../src/run/attempt.ts';
-import type { Ending } from '../../src/run/endings.ts';
+import type { Ending } from '../../src/run/ending-sentences.ts';
 import type { EndListener } from '../../src/run/signals.ts';
 import type { RunState } from '../../src/run/world.ts';
 import { makeFolder } from '../support/surroundings.ts';

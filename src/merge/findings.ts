@@ -1,8 +1,8 @@
 /** Merges the findings of all runs by file, rule and nearby line, and records which legs agree. */
 import { SEVERITIES } from '../reporters/findings.ts';
 import { byName } from './legs.ts';
+import type { Vote, VoteFinding } from './read-vote.ts';
 import type { MergedFinding } from './types.ts';
-import type { Vote, VoteFinding } from './vote.ts';
 
 /** Maximum distance in lines at which findings of two runs are taken to mean the same. */
 const NEARBY_LINES = 3;

@@ -4,7 +4,7 @@ import { LISTED } from '../text/limits.ts';
 import { suggest } from '../text/messages.ts';
 import type { Subject } from '../types.ts';
 import type { MergeConfig } from './config.ts';
-import { quoteName, type Vote } from './vote.ts';
+import { quoteName, type Vote } from './read-vote.ts';
 import { listed } from './words.ts';
 
 /** One leg with the last attempt of each of its votes, ordered by name. */

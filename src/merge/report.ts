@@ -9,8 +9,8 @@ import { addUsage, NO_USAGE } from '../text/figures.ts';
 import { LISTED } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
 import type { JsonObject } from '../types.ts';
+import { mergedJson } from './count-votes.ts';
 import { byName } from './legs.ts';
-import { mergedJson } from './merge.ts';
 import type { Merged, MergedFinding, MergedVote, VoteOutcome } from './types.ts';
 import { legReasons, legWord, listed, mergeWarnings, tallyWords } from './words.ts';
 

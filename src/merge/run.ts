@@ -9,16 +9,16 @@ import { readEnvelopes } from '../envelope/read.ts';
 import { InputError, throwProblems } from '../errors.ts';
 import type { Report } from '../reporters/report-types.ts';
 import { runToEnd } from '../run/attempt.ts';
-import type { Ending } from '../run/endings.ts';
+import type { Ending } from '../run/ending-sentences.ts';
 import type { EndWorld, RunState } from '../run/world.ts';
 import { LISTED } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
 import type { GateResult, Subject } from '../types.ts';
 import type { MergeConfig } from './config.ts';
-import { buildPayload, merge } from './merge.ts';
+import { buildPayload, merge } from './count-votes.ts';
+import { quoteName, readVote, type Vote, type VoteOptions } from './read-vote.ts';
 import { describeMerge } from './report.ts';
 import type { Merged } from './types.ts';
-import { quoteName, readVote, type Vote, type VoteOptions } from './vote.ts';
 import { describeGate, describeUndecided, listed } from './words.ts';
 
 export interface MergeWorld extends EndWorld {

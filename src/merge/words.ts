@@ -1,8 +1,8 @@
 /** A merge in words. Names of legs and reasons of votes are hostile. */
 import { LISTED } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
+import { quoteName } from './read-vote.ts';
 import type { Merged, MergedLeg, MergedVote } from './types.ts';
-import { quoteName } from './vote.ts';
 
 type LegWord = 'passed' | 'failed' | 'missing' | 'undecided';
 

@@ -6,7 +6,7 @@ import { counted, grouped } from '../text/messages.ts';
 import { sanitize } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { Subject } from '../types.ts';
-import { code, details, inline, jsonBlock, prose } from './markdown.ts';
+import { code, details, inline, jsonBlock, prose } from './escape-markdown.ts';
 import { commitPage, runPage } from './places.ts';
 import type {
   CallRef,

@@ -3,8 +3,8 @@ import { isArray, isObject } from '../text/json.ts';
 import { DISPLAY } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
 import type { Json, JsonObject } from '../types.ts';
+import { cell, details, inline } from './escape-markdown.ts';
 import { byGravity, gravityOf, locationOfRow } from './findings.ts';
-import { cell, details, inline } from './markdown.ts';
 import type { View } from './report-types.ts';
 
 /** Columns of a table, so that it fits a page. */

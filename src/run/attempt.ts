@@ -2,7 +2,7 @@
 import { isRunStop, type RunStop, stopped } from '../agent/loop.ts';
 import { errorCode, SandboxError } from '../errors.ts';
 import type { Report } from '../reporters/report-types.ts';
-import type { Ending } from './endings.ts';
+import type { Ending } from './ending-sentences.ts';
 import { type EndWorld, RunState } from './world.ts';
 
 /** Runs the work to its end and reports it; never rejects. `work` must stop when `state.stop` is aborted. */

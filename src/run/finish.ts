@@ -11,7 +11,7 @@ import type { Report } from '../reporters/report-types.ts';
 import { removeFolder } from '../sandbox/scratch.ts';
 import { listNames } from '../text/messages.ts';
 import type { GateResult, JsonObject } from '../types.ts';
-import { type Ending, preview, verdictOf } from './endings.ts';
+import { type Ending, preview, verdictOf } from './ending-sentences.ts';
 import type { EndWorld, RunState } from './world.ts';
 
 /** The time to finish after a signal: the runner kills the process after 7.5 s. */

@@ -11,7 +11,7 @@ import { structuredOutputSpec } from '../tools/tool.ts';
 import { createToolbox, STRUCTURED_OUTPUT_NAME } from '../tools/toolbox.ts';
 import type { Outcome } from '../types.ts';
 import { runToEnd } from './attempt.ts';
-import { type Ending, explainExcluded } from './endings.ts';
+import { type Ending, explainExcluded } from './ending-sentences.ts';
 import { connect } from './model.ts';
 import { type Plan, prepare } from './prepare.ts';
 import type { openWorkspace } from './workspace.ts';

@@ -1,6 +1,6 @@
 /** A run at its end that records each step of finishing. */
 import type { Report, Reporter } from '../../../src/reporters/report-types.ts';
-import type { Ending } from '../../../src/run/endings.ts';
+import type { Ending } from '../../../src/run/ending-sentences.ts';
 import { finish } from '../../../src/run/finish.ts';
 import { RunState, type World } from '../../../src/run/world.ts';
 import type { OpenedSandbox } from '../../../src/sandbox/sandbox.ts';

@@ -7,7 +7,7 @@ import {
   ReplayError,
   SandboxError,
 } from '../../src/errors.ts';
-import { type Ending, preview, type VerdictFacts, verdictOf } from '../../src/run/endings.ts';
+import { type Ending, preview, type VerdictFacts, verdictOf } from '../../src/run/ending-sentences.ts';
 
 const settings = { maxTurns: 3, timeoutMs: 90_000, maxTotalTokens: 1_000, maxCostUsd: 0.5 };
 const excluding = { ...settings, excludeTools: ['structured_output'] } as const;

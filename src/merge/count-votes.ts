@@ -5,8 +5,8 @@ import type { JsonObject } from '../types.ts';
 import type { Rule } from './config.ts';
 import { mergeFindings } from './findings.ts';
 import { byName, groupLegs, type Leg, type LegsOptions } from './legs.ts';
+import { MAX_FINDINGS, type Vote } from './read-vote.ts';
 import type { Merged, MergedFinding, MergedLeg, MergedVote, VoteOutcome } from './types.ts';
-import { MAX_FINDINGS, type Vote } from './vote.ts';
 import { tallyWords } from './words.ts';
 
 /**

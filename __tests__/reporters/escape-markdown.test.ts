@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cell, code, inline, jsonBlock, prose } from '../../src/reporters/markdown.ts';
+import { cell, code, inline, jsonBlock, prose } from '../../src/reporters/escape-markdown.ts';
 import { proseOf, render, sparks, tagsOf } from '../support/texts/gfm.ts';
 
 /** The visible text without the invisible characters that prevent links. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { buildPayload, decide, merge } from '../../src/merge/count-votes.ts';
 import type { LegsOptions } from '../../src/merge/legs.ts';
-import { buildPayload, decide, merge } from '../../src/merge/merge.ts';
+import type { Vote } from '../../src/merge/read-vote.ts';
 import { describeMerge } from '../../src/merge/report.ts';
 import type { VoteOutcome } from '../../src/merge/types.ts';
-import type { Vote } from '../../src/merge/vote.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
 import { sampleReport } from '../reporters/sample-report.ts';
 import { knowSecrets, refusalOf } from '../support/surroundings.ts';
