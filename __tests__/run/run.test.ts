@@ -2,15 +2,16 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { LoadedContext } from '../../src/github/context.ts';
 import type { Reporter } from '../../src/reporters/report-types.ts';
 import { prepare } from '../../src/run/prepare.ts';
 import { openWorkspace } from '../../src/run/workspace.ts';
 import { RunState, type World } from '../../src/run/world.ts';
-import { hasSandbox } from '../sandbox/world.ts';
+import { gitIn, hasSandbox } from '../sandbox/world.ts';
 import type { Reply } from '../support/fakes/model/server.ts';
 import { HAS_BWRAP } from '../support/fakes/runner/action.ts';
 import { knowSecrets } from '../support/surroundings.ts';
-import { onPullRequest } from '../support/worlds/change.ts';
+import { listedFile, onPullRequest } from '../support/worlds/change.ts';
 import { localFiles, quietWorld } from '../support/worlds/quiet.ts';
 import { base, command, config, converse, good, type Inputs, serve, start } from '../support/worlds/run.ts';
 
@@ -219,6 +220,20 @@ describe('the context of a pull request', () => {
     ];
     for (const { report } of ends)
       expect(report.verdict).toMatchObject({ reason: 'cancelled', exitCode: 130 });
+  });
+
+  const stuck = { range: { base: 'f'.repeat(40), head: '' }, readBaseAttributes: never };
+  it.each<[string, (loaded: LoadedContext) => Promise<LoadedContext>]>([
+    ['files', never],
+    ['attributes', async (loaded) => ({ ...loaded, ...stuck })],
+  ])('is not waited for after a timeout, if GitHub does not send its %s', async (_, load) => {
+    gitIn(path.join(base, 'workspace'), 'init');
+    const change = await onPullRequest([listedFile(1)]).findContext();
+    if (change === null || change === 'unknown') throw new Error('no context');
+    const findContext = async () => ({ ...change, load: () => change.load().then(load) });
+    const { report } = await converse([good], { 'timeout-minutes': '0.01' }, { findContext });
+    expect(report.verdict).toMatchObject({ reason: 'timeout', exitCode: 55 });
+    expect(report.durationMs).toBeLessThan(1_600);
   });
 
   it('counts as missing when the pull request is unknown', async () => {

@@ -17,11 +17,10 @@ import type { EndWorld } from '../run/world.ts';
 import type { JsonObject } from '../types.ts';
 import type { Step } from './start.ts';
 
-interface ReportingOptions {
+interface ReportingOptions extends Pick<EndWorld, 'subject' | 'locate' | 'version'> {
   readonly step: Step;
   readonly config: Reporting & { readonly leg?: string | null };
   readonly hub: Hub;
-  readonly world: Pick<EndWorld, 'subject' | 'locate' | 'version'>;
   readonly isMerge: boolean;
   /** Whether there are files in which findings have places. */
   readonly hasPlaces: boolean;
@@ -29,8 +28,7 @@ interface ReportingOptions {
 
 /** Local reporters come first: network reporters may take their time, and are skipped after a signal. */
 export function createReporters(options: ReportingOptions, log: Log): readonly Reporter[] {
-  const { step, config, hub, world, isMerge, hasPlaces } = options;
-  const { locate, subject, version } = world;
+  const { step, config, hub, subject, locate, version, isMerge, hasPlaces } = options;
   const { environment, secrets, workspace, results } = step;
   const { comment: mode, commitStatus, signingKey } = config;
   const serverUrl = environment['GITHUB_SERVER_URL'] || null;
@@ -49,7 +47,15 @@ export function createReporters(options: ReportingOptions, log: Log): readonly R
   const files = { results, workspace, secrets, version, isMerge, locate: hasPlaces ? locate : null };
   const sign = signingKey === null ? null : (whole: JsonObject) => signEnvelope(whole, signingKey);
   const summary = config.summary ? step.files.summary : null;
-  const reporters: Reporter[] = [...createResultFiles({ ...files, sign }), createOutputs(step, log)];
+  const outputs: Reporter = {
+    name: 'outputs',
+    publish(report) {
+      const { outputs: values, warnings } = stepOutputs(report);
+      for (const text of warnings) log.warning(text);
+      writeOutputs(step.files.output ?? '', values);
+    },
+  };
+  const reporters: Reporter[] = [...createResultFiles({ ...files, sign }), outputs];
   if (summary !== null) reporters.push(createSummary(summary, facts));
   // The verdict's own error comes before the findings: the runner shows ten annotations of each level.
   reporters.push(createLiveLog(log, environment['RUNNER_DEBUG'] === '1' ? 'full' : 'summary', facts));
@@ -68,17 +74,6 @@ export function createReporters(options: ReportingOptions, log: Log): readonly R
     reporters.push(createComment({ ...facts, mode, key, write, notice: (text) => log.info(text) }));
   }
   return reporters;
-}
-
-function createOutputs({ files }: Step, log: Log): Reporter {
-  return {
-    name: 'outputs',
-    publish(report) {
-      const { outputs, warnings } = stepOutputs(report);
-      for (const text of warnings) log.warning(text);
-      writeOutputs(files.output ?? '', outputs);
-    },
-  };
 }
 
 /**

@@ -63,8 +63,8 @@ export function createActionWorld(step: Step, config: StepConfig, isMerge: boole
     listen,
     async openReporters() {
       const { createReporters } = await import('./reporters.ts');
-      const world = { subject, locate, version };
-      return createReporters({ step, config, hub, world, isMerge, hasPlaces }, await openLog());
+      const options = { step, config, hub, subject, locate, version, isMerge, hasPlaces };
+      return createReporters(options, await openLog());
     },
     warn,
   } satisfies Partial<World>;

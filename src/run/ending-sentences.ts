@@ -48,26 +48,29 @@ export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
 type Explained = readonly [reason: Reason, error: string | null];
 
 function explain(ending: Ending, facts: VerdictFacts): Explained {
+  const { config, entry } = facts;
+  const isExcluded = config?.excludeTools.includes(STRUCTURED_OUTPUT_NAME) ?? false;
+  const cause = isExcluded ? `${explainExcluded('the run could not deliver one', entry)} ` : '';
   switch (ending.kind) {
     case 'submitted':
       return explainAccepted(facts);
     case 'cancelled':
       return ['cancelled', `Cancelled by ${ending.signal}, before a payload was accepted and checked.`];
     case 'plain_text':
-      return ['plain_text', explainText(ending, facts)];
+      return ['plain_text', cause + explainText(ending, facts, isExcluded)];
     case 'refused':
       return [
         'refusal',
         `The model refused to answer (or its provider's content filter did) after ${counted(facts.turns, 'turn')}. Rephrase the prompt, or try another model.`,
       ];
     case 'exhausted':
-      return [LIMITS[ending.limit][0], explainLimit(ending, facts)];
+      return [LIMITS[ending.limit][0], cause + explainLimit(ending, facts, isExcluded)];
     case 'weak':
       return ['unsupported', ending.text];
     case 'no_verdict':
       return [ending.reason, ending.text];
     case 'failed':
-      return explainError(ending.error, facts.entry);
+      return explainError(ending.error, entry);
   }
 }
 
@@ -89,23 +92,16 @@ export function explainExcluded(so: string, entry: Entry): string {
   return `structured_output is excluded (${input}), and only a call of that tool delivers a verdict: ${so}. Remove it from ${input}.`;
 }
 
-const NO_VERDICT = 'the run could not deliver one';
+type Of<Kind extends Outcome['kind']> = Extract<Outcome, { kind: Kind }>;
 
-function isOutputExcluded({ config }: VerdictFacts): boolean {
-  return config?.excludeTools.includes(STRUCTURED_OUTPUT_NAME) ?? false;
-}
-
-function explainText(ending: Extract<Outcome, { kind: 'plain_text' }>, facts: VerdictFacts): string {
-  const { turns, entry } = facts;
-  const isExcluded = isOutputExcluded(facts);
+function explainText(ending: Of<'plain_text'>, { turns, entry }: VerdictFacts, isExcluded: boolean): string {
   const shown = preview(ending.text);
   const what = ending.empty ? 'an empty answer' : 'plain text';
   const limit = inputName('max-output-tokens', entry);
   const cut = ending.truncated ? ` (cut off by the output-token limit: see ${limit})` : '';
   const instead = isExcluded ? '' : ' instead of calling structured_output';
   const quote = shown === '' ? '' : ` ${ending.empty ? 'Before that it wrote' : 'It wrote'}: "${shown}"`;
-  const end = `The model ended with ${what}${cut}${instead}, after ${counted(turns, 'turn')}.${quote}`;
-  return isExcluded ? `${explainExcluded(NO_VERDICT, entry)} ${end}` : end;
+  return `The model ended with ${what}${cut}${instead}, after ${counted(turns, 'turn')}.${quote}`;
 }
 
 /** For each limit: the reason, the input, and the limit in words. One that is not set is never reached. */
@@ -118,7 +114,7 @@ const LIMITS: Readonly<Record<Limit, readonly [Reason, InputName, (settings: Set
 /** A request without an answer for so long, in seconds, means a server that is not there. */
 const SILENT_SECONDS = 60;
 
-function explainLimit(ending: Extract<Outcome, { kind: 'exhausted' }>, facts: VerdictFacts): string {
+function explainLimit(ending: Of<'exhausted'>, facts: VerdictFacts, isExcluded: boolean): string {
   const { limit, lastIssues, repeated = false, pending } = ending;
   const { entry } = facts;
   const [, input, words] = LIMITS[limit];
@@ -126,7 +122,7 @@ function explainLimit(ending: Extract<Outcome, { kind: 'exhausted' }>, facts: Ve
     ? 'the model repeated the same rejected call of structured_output'
     : `the limit of ${facts.config ? words(facts.config) : limit} (${inputName(input, entry)}) is reached`;
   const stopped = `Stopped after ${counted(facts.turns, 'turn')}: ${cause}.`;
-  if (isOutputExcluded(facts)) return `${explainExcluded(NO_VERDICT, entry)} ${stopped}`;
+  if (isExcluded) return stopped;
   const sentences = [stopped];
   if (pending?.notice)
     sentences.push(`The last request had no completion after ${pending.seconds} s: ${pending.notice}.`);

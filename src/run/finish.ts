@@ -90,15 +90,11 @@ async function keepChanges(ending: Ending, { changes, interrupt: { signal } }: R
   const outOfTime = ending.kind === 'exhausted' && ending.limit === 'time';
   const isBroken = ending.kind === 'failed' && ending.error instanceof SandboxError;
   if (changes === null || outOfTime || isBroken || signal.aborted) return NO_CHANGES;
-  const compared = await changes(signal).catch((error: unknown) => {
+  const { files, patch, leftOut, why } = await changes(signal).catch((error: unknown) => {
     if (!signal.aborted) throw error;
-    world.warn(
-      `The agent's changes are not kept as a patch: the run was stopped by ${String(signal.reason)}.`,
-    );
-    return null;
+    const text = `The agent's changes are not kept as a patch: the run was stopped by ${String(signal.reason)}.`;
+    return { files: null, patch: null, leftOut: [], why: text };
   });
-  if (compared === null) return NO_CHANGES;
-  const { files, patch, leftOut, why } = compared;
   if (why !== null) world.warn(why);
   if (files === null) return NO_CHANGES;
   if (leftOut.length > 0)
@@ -186,7 +182,7 @@ function buildReport(ending: Ending, found: Found, state: RunState, world: EndWo
       commands: state.commands,
       grounding: null,
       findings: payload === null ? [] : resolveFindings(payload, world.locate),
-      ...state.evidence?.describe(payload),
+      ...state.describeEvidence(payload),
     },
     action: ref === '' ? null : { ref, commit: /^[0-9a-f]{40}$/u.test(ref) ? ref : null },
     settings: config !== null && isValid ? settingsOf(config) : null,

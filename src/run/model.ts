@@ -10,6 +10,9 @@ const STREAM_PAUSE_MS = 180_000;
 /** The delay before a response that broke off is requested again. */
 const RETRY_DELAY_MS = 2_000;
 
+/** The channel on which undici, Node's and ours, says that a request has been written. */
+const BODY_SENT = 'undici:request:bodySent';
+
 /**
  * Creates the provider: loads its SDK, or opens the recording that replaces the model.
  * @param onRequest called whenever a request to the model is on its way.
@@ -30,15 +33,20 @@ export async function connect(plan: Plan, onRequest: () => void, state: RunState
     );
     return provider;
   }
+  // What takes the thread before a request is written delays that request.
+  const onWritten = () => {
+    unsubscribe(BODY_SENT, onWritten);
+    onRequest();
+  };
   const provider = await createProvider({
     ...config.model,
     userAgent: `structured-agent/${world.version}`,
     idleTimeoutMs: STREAM_PAUSE_MS,
     retryPauseMs: RETRY_DELAY_MS,
     fetch: (...request) => {
-      const written = nextRequestWritten();
+      subscribe(BODY_SENT, onWritten);
       const answer = world.fetch(...request);
-      void Promise.race([written, answer]).then(onRequest, onRequest);
+      void answer.then(onWritten, onWritten);
       return answer;
     },
   });
@@ -48,18 +56,4 @@ export async function connect(plan: Plan, onRequest: () => void, state: RunState
   );
   const { recordRun } = await import('../replay/recorder.ts');
   return recordRun(provider, world.recording, task, world);
-}
-
-/** The channel on which undici, Node's and ours, says that a request has been written. */
-const BODY_SENT = 'undici:request:bodySent';
-
-/** Resolves once this process has written a request. What takes the thread before that delays the request. */
-function nextRequestWritten(): Promise<void> {
-  return new Promise((resolve) => {
-    const onSent = () => {
-      unsubscribe(BODY_SENT, onSent);
-      resolve();
-    };
-    subscribe(BODY_SENT, onSent);
-  });
 }

@@ -11,6 +11,7 @@ import { BINARY_LOOK, isBinaryName } from '../text/file-names.ts';
 import { DISPLAY, GITHUB } from '../text/limits.ts';
 import { quote } from '../text/messages.ts';
 import { showControls } from '../text/sanitize.ts';
+import { race } from '../text/wait.ts';
 import type { ChangedFile, ContextStatus } from '../types.ts';
 
 export type ContextSandbox = Pick<
@@ -32,7 +33,7 @@ export async function placeContext(
   warn: (text: string) => void,
   root: string,
 ) {
-  const loaded = await load();
+  const loaded = await race(load(), signal);
   const { listed, notes } = loaded;
   const rows = parsePatches(listed?.files ?? []);
   const isPart = listed?.more !== null || rows.some(({ kind }) => kind === 'unknown');
@@ -74,7 +75,7 @@ export async function placeContext(
   const paths = files.flatMap(({ path, previous }) => (previous === null ? [path] : [path, previous]));
   let marked = range === null ? null : await findMarkedFiles(runScript, { commit: base }, paths, signal);
   if (marked === 'missing') {
-    const text = await loaded.readBaseAttributes();
+    const text = await race(loaded.readBaseAttributes(), signal);
     marked = text === null ? null : await findMarkedFiles(runScript, { text }, paths, signal);
   }
   const change: Change = {

@@ -111,11 +111,7 @@ const INSIDE =
  * Checks what depends on this machine and on the trigger, and returns the absolute path of the working directory.
  * @throws InputError that lists all problems with the inputs
  */
-async function checkInputs(
-  { config, problems }: Parsed<Config>,
-  signal: AbortSignal,
-  world: World,
-): Promise<string> {
+async function checkInputs({ config, problems }: Parsed<Config>, signal: AbortSignal, world: World) {
   const { privileged, entry, guarded, workspace, recording } = world;
   const [isReplay, isOff] = [config.replay !== null, config.sandbox === 'off'];
   const trigger = world.subject?.event ?? 'this trigger';

@@ -37,11 +37,9 @@ async function work(inputs: Parsed<Config>, state: RunState, world: World): Prom
   // Nothing can be accepted without a working sandbox: the model request is aborted at once.
   const onRequest = () => void open().catch((error: unknown) => stop.abort(error));
   const provider = await race(connect(plan, onRequest, state, world), stop.signal);
-  if (plan.context !== null) {
-    const { requiresCoverage } = plan.policy.evidence;
-    // A `base` that git does not know ends the run before the model is asked.
-    if (requiresCoverage || plan.config.base !== null) await race(open(), stop.signal);
-  }
+  // A `base` that git does not know ends the run before the model is asked.
+  const isOpenedFirst = plan.policy.evidence.requiresCoverage || plan.config.base !== null;
+  if (plan.context !== null && isOpenedFirst) await race(open(), stop.signal);
   const outcome = await ask(plan, provider, open, state, world);
   if (outcome.kind === 'submitted') provider.accepted?.();
   // A broken sandbox explains more than whatever the model did meanwhile.
@@ -81,9 +79,7 @@ async function ask(
   if (!isStructured) state.warn(explainExcluded('this run cannot succeed', world.entry));
   const contextFolder = contextFolderOf(isIsolated, world.runFolder);
   const note =
-    context === null
-      ? ''
-      : `\n\n${contextNote(context.subject, contextFolder, evidence.requiresCoverage, state.inlined)}`;
+    context && contextNote(context.subject, contextFolder, evidence.requiresCoverage, state.inlined);
   return runAgent(
     {
       sessionId: state.sessionId,
@@ -101,7 +97,7 @@ async function ask(
         offline: toolbox.has('shell') && isIsolated && !config.shellNetwork,
         quotes: evidence.grounding !== 'off',
       }),
-      prompt: `${prompt}${note}`,
+      prompt: note === null ? prompt : `${prompt}\n\n${note}`,
       forceOutput: config.forceOutput,
       ready: sandbox.ready,
       signal: state.stop.signal,

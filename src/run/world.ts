@@ -6,7 +6,6 @@ import type { Gate, StandardValidate } from '../contract/contract.ts';
 import type { Files } from '../contract/source.ts';
 import { messageOf } from '../errors.ts';
 import type { Change } from '../evidence/change.ts';
-import type { EvidenceReview } from '../evidence/review.ts';
 import type { AgentChanges } from '../git/patch.ts';
 import type { ChangeContext } from '../github/context.ts';
 import type { Evidence, Locate, Report, Reporter, RunEvent } from '../reporters/report-types.ts';
@@ -67,13 +66,6 @@ export interface World extends EndWorld {
   readonly fetch: typeof fetch;
 }
 
-/** What the verdict of a run rests on. */
-export interface RunEvidence {
-  readonly review: EvidenceReview;
-  /** Returns the coverage and, if the findings of the payload were looked up, their grounding. */
-  describe(payload: JsonObject | null): Partial<Evidence>;
-}
-
 /** What a run knows so far. Filled step by step, so that a run that fails midway is reported with all that is known. */
 export class RunState {
   readonly sessionId: string = randomUUID();
@@ -111,8 +103,8 @@ export class RunState {
   readonly commands: CommandRecord[] = [];
   /** The files that the agent had changed or made when the command of its payload was judged. */
   judgedWith: readonly string[] = [];
-  /** null until the sandbox is ready. */
-  evidence: RunEvidence | null = null;
+  /** Returns the coverage and, if the findings of the payload were looked up, their grounding. */
+  describeEvidence: (payload: JsonObject | null) => Partial<Evidence> = () => ({});
   /** Lets a feature on top of the core change the report. */
   describe: ((report: Report) => Report) | null = null;
   /** Opens the reporters, which are loaded while the model answers, and tells them what has happened so far. */
