@@ -63,7 +63,7 @@ it.each<[why: string, hunks: readonly HunkLines[], shown: readonly string[], isS
     ['one();', '}', 'two();'],
     false,
   ],
-  ['a short line before one that is like no other', [['+}', '+one();']], ['}', 'one();'], true],
+  ['a short line before one that is like no other', [['+}', '+one();']], ['}', 'one();'], false],
   ['a short line behind one', [['+one();', '+}']], ['one();', '}'], true],
   ['the header of a diff', [['+--- The', '+one()', '+++ -1']], ['--- The', 'one()', '++ -1'], true],
 ])('the output of a command that names the file has %s', (_, hunks, shown, isShown) => {
@@ -178,11 +178,11 @@ it.each<[string, string, string]>([
   ['terminal sequences in the file', 'return \x1b[31m1;', 'return \\x1b[31m1;'],
   ['a byte order mark', '\ufeffusing System;', 'using System;'],
 ])('a line is found again with %s', (_, line, shown) => {
-  const change = changeOf(file('a', [[`+${line}`, '+next1();']]));
-  expect(unseen(change, read('a', numbered([shown, 'next1();'])))).toEqual([]);
-  expect(unseen(change, ran('cat a', `${shown}\nnext1();`))).toEqual([]);
-  expect(unseen(change, diffed('a', [[`+${shown}`, '+next1();']]))).toEqual([]);
-  expect(unseen(change, read('a', numbered([`z${shown}`, 'next1();'])))).toEqual(['a']);
+  const change = changeOf(file('a', [['+first1();', `+${line}`]]));
+  expect(unseen(change, read('a', numbered(['first1();', shown])))).toEqual([]);
+  expect(unseen(change, ran('cat a', `first1();\n${shown}`))).toEqual([]);
+  expect(unseen(change, diffed('a', [['+first1();', `+${shown}`]]))).toEqual([]);
+  expect(unseen(change, read('a', numbered(['first1();', `z${shown}`])))).toEqual(['a']);
 });
 
 const plain = ['a1', 'b2', 'if (x) {', '}', '', 'return null;', '-x', '+y', '12:z', 'same', '@@ -1 +1 @@'];

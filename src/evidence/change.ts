@@ -11,10 +11,8 @@ export interface FileChange {
   readonly kind: 'text' | 'unit' | 'binary' | 'unknown';
   readonly isRemoved: boolean;
   /** Empty unless the kind is `text`. */
-  readonly hunks: readonly Hunk[];
+  readonly hunks: readonly (readonly HunkLine[])[];
 }
-
-export type Hunk = readonly HunkLine[];
 
 /** The change under review. Without one, or if nothing of it is known, it has no files. */
 export interface Change extends Pick<Coverage, 'status' | 'why'> {
@@ -26,42 +24,38 @@ export interface Change extends Pick<Coverage, 'status' | 'why'> {
 /**
  * Parses the output of `git diff --no-color --find-renames`, in linear time. A file whose hunks are not whole is
  * `unknown`. A file whose type changes appears twice, as git shows it.
- * @param isCut whether the end of the text may be missing: then the last file is `unknown`, or left out if not even its
- * path is known.
+ * @param isCut whether the end of the text may be missing: then the last file is `unknown`, by what is known of its name.
  */
 export function parseDiff(text: string, isCut = false): readonly FileChange[] {
   const whole = isCut ? text.slice(0, text.lastIndexOf('\n') + 1) : text;
   // No line of a hunk or of binary data starts like this.
   const sections = `\n${whole.replace(/\n$/, '')}`.split('\ndiff --git ').slice(1);
-  return sections.flatMap((section, at) => readSection(section, isCut && at === sections.length - 1) ?? []);
+  const files = sections.map(readSection);
+  const last = isCut ? files.at(-1) : undefined;
+  return last === undefined ? files : files.with(-1, { ...last, kind: 'unknown', hunks: [] });
 }
 
 /** Symbolic links and submodules: their hunks show a target, and no lines of a file. */
 const UNIT_MODE = /^(?:old mode|new mode|new file mode|deleted file mode|index \S+) (?:120000|160000)$/;
 
-/** Reads what follows `diff --git `; null if it names no file. */
-function readSection(section: string, isBroken: boolean): FileChange | null {
+function readSection(section: string): FileChange {
   const [first = '', ...lines] = section.split('\n');
   const start = lines.findIndex((line) => line.startsWith('@@ '));
   const header = start === -1 ? lines : lines.slice(0, start);
   const behind = (word: string) => header.find((line) => line.startsWith(word))?.slice(word.length) ?? null;
   const [from, to] = [behind('rename from '), behind('rename to ')];
   // A header that is not understood names a file that is never shown.
-  const named = readGitHeader(first).slice(2) || (isBroken ? '' : first);
-  const path = to === null ? named : readPath(to);
-  if (path === '') return null;
+  const path = to === null ? readGitHeader(first).slice(2) || first : readPath(to);
   const file = { path, previous: from && readPath(from), isRemoved: behind('deleted file mode ') !== null };
   const isBinary = behind('Binary files ') !== null;
   const hunks = start === -1 ? [] : readHunks(lines.slice(start));
-  if (isBroken || hunks === null || (isBinary && !isBinaryName(path)))
-    return { ...file, kind: 'unknown', hunks: [] };
+  if (hunks === null || (isBinary && !isBinaryName(path))) return { ...file, kind: 'unknown', hunks: [] };
   if (isBinary) return { ...file, kind: 'binary', hunks: [] };
   const isUnit = hunks.length === 0 || header.some((line) => UNIT_MODE.test(line));
   return isUnit ? { ...file, kind: 'unit', hunks: [] } : { ...file, kind: 'text', hunks };
 }
 
-/** Returns null if the hunks are not whole. */
-function readHunks(lines: readonly string[]): readonly Hunk[] | null {
+function readHunks(lines: readonly string[]): FileChange['hunks'] | null {
   const reader = createHunkReader();
   const hunks: HunkLine[][] = [];
   for (const line of lines) {
@@ -107,9 +101,7 @@ export function wholeFile(file: FileChange, text: string): FileChange {
   return { ...file, kind: 'text', hunks: [hunk] };
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  ...{ a: '\x07', b: '\b', t: '\t', n: '\n', v: '\v', f: '\f', r: '\r' },
-};
+const ESCAPES: Record<string, string> = { a: '\x07', b: '\b', t: '\t', n: '\n', v: '\v', f: '\f', r: '\r' };
 
 /** Returns a path as git or `JSON.stringify` quotes it, or as it is, without the tab that ends one with blanks in a diff. */
 export function readPath(text: string): string {
@@ -134,7 +126,6 @@ export function readGitHeader(text: string): string {
   return text[middle] === ' ' && now !== undefined && old?.slice(2) === now.slice(2) ? now : '';
 }
 
-/** A line of a hunk. */
 export interface HunkLine {
   readonly mark: string;
   readonly text: string;

@@ -43,9 +43,6 @@ interface Line {
 
 type Tracked = ReturnType<typeof trackFile>;
 
-/** Finds a changed file by its path from the root of the repository. */
-type FindFile = (path: string) => Tracked | undefined;
-
 export function createCoverageMeter(change: Change, options: CoverageOptions) {
   const { root, workingDirectory, subject, diff } = options;
   const exempt = createExemptions(change, subject);
@@ -54,11 +51,11 @@ export function createCoverageMeter(change: Change, options: CoverageOptions) {
   const sorted = tracked.toSorted((one, other) => one.hunks.length - other.hunks.length);
   /** By their absolute path. */
   const files = new Map(sorted.map((each) => [`${root}/${each.file.path}`, each]));
-  const find: FindFile = (path) => files.get(`${root}/${path}`);
+  const find = (path: string) => files.get(`${root}/${path}`);
   const given = readDiffs(splitLines(diff?.text ?? ''), find);
   /** The paths that a list of files or the header of a diff named. */
   const listed = new Set<string>();
-  const findListed: FindFile = (path) => {
+  const findListed = (path: string) => {
     listed.add(path);
     return find(path);
   };
@@ -162,8 +159,8 @@ function show(line: Line | undefined | null, text: string): void {
 }
 
 /**
- * Shows the lines of an output without numbers: those that follow each other in a hunk as well, if one of them is like no
- * other in the file.
+ * Shows the lines of an output without numbers: those that follow each other in a hunk as well, if the first of them is
+ * like no other in the file.
  * @param places the indexes of each line of the output
  */
 function showRuns(
@@ -171,21 +168,15 @@ function showRuns(
   output: readonly string[],
   places: ReadonlyMap<string, readonly number[]>,
 ): void {
-  /** What was found to be a line of the file: it is not a second one. */
-  const taken = new Set<number>();
-  for (const step of [1, -1]) {
-    const next = file.isRemoved ? -step : step;
-    for (const anchor of anchors) {
-      for (const place of places.get(anchor.text)?.slice(0, MAX_PLACES) ?? []) {
-        let [at, number] = [place + step, anchor.number + next];
-        for (; !taken.has(at); at += step, number += next) {
-          const beside = lines.get(number);
-          if (beside === undefined || beside.text !== output[at]) break;
-          [beside.isShown, anchor.isShown] = [true, true];
-          // From there it goes on by itself.
-          if (anchors.has(beside)) break;
-          taken.add(at);
-        }
+  const step = file.isRemoved ? -1 : 1;
+  for (const anchor of anchors) {
+    for (const place of places.get(anchor.text)?.slice(0, MAX_PLACES) ?? []) {
+      for (let [at, number] = [place + 1, anchor.number + step]; ; at += 1, number += step) {
+        const next = lines.get(number);
+        if (next === undefined || next.text !== output[at]) break;
+        [next.isShown, anchor.isShown] = [true, true];
+        // From there it goes on by itself.
+        if (anchors.has(next)) break;
       }
     }
   }
@@ -223,7 +214,7 @@ function readListed(line: string): string {
 }
 
 /** Finds the lines of diffs in a text, and those of the change among them; null for each line outside of diffs. */
-function readDiffs(lines: readonly string[], find: FindFile): readonly (Line | undefined | null)[] {
+function readDiffs(lines: readonly string[], find: (path: string) => Tracked | undefined) {
   const reader = createHunkReader();
   let file: Tracked | undefined;
   return lines.map((text) => {
@@ -233,8 +224,8 @@ function readDiffs(lines: readonly string[], find: FindFile): readonly (Line | u
     if (read !== null) return file?.lines.get(read.number);
     // What follows a cut may belong to another file.
     if (wasOpen) file = undefined;
-    const [, word, value = ''] = /^(diff --git|rename to|---|\+\+\+) (.*)$/s.exec(text) ?? [];
-    if (word === undefined || word === '---' || value === '/dev/null') return null;
+    const [, word, value = ''] = /^(diff --git|rename to|\+\+\+) (.*)$/s.exec(text) ?? [];
+    if (word === undefined || value === '/dev/null') return null;
     const path = word === 'diff --git' ? readGitHeader(value) : readPath(value);
     file = find(path.replace(/^[abciwo]\//, '')) ?? find(path);
     return undefined;

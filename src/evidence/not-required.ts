@@ -18,16 +18,10 @@ export function isLockFile(path: string): boolean {
   return LOCK_FILES.has(posix.basename(path));
 }
 
-/**
- * Creates the function that says why a file does not have to be seen; null if it has to be.
- * @param subject the judged folder, relative to the repository root; empty for the root itself.
- */
-export function createExemptions(
-  { marked }: Pick<Change, 'marked'>,
-  subject: string,
-): (file: FileChange) => NotRequired | null {
+/** Creates the function that says why a file does not have to be seen; null if it has to be. */
+export function createExemptions({ marked }: Change, subject: string) {
   const isSubject = (path: string) => subject === '' || path.startsWith(`${subject}/`);
-  return (file) => {
+  return (file: FileChange): NotRequired | null => {
     // What a file was before a rename counts as well: a rename must not take a file out of sight.
     const names = file.previous === null ? [file.path] : [file.path, file.previous];
     if (!names.some(isSubject)) return 'outside_working_directory';

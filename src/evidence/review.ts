@@ -28,19 +28,14 @@ export type Decision =
   /** The text is for the model, and names files of the repository. */
   | { readonly kind: 'rejected'; readonly text: string; readonly issues: readonly RedactedIssue[] };
 
-/** What the loop asks. */
 export type EvidenceReview = ReturnType<typeof createReview>;
 
-/** What the policy of a run asks of its evidence. */
-export interface ReviewPolicy {
+export interface ReviewOptions {
   readonly minCoverage: MinCoverage;
   readonly isPreset: boolean;
   /** Whether `auto` requires all files, and so does a payload that says `complete: true`. */
   readonly isReview: boolean;
   readonly grounding: 'off' | 'mark' | 'require';
-}
-
-export interface ReviewOptions extends ReviewPolicy {
   /** Whether the payload does not pass. */
   readonly isRed: (payload: JsonObject) => boolean;
   readonly meter: CoverageMeter;
@@ -52,11 +47,12 @@ export interface ReviewOptions extends ReviewPolicy {
   readonly ground: (payload: JsonObject) => Promise<readonly string[]>;
 }
 
+/** How often a payload is sent back for what it lacks. What is not known cannot be shown by reading on. */
+const ROUNDS = { unknown: 0, coverage: 3, looked: 1, command: 1 };
+
 /** What a payload that meets its gate lacks. */
 interface Lack {
-  readonly keyword: string;
-  /** How often it is sent back. */
-  readonly rounds: number;
+  readonly keyword: keyof typeof ROUNDS;
   /** What is wrong, for people and for the model; what the model can do; and what people can. */
   readonly clause: string;
   readonly request: string;
@@ -85,7 +81,7 @@ export function createReview(options: ReviewOptions) {
         const round = (rounds.get(keyword) ?? 0) + 1;
         rounds.set(keyword, round);
         ended = { kind: 'ended', text: `The payload meets its gate, but ${clause} ${advice} ${OFF}` };
-        if (isLast || round > lack.rounds) return ended;
+        if (isLast || round > ROUNDS[keyword]) return ended;
         const text = `Not taken yet: ${clause} ${request} ${AGAIN}`;
         return { kind: 'rejected', text, issues: [{ path: '', keyword }] };
       }
@@ -95,7 +91,10 @@ export function createReview(options: ReviewOptions) {
         return { kind: 'taken', submission };
       held = submission;
       const issues = unproven.map((path) => ({ path, keyword: 'quote' }));
-      return { kind: 'rejected', text: groundingText(unproven), issues };
+      const text = `Not taken yet: these findings could not be found in the files as they are in the change.
+${listMany(unproven)}
+Look again, correct their path, line and quote, and call structured_output again, alone, with the whole result. A quote is one to three whole lines of the file, copied exactly, without omissions. Take a finding out only if it is wrong; leaving findings out does not make a failed verdict pass.`;
+      return { kind: 'rejected', text, issues };
     },
     /** Returns what becomes of what was sent back if the run ends without another payload; null if nothing was. */
     async giveUp(): Promise<FinalDecision | null> {
@@ -114,9 +113,7 @@ async function findLack(payload: JsonObject, options: ReviewOptions): Promise<La
   const share = Math.max(minCoverage === 'auto' ? automatic : minCoverage, claimed);
   if (status !== 'measured' && (share > 0 || minCoverage !== 'auto'))
     return {
-      keyword: 'coverage',
-      // What is not known cannot be shown by reading on.
-      rounds: 0,
+      keyword: 'unknown',
       clause: 'not all of the change is known.',
       request: '',
       advice: `${why ?? ''} A checkout with the whole history (fetch-depth: 0) lets git tell all of it.`,
@@ -124,7 +121,6 @@ async function findLack(payload: JsonObject, options: ReviewOptions): Promise<La
   if ((coverageShare(coverage) ?? 0) < share)
     return {
       keyword: 'coverage',
-      rounds: 3,
       clause: `only ${files.shown} of ${files.required} changed files were shown. min-coverage requires more, or the payload says that it is complete.`,
       request: `Not shown, or not nine tenths of each part that changed:
 ${listMany(files.unseen.map((path) => JSON.stringify(path.slice(0, DISPLAY.path))))}
@@ -134,7 +130,6 @@ Read their part of the diff (in the context folder if your task names one, where
   if (options.isPreset && !options.hasLooked())
     return {
       keyword: 'looked',
-      rounds: 1,
       clause: 'nothing was looked at, as no tool was called.',
       request: 'Read or run what your task is about.',
       advice: 'Ask for something that can be read or run, or try another model.',
@@ -143,17 +138,10 @@ Read their part of the diff (in the context folder if your task names one, where
   if (clause === null) return null;
   return {
     keyword: 'command',
-    rounds: 1,
     clause,
     request: 'Deliver what was measured, or run the command again, and name it exactly as you run it.',
     advice: 'The exit codes of all commands are in the result file.',
   };
-}
-
-function groundingText(unproven: readonly string[]): string {
-  return `Not taken yet: these findings could not be found in the files as they are in the change.
-${listMany(unproven)}
-Look again, correct their path, line and quote, and call structured_output again, alone, with the whole result. A quote is one to three whole lines of the file, copied exactly, without omissions. Take a finding out only if it is wrong; leaving findings out does not make a failed verdict pass.`;
 }
 
 function listMany(rows: readonly string[]): string {
