@@ -28,12 +28,8 @@ it('resolves folders to real paths and gives each run a private results folder',
 
 it.each(['GITHUB_WORKSPACE', 'RUNNER_TEMP'])('refuses a runner whose %s is not a folder', (name) => {
   for (const folder of [at('nowhere'), '']) {
-    expect(() => read({ [name]: folder })).toThrow(
-      expect.objectContaining({
-        input: null,
-        message: expect.stringContaining(`${name} must name a folder`),
-      }),
-    );
+    const refusal = { input: null, message: expect.stringContaining(`${name} must name a folder`) };
+    expect(() => read({ [name]: folder })).toThrow(expect.objectContaining(refusal));
   }
 });
 

@@ -10,8 +10,6 @@ import { FINDING, sampleReport, UNPROVEN } from './sample-report.ts';
 const ALTERED = ['a  b.js', 'a::b.js', 'sk-canary-123'];
 const locate: Locate = (place) => (place.path === 'nope.js' ? null : place);
 
-const NAMES: Readonly<Record<string, string>> = { e: 'error', w: 'warning', n: 'notice' };
-
 function open() {
   const { log, text } = captureLog(knowSecrets('sk-canary-123'));
   const reporter = createAnnotations(log, locate, 'the job summary');
@@ -54,12 +52,12 @@ it.each([
   [9, 'The gate is not met.'],
 ])('there are at most %i, if the error of the verdict is %j', async (most, error) => {
   const { annotate, text } = open();
-  const severities = ['note', 'warning', 'error'].flatMap((severity) => Array(4).fill(severity));
-  const annotations = await annotate({
-    payload: { findings: severities.map((severity) => ({ ...FINDING, severity })) },
-    verdict: { ...sampleReport().verdict, error },
-  });
-  const levels = annotations.map(([name]) => name);
-  expect(levels).toEqual([...'eeeewwwwnn'].slice(0, most).map((letter) => NAMES[letter]));
+  const levels = ['error', 'warning', 'notice'].flatMap((level) => Array(4).fill(level));
+  const findings = levels
+    .toReversed()
+    .map((level) => ({ ...FINDING, severity: level.replace('notice', 'note') }));
+  const verdict = { ...sampleReport().verdict, error };
+  const annotations = await annotate({ payload: { findings }, verdict });
+  expect(annotations.map(([name]) => name)).toEqual(levels.slice(0, most));
   expect(text()).toContain(`\nand ${12 - most} more findings: see the job summary.\n`);
 });
