@@ -100,22 +100,23 @@ function indexText(source: string, file: FileChange | undefined) {
     }
   }
   const indexes = Map.groupBy(lines.keys(), (at) => lines[at] ?? '');
-  return { lines, numbers, indexes };
+  return { lines, numbers, indexes, body: lines.join('\n') };
 }
 
 /** Finds a quote, whole lines before a part of a line: the claimed line if the quote has it, or the start of the nearest. */
 function findQuote(forms: readonly (readonly string[])[], text: Text | null, claimed: number | null) {
   if (text === null) return null;
-  for (const form of forms) {
-    let [line, distance] = [0, Number.POSITIVE_INFINITY];
-    const whole = findLines(form, text);
-    for (const start of whole.length > 0 ? whole : findFragment(form, text)) {
-      const [first = 0, last = 0] = [text.numbers[start], text.numbers[start + form.length - 1]];
-      const far = claimed === null ? 0 : Math.max(0, first - claimed, claimed - last);
-      if (far < distance) [line, distance] = [far === 0 ? (claimed ?? first) : first, far];
+  for (const find of [findLines, findFragment]) {
+    for (const form of forms) {
+      let [line, distance] = [0, Number.POSITIVE_INFINITY];
+      for (const start of find(form, text)) {
+        const [first = 0, last = 0] = [text.numbers[start], text.numbers[start + form.length - 1]];
+        const far = claimed === null ? 0 : Math.max(0, first - claimed, claimed - last);
+        if (far < distance) [line, distance] = [far === 0 ? (claimed ?? first) : first, far];
+      }
+      // What was removed from the top of a file has no line above it.
+      if (distance < Number.POSITIVE_INFINITY) return { line: line || null };
     }
-    // What was removed from the top of a file has no line above it.
-    if (distance < Number.POSITIVE_INFINITY) return { line: line || null };
   }
   return null;
 }
@@ -128,13 +129,13 @@ function findLines(quoted: readonly string[], { lines, indexes }: Text): readonl
   return starts.filter((start) => quoted.every((line, at) => lines[start + at] === line));
 }
 
-/** Returns the index of the line that has a text as a part, if only one has, and once. */
-function findFragment([fragment = '', ...others]: readonly string[], { lines }: Text): readonly number[] {
+/** Returns the index of the line that has a text as a part, if one has, and once. */
+function findFragment([fragment = '', ...others]: readonly string[], { lines, body }: Text) {
   if (others.length > 0 || countLetters(fragment) < MIN_FRAGMENT_LETTERS) return [];
   const searched = fragment.slice(0, MAX_SEARCHED);
-  const [found = '', ...more] = lines.filter((line) => line.includes(searched));
-  const isOnly = more.length === 0 && found.includes(fragment) && found.split(searched).length === 2;
-  return isOnly ? [lines.indexOf(found)] : [];
+  const start = body.indexOf(searched);
+  if (!body.startsWith(fragment, start) || body.includes(searched, start + 1)) return [];
+  return [lines.findIndex((line) => line.includes(searched))];
 }
 
 const MARK = /^[+\- ]/;
