@@ -13,7 +13,7 @@ import {
   type ScriptedModel,
   startModel,
 } from './support/fakes/model/server.ts';
-import { HAS_BWRAP, submits } from './support/fakes/runner/action.ts';
+import { submits } from './support/fakes/runner/action.ts';
 import { makeFolder } from './support/surroundings.ts';
 
 const schema = {
@@ -49,7 +49,7 @@ function options(): Omit<RunOptions<never>, 'schema'> {
     prompt: 'Judge.',
     model: 'scripted-1',
     baseUrl: `${model.url}/v1`,
-    sandbox: HAS_BWRAP ? 'required' : 'off',
+    sandbox: hasSandbox ? 'required' : 'off',
     workspace,
     environment: { PATH: process.env['PATH'] },
   };

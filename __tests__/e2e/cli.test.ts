@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { hasSandbox } from '../sandbox/world.ts';
 import { calls, type Reply, type ScriptedModel, startModel, submits } from '../support/fakes/model/server.ts';
-import { HAS_BWRAP, KEY } from '../support/fakes/runner/action.ts';
+import { KEY } from '../support/fakes/runner/action.ts';
 import { makeFolder } from '../support/surroundings.ts';
 import { commitChange } from '../support/worlds/pull-request.ts';
 
@@ -41,7 +42,7 @@ afterEach(() => model.close());
 
 const usual = () => [
   ...['--model', 'scripted-1', '--base-url', `${model.url}/v1`],
-  ...['--sandbox', HAS_BWRAP ? 'required' : 'off'],
+  ...['--sandbox', hasSandbox ? 'required' : 'off'],
 ];
 
 /** Runs a program to its end; sends SIGINT during the first shell command if it has `isKilled`. */

@@ -6,13 +6,13 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import path from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { OUTPUTS } from '../../scripts/generate.ts';
+import { hasSandbox } from '../sandbox/world.ts';
 import { type GitHubWorld, startGitHubServer } from '../support/fakes/github/server.ts';
 import type { Reply, Script } from '../support/fakes/model/server.ts';
 import {
   type ActionOptions,
   type ActionRun,
   calls,
-  HAS_BWRAP,
   KEY,
   left,
   type Places,
@@ -113,7 +113,7 @@ type Reason = keyof typeof ENDS;
 /** `error` is what the envelope says, null if the payload is published. */
 type Row = [title: string, Reason, error: RegExp | null, Script, inputs?: Texts, more?: More];
 
-const broken: Row[] = HAS_BWRAP
+const broken: Row[] = hasSandbox
   ? [['a sandbox that breaks', 'sandbox', /No command can be/, breakSandbox]]
   : [];
 
@@ -219,7 +219,7 @@ it('every reason of the envelope’s schema is in this table', () => {
   const { properties } = JSON.parse(readFileSync(path.join(ROOT, 'schemas/envelope.schema.json'), 'utf8'));
   const all = properties.reason.enum.toSorted();
   expect(Object.keys(ENDS).toSorted()).toEqual(all);
-  const missing = HAS_BWRAP ? [] : ['sandbox'];
+  const missing = hasSandbox ? [] : ['sandbox'];
   expect([...new Set(rows.map(([, reason]) => reason)), ...missing].toSorted()).toEqual(all);
 });
 

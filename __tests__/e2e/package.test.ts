@@ -5,8 +5,9 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { hasSandbox } from '../sandbox/world.ts';
 import { type ScriptedModel, startModel } from '../support/fakes/model/server.ts';
-import { calls, HAS_BWRAP, runAction, submits } from '../support/fakes/runner/action.ts';
+import { calls, runAction, submits } from '../support/fakes/runner/action.ts';
 import { putFiles } from '../support/local.ts';
 import { makeFolder } from '../support/surroundings.ts';
 
@@ -41,7 +42,7 @@ it('the archive is small, and the action runs from its files', async () => {
 describe('the packed package', () => {
   const at = path.join(folder, 'user');
   const schema = JSON.stringify({ properties: { passed: { type: 'boolean' } }, required: ['passed'] });
-  const sandbox = HAS_BWRAP ? 'required' : 'off';
+  const sandbox = hasSandbox ? 'required' : 'off';
   let model: ScriptedModel;
 
   /** What a program prints that has to succeed. It is asynchronous, because the model answers from this process. */

@@ -9,7 +9,6 @@ import { openWorkspace } from '../../src/run/workspace.ts';
 import { RunState, type World } from '../../src/run/world.ts';
 import { gitIn, hasSandbox } from '../sandbox/world.ts';
 import type { Reply } from '../support/fakes/model/server.ts';
-import { HAS_BWRAP } from '../support/fakes/runner/action.ts';
 import { knowSecrets } from '../support/surroundings.ts';
 import { listedFile, onPullRequest } from '../support/worlds/change.ts';
 import { localFiles, quietWorld } from '../support/worlds/quiet.ts';
@@ -98,7 +97,7 @@ describe('the configuration', () => {
     expect(asked[0]?.tools.find((tool) => tool.name === 'shell')?.description).toContain('120 s');
   });
 
-  it.runIf(HAS_BWRAP)('applies to the sandbox: network', async () => {
+  it.runIf(hasSandbox)('applies to the sandbox: network', async () => {
     const ours = readlinkSync('/proc/self/ns/net');
     for (const network of ['off', 'on']) {
       const inputs = { sandbox: 'required', 'shell-network': network };

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpath
 import os from 'node:os';
 import path from 'node:path';
 import { BUNDLE, startStep } from '../../../../examples/demo/runner.ts';
-import { processesWith } from '../../../sandbox/world.ts';
+import { hasSandbox, processesWith } from '../../../sandbox/world.ts';
 import { putFiles } from '../../local.ts';
 import { issuesOf } from '../../schemas/envelope-issues.ts';
 import { SKIP_WAITS } from '../../waits.ts';
@@ -12,9 +12,6 @@ export { calls, submits } from '../model/server.ts';
 
 /** The key of every run; it may appear only in a request header. */
 export const KEY = 'sk-canary-0123456789abcdef';
-
-/** Whether this machine has the sandbox; if not, runs use `sandbox: off`. */
-export const HAS_BWRAP = existsSync('/usr/bin/bwrap');
 
 /** The results of a run in RUNNER_TEMP; its own temporary folders have a longer name. */
 const RESULTS_FOLDER = /^structured-agent-[A-Za-z0-9]{6}$/u;
@@ -70,7 +67,7 @@ export async function runAction(options: ActionOptions = {}) {
     const usual = {
       ...{ prompt: 'Judge.', provider: 'openai-compatible', model: 'scripted-1', 'api-key': KEY },
       'base-url': options.inputs?.['provider'] === 'anthropic' ? model.url : `${model.url}/v1`,
-      sandbox: HAS_BWRAP ? 'required' : 'off',
+      sandbox: hasSandbox ? 'required' : 'off',
       // Most scripts deliver a payload at once, which rests on nothing.
       'min-coverage': 'off',
     };
