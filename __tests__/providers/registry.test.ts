@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createPricer } from '../../src/providers/pricing.ts';
 import { type ProviderName, parseBaseUrl } from '../../src/providers/registry.ts';
 import type { Usage } from '../../src/types.ts';
@@ -9,21 +9,7 @@ type PriceSettings = Parameters<typeof createPricer>[0];
 const million = { inputTokens: 1_000_000, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
 const haiku = { provider: 'anthropic', model: 'claude-3-haiku', baseUrl: null } as const;
 
-const load = vi.hoisted(() => vi.fn());
-vi.mock('@pydantic/genai-prices', (importOriginal) => {
-  load();
-  return importOriginal();
-});
-
 describe('createPricer', () => {
-  it('loads the prices when it is first asked, and not before', async () => {
-    const price = createPricer(haiku);
-    await providerAt(wireOf('anthropic'), '', haiku);
-    expect(load).not.toHaveBeenCalled();
-    await price(million);
-    expect(load).toHaveBeenCalledOnce();
-  });
-
   it.each<[Partial<Usage>, number]>([
     [{}, 0.25],
     [{ cachedInputTokens: 1_000_000 }, 0.03],

@@ -160,7 +160,7 @@ describeOpen('a sandbox that does not open', () => {
 });
 
 describe.runIf(isUnshare && isRoot)('on a machine of root', () => {
-  it('a full disk is said, and ends the run', async () => {
+  it('a full disk ends the run, with a reason', async () => {
     const said = { name: 'SandboxError', message: expect.stringMatching(/no space left on device/iu) };
     const args = ['-t', 'tmpfs', '-o', 'size=300k', 'none', mkdtempSync(join(temp, 'disk-'))];
     await withMount(args, async (disk) => {
