@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isWithin } from '../../src/files/real-paths.ts';
+import { isInside } from '../../src/files/real-paths.ts';
 import { planRoot } from '../../src/sandbox/system-root.ts';
 import { putFiles } from '../support/local.ts';
 import { CANARY, createMark, describeOpen, exec, isRoot, useWorld } from './world.ts';
@@ -26,7 +26,7 @@ function plan({ environment = {}, ...wanted }: Wanted = {}) {
 /** The places in the base folder of this test, relative to it. */
 function shownInBase(wanted: Wanted): readonly string[] {
   return plan(wanted)
-    .filter(({ at }) => isWithin(at, base))
+    .filter(({ at }) => isInside(at, base))
     .map(({ at }) => at.slice(base.length + 1));
 }
 

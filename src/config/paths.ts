@@ -4,6 +4,7 @@ import { access, lstat, mkdir, readdir, realpath, stat } from 'node:fs/promises'
 import path from 'node:path';
 import { InputError, messageOf } from '../errors.ts';
 import { decodeUtf8, type ReadFailure, readBounded } from '../files/read-bounded.ts';
+import { isInside } from '../files/real-paths.ts';
 import { isClosedPath } from '../text/file-names.ts';
 import { READ } from '../text/limits.ts';
 import { quote } from '../text/messages.ts';
@@ -11,12 +12,6 @@ import type { Reading } from '../types.ts';
 
 /** Every sandbox has its own, and their contents depend on the process that reads them. */
 const KERNEL_FOLDERS: readonly string[] = ['/proc', '/dev', '/sys'];
-
-/** Whether `inner` is `outer` or a path below it; both must be absolute and real. */
-function isInside(inner: string, outer: string): boolean {
-  const relative = path.relative(outer, inner);
-  return relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative);
-}
 
 /** Returns the real path of a folder; null if there is none. */
 export async function realFolder(folder: string): Promise<string | null> {

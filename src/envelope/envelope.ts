@@ -50,7 +50,9 @@ export function typedEnvelope(accepted: JsonObject): Envelope {
 export function evidenceOf({ evidence }: JsonObject): Evidence | null {
   if (evidence === undefined) return null;
   const read = camelKeys(evidence) as unknown as Evidence;
-  const findings = read.findings.map((each) => (isInside(each.path) ? each : { ...each, path: null }));
+  const findings = read.findings.map((each) =>
+    isRepositoryPath(each.path) ? each : { ...each, path: null },
+  );
   return { ...read, findings };
 }
 
@@ -65,7 +67,7 @@ function camelKeys(value: Json): Json {
 }
 
 /** Whether a path has the form that this program writes, of a file in the repository. */
-function isInside(path: string | null): boolean {
+function isRepositoryPath(path: string | null): boolean {
   const isOdd = (part: string) => ['', '.', '..', '.git'].includes(part.toLowerCase());
   return path !== null && !/[\p{Cc}\\]/u.test(path) && !path.split('/').some(isOdd);
 }

@@ -11,6 +11,6 @@ export function realOrNull(file: string): string | null {
 }
 
 /** Whether a path is a folder or is in it. Both are absolute and normalized. */
-export function isWithin(inner: string, folder: string): boolean {
+export function isInside(inner: string, folder: string): boolean {
   return inner === folder || inner.startsWith(folder.endsWith(path.sep) ? folder : folder + path.sep);
 }

@@ -2,7 +2,7 @@
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { readBoundedText } from '../files/read-bounded.ts';
-import { isWithin, realOrNull } from '../files/real-paths.ts';
+import { isInside, realOrNull } from '../files/real-paths.ts';
 import { READ } from '../text/limits.ts';
 import type { JsonObject, Subject } from '../types.ts';
 import { type Finding, findingRows, locationOfRow, readFindings } from './findings.ts';
@@ -22,7 +22,7 @@ const OF_GIT = /(?:^|[/\\])\.git(?:[/\\]|$)/i;
  */
 export function findCheckout(folder: string, workspace: string): string | null {
   const real = realOrNull(folder) ?? workspace;
-  const around = repositoryAround(isWithin(real, workspace) ? real : workspace, workspace);
+  const around = repositoryAround(isInside(real, workspace) ? real : workspace, workspace);
   if (around !== null) return around;
   const [only, ...others] = foldersIn(workspace).filter(isCheckout);
   return only === undefined || others.length > 0 ? null : only;
@@ -30,7 +30,7 @@ export function findCheckout(folder: string, workspace: string): string | null {
 
 /** Returns the root of the repository around a folder, within the workspace; null if there is none. Both are real paths. */
 function repositoryAround(folder: string, workspace: string): string | null {
-  for (let at = folder; isWithin(at, workspace); at = path.dirname(at)) {
+  for (let at = folder; isInside(at, workspace); at = path.dirname(at)) {
     if (isCheckout(at)) return at;
     if (at === workspace) break;
   }
@@ -97,7 +97,7 @@ export function createLocator(
 /** Returns a file's path as git names it; null for anything that is not a file of the repository. */
 function nameInRepository(file: string, root: string): string | null {
   const real = realOrNull(file);
-  if (real === null || !isWithin(real, root)) return null;
+  if (real === null || !isInside(real, root)) return null;
   if (lstatSync(real, { throwIfNoEntry: false })?.isFile() !== true) return null;
   const name = path.relative(root, real);
   const isForeign = (repositoryAround(path.dirname(real), root) ?? root) !== root;

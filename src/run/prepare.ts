@@ -19,7 +19,7 @@ import {
   readNamed,
 } from '../contract/source.ts';
 import { InputError, MissingKeyError, throwProblems } from '../errors.ts';
-import { isWithin } from '../files/real-paths.ts';
+import { isInside } from '../files/real-paths.ts';
 import { createGitContext } from '../github/context.ts';
 import { createPricer, unknownPriceError } from '../providers/pricing.ts';
 import { findCheckout } from '../reporters/places.ts';
@@ -94,7 +94,7 @@ export async function prepare({ config, problems }: Parsed<Config>, state: RunSt
     root,
     hasRepository: repository !== null,
     /** The judged folder, relative to the root. A checkout below the working directory is judged as a whole. */
-    subject: isWithin(folder, root) ? path.relative(root, folder) : '',
+    subject: isInside(folder, root) ? path.relative(root, folder) : '',
     context: found === 'unknown' ? null : found,
     /** Finds out, once, how commands can be isolated. Rejects with the reason of `state.stop` only. */
     detect,
@@ -116,7 +116,7 @@ async function checkInputs({ config, problems }: Parsed<Config>, signal: AbortSi
   const [isReplay, isOff] = [config.replay !== null, config.sandbox === 'off'];
   const trigger = world.subject?.event ?? 'this trigger';
   // The agent could change the action, parts of which are loaded after it ran.
-  const inside = entry === 'action' ? guarded.find((place) => isWithin(place, workspace)) : undefined;
+  const inside = entry === 'action' ? guarded.find((place) => isInside(place, workspace)) : undefined;
   const all: Error[] = [...problems];
   const refuse = (input: string, why: string) => all.push(new InputError(input, why));
   const note = (error: Error) => {

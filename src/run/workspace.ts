@@ -7,7 +7,7 @@ import { type Claim, countGrounding, groundFindings } from '../evidence/groundin
 import { isLockFile } from '../evidence/not-required.ts';
 import { createReview } from '../evidence/review.ts';
 import { readBounded } from '../files/read-bounded.ts';
-import { isWithin, realOrNull } from '../files/real-paths.ts';
+import { isInside, realOrNull } from '../files/real-paths.ts';
 import { comparePatch, rememberTree } from '../git/patch.ts';
 import { findingRows, locationOfRow } from '../reporters/findings.ts';
 import type { Evidence, Locate } from '../reporters/report-types.ts';
@@ -193,6 +193,6 @@ function readSource(name: string, root: string): string | null {
   const read = readBounded(path.resolve(home, name), { maxBytes: MAX_SOURCE_FILE, links: 'refuse' });
   // A verdict must not tell of what the tools do not read: a model may name any path.
   const isOpen =
-    read.ok && isWithin(read.realPath, home) && !isClosedPath(path.relative(home, read.realPath));
+    read.ok && isInside(read.realPath, home) && !isClosedPath(path.relative(home, read.realPath));
   return isOpen ? read.bytes.toString('utf8') : null;
 }

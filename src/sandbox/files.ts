@@ -6,7 +6,7 @@ import { closeSync, type Dirent, readSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, relative, resolve } from 'node:path';
 import { openRegular } from '../files/read-bounded.ts';
-import { isWithin } from '../files/real-paths.ts';
+import { isInside } from '../files/real-paths.ts';
 import { isClosedPath } from '../text/file-names.ts';
 import { DeniedError, type FileView, MissingError, type ScriptResult, shellWord } from './sandbox.ts';
 import { realOrSame } from './system-root.ts';
@@ -102,7 +102,7 @@ export async function readConfined(
 ): Promise<FileView> {
   const name = JSON.stringify(path);
   const real = realOrSame(resolve(path));
-  const folder = folders.map(realOrSame).find((one) => isWithin(real, one));
+  const folder = folders.map(realOrSame).find((one) => isInside(real, one));
   if (folder === undefined)
     throw new DeniedError(
       `${name} is outside of the checkout, and without a sandbox nothing else can be read.`,

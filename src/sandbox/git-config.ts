@@ -7,7 +7,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { SandboxError } from '../errors.ts';
 import { readBoundedText } from '../files/read-bounded.ts';
-import { isWithin } from '../files/real-paths.ts';
+import { isInside } from '../files/real-paths.ts';
 import { CREDENTIAL_FILE } from '../text/file-names.ts';
 import { READ } from '../text/limits.ts';
 import { runOnHost } from './host-program.ts';
@@ -93,10 +93,10 @@ export async function planGit(run: string, workspace: string, signal: AbortSigna
     const shared = readBoundedText(join(folder, 'commondir'), READ.pointer)?.trim() ?? '.';
     const common = realOrSame(resolve(folder, shared));
     for (const place of [folder, common])
-      if (place !== workspace && isWithin(place, workspace) && existsSync(`${place}/`)) found.add(place);
+      if (place !== workspace && isInside(place, workspace) && existsSync(`${place}/`)) found.add(place);
     const store = join(common, 'objects');
     const isRoot = path === join(workspace, '.git');
-    if (!isRoot || isWithin(folder, workspace) || !existsSync(store)) continue;
+    if (!isRoot || isInside(folder, workspace) || !existsSync(store)) continue;
     objects.push(store);
     found.add(path);
     lines.push(`adopt ${[folder, common, store].map(shellWord).join(' ')}`);

@@ -4,7 +4,7 @@
  */
 import { lstatSync, readdirSync, readlinkSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { isWithin, realOrNull } from '../files/real-paths.ts';
+import { isInside, realOrNull } from '../files/real-paths.ts';
 import { listPathFolders, listToolFolders } from './environment.ts';
 import { CONTEXT_FOLDER, type SandboxOptions } from './sandbox.ts';
 
@@ -82,7 +82,7 @@ export function planRoot(options: RootOptions): readonly Mount[] {
     ...listEntries('/opt', OPT),
     ...HOME.map((name) => join(home, name)),
     ...toolCaches,
-    ...listToolFolders(environment).filter((at) => !isWithin(realOrSame(at), home)),
+    ...listToolFolders(environment).filter((at) => !isInside(realOrSame(at), home)),
     ...listPathFolders(environment['PATH'])
       .filter((at) => !holdsRow(at, home))
       .flatMap((at) => [at, ...listBeside(at, home)]),
@@ -91,8 +91,8 @@ export function planRoot(options: RootOptions): readonly Mount[] {
   const entries = new Map<string, Mount>();
   /** Whether a real place is none of these folders, holds none, and is not in the workspace or the folder of the run. */
   const isAllowed = (place: string) =>
-    !ours.some((one) => isWithin(one, place)) && !closed.some((one) => isWithin(place, one));
-  const isShown = (place: string) => [...entries.keys()].some((at) => isWithin(place, at));
+    !ours.some((one) => isInside(one, place)) && !closed.some((one) => isInside(place, one));
+  const isShown = (place: string) => [...entries.keys()].some((at) => isInside(place, at));
   const absolute = wanted.filter((place) => place.startsWith('/')).map((at) => resolve(at));
   for (const at of [...new Set(absolute)].sort()) {
     const from = realOrNull(at);
@@ -114,7 +114,7 @@ export function planRoot(options: RootOptions): readonly Mount[] {
 /** Whether a folder of the home, such as .dotnet, holds rows of the table: beside them are settings or keys. */
 function holdsRow(folder: string, home: string): boolean {
   const real = realOrSame(folder);
-  return HOME.some((name) => join(home, name) !== real && isWithin(join(home, name), real));
+  return HOME.some((name) => join(home, name) !== real && isInside(join(home, name), real));
 }
 
 /** Returns the entries of a folder that the list names and that others may read. */
@@ -139,7 +139,7 @@ function listBeside(folder: string, home: string): readonly string[] {
   const realParent = realOrSame(parent);
   if (folder.endsWith('/node_modules/.bin')) return [parent];
   if (!/\/s?bin$/u.test(folder) || realParent === home) return [];
-  const wanted = isWithin(realParent, home) ? BESIDE_BIN_IN_HOME : BESIDE_BIN;
+  const wanted = isInside(realParent, home) ? BESIDE_BIN_IN_HOME : BESIDE_BIN;
   return listNames(parent)
     .filter((name) => wanted.test(name))
     .map((name) => join(parent, name));

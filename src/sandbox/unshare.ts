@@ -9,7 +9,7 @@ import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SandboxError } from '../errors.ts';
-import { isWithin } from '../files/real-paths.ts';
+import { isInside } from '../files/real-paths.ts';
 import { race } from '../text/wait.ts';
 import type { Backend } from './command.ts';
 import { SYSTEM_ENVIRONMENT, SYSTEM_FOLDERS, tryWords } from './host-program.ts';
@@ -220,7 +220,7 @@ function rootScript(plan: RootPlan, { uid, gid }: Identity, mark: string): strin
   const all = listMounts(plan, places);
   /** Where a mount point is made: in the folder that will be mounted around it, or in the new root. */
   const pointOf = (at: string) => {
-    const outer = all.findLast((one) => one.kind === 'open' && one.at !== at && isWithin(at, one.at));
+    const outer = all.findLast((one) => one.kind === 'open' && one.at !== at && isInside(at, one.at));
     return outer === undefined ? `${run}/root${at}` : join(outer.from, relative(outer.at, at));
   };
   const mounts = all.map(({ kind, from, at }) => {
