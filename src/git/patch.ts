@@ -85,7 +85,9 @@ export async function comparePatch(
 diff() {
   plain diff-tree -r --no-ext-diff --no-textconv --no-renames --ignore-submodules=all "$@" ${tree} "$tree"
 }
-keep names ${MAX_FILE_LIST} diff --name-status -z
+# A commit of a submodule is in the tree, an edited file of it is not.
+list() { diff --name-status -z && git diff-files --name-status -z --diff-filter=M --ignore-submodules=untracked; }
+keep names ${MAX_FILE_LIST} list
 keep diff ${MAX_PATCH + 1} diff --binary --full-index -p
 # Compressed, a binary file cannot be searched for secrets.
 keep text ${MAX_PATCH + 1} diff --text -p

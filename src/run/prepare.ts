@@ -26,7 +26,7 @@ import { findCheckout } from '../reporters/places.ts';
 import { findProgram, SYSTEM_FOLDERS } from '../sandbox/host-program.ts';
 import { NO_USAGE } from '../text/figures.ts';
 import { DISPLAY } from '../text/limits.ts';
-import { quote } from '../text/messages.ts';
+import { inputName, quote } from '../text/messages.ts';
 import { once, race } from '../text/wait.ts';
 import type { JsonObject, PolicyFile } from '../types.ts';
 import type { RunState, World } from './world.ts';
@@ -83,6 +83,13 @@ export async function prepare({ config, problems }: Parsed<Config>, state: RunSt
   if (found === 'unknown') state.change = { ...state.change, status: 'partial', why: NOT_FOUND };
   // The repository around the folder, or the only one in the workspace.
   const repository = findCheckout(folder, world.workspace);
+  if (config.base !== null && repository === null) {
+    const part = inputName('working-directory', world.entry);
+    throw new InputError(
+      'base',
+      `There is no git repository in ${quote(world.workspace)}. Start in the root of the checkout; ${part} names the part to judge.`,
+    );
+  }
   const root = repository ?? world.workspace;
   return {
     config,

@@ -168,8 +168,9 @@ async function judgeCommand(payload: JsonObject, state: RunState): Promise<strin
   if (run === undefined) return `no command was run whose whole line is ${name}.`;
   if (run.exitCode === null) return `the last run of ${name} did not end by itself.`;
   if (run.exitCode !== 0) return `the last run of ${name} ended with exit code ${run.exitCode}.`;
-  const { files } = (await state.changes?.(state.stop.signal)) ?? { files: [] };
-  if (files === null) return 'it is not known which files the agent changed.';
+  const files = (await state.changes?.(state.stop.signal))?.files ?? null;
+  if (files === null)
+    return 'it is not known which files the agent changed, for which a sandbox and a git repository are needed.';
   state.judgedWith = files.map((each) => each.path);
   const edited = files.filter((each) => !each.isNew && !isLockFile(each.path)).map((each) => each.path);
   if (edited.length === 0) return null;

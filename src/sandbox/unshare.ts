@@ -85,7 +85,8 @@ export async function startUnshareBackend(
     layer: layer === 'copy' ? 'copy' : 'overlay',
     words: enterWords(programs, plan, identity, { pid, mark, usersFile }),
     asRoot: programs.asRoot,
-    endsWithGroup: false,
+    // As the same user, a command can stop what started it.
+    endsWithGroup: programs.asRoot.length === 0,
     // The holder kills: another process may have its number by the time that a program of ours looks for it.
     async killInside() {
       holder.stdin.write('kill\n');
