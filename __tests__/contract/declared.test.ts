@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { declaredFindings, declaredProperties, outputNames } from '../../src/contract/declared.ts';
 import { presets } from '../../src/contract/presets.ts';
 import type { JsonObject } from '../../src/types.ts';
@@ -57,26 +57,24 @@ it('declaredProperties returns the names of the root, then of its branches, in o
   expect(names).toEqual(['z', 'a', 'b', 'c', 'd', 'e', 'f']);
 });
 
-describe('outputNames', () => {
-  it('keeps valid names in order, also those of Object.prototype and run', () => {
-    const names = ['b', 'a', '_x-1', 'A2', 'constructor', '__proto__', 'run', 'runs', 'run_x'];
-    expect(outputNames(names)).toEqual({ names, warnings: [] });
-  });
+it('outputNames keeps valid names in order, also those of Object.prototype and run', () => {
+  const names = ['b', 'a', '_x-1', 'A2', 'constructor', '__proto__', 'run', 'runs', 'run_x'];
+  expect(outputNames(names)).toEqual({ names, warnings: [] });
+});
 
-  it.each([
-    ...['', '1a', 'a.b', 'a b', 'ä', 'a\nb', 'a\n', '-a', 'structured_output', 'Structured_Output'],
-    ...['run-turns', 'RUN-x'],
-  ])('P4 gives %j no output of its own, and a warning', (name) => {
-    const warning = `The property ${JSON.stringify(name)} gets no step output of its own`;
-    expect(outputNames(['ok', name])).toEqual({
-      names: ['ok'],
-      warnings: [expect.stringContaining(warning)],
-    });
+it.each([
+  ...['', '1a', 'a.b', 'a b', 'ä', 'a\nb', 'a\n', '-a', 'structured_output', 'Structured_Output'],
+  ...['run-turns', 'RUN-x'],
+])('P4 gives %j no output of its own, and a warning', (name) => {
+  const warning = `The property ${JSON.stringify(name)} gets no step output of its own`;
+  expect(outputNames(['ok', name])).toEqual({
+    names: ['ok'],
+    warnings: [expect.stringContaining(warning)],
   });
+});
 
-  it('P4 gives no output to names that differ only in case', () => {
-    const { names, warnings } = outputNames(['Passed', 'x', 'passed', 'PASSED']);
-    expect([names, warnings.length]).toEqual([['x'], 3]);
-    expect(warnings[1]).toContain('"Passed" is declared too');
-  });
+it('P4 gives no output to names that differ only in case', () => {
+  const { names, warnings } = outputNames(['Passed', 'x', 'passed', 'PASSED']);
+  expect([names, warnings.length]).toEqual([['x'], 3]);
+  expect(warnings[1]).toContain('"Passed" is declared too');
 });

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { JsonObject } from '../../src/types.ts';
+import json from '../fixtures/preset-samples.json' with { type: 'json' };
 
 /** Payloads that a preset must accept or reject. */
 interface Samples {
@@ -13,6 +13,4 @@ interface Samples {
   readonly refused: readonly JsonObject[];
 }
 
-export const samples: Readonly<Record<string, Samples>> = JSON.parse(
-  readFileSync(new URL('../fixtures/preset-samples.json', import.meta.url), 'utf8'),
-);
+export const samples: Readonly<Record<string, Samples>> = json;

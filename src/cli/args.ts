@@ -121,8 +121,8 @@ export function parseCliArgs(argv: readonly string[], environment: Environment):
 }
 
 /**
- * Returns the problems of a run, with inputs named as typed. If an argument was not understood, nothing is said of inputs
- * that seem to be missing.
+ * Returns the problems of a run, with inputs named as typed. If an argument was not understood, inputs that seem to be
+ * missing are not reported.
  */
 export function describeProblems(run: RunCommand, problems: readonly InputError[]): readonly InputError[] {
   const { inputs, problems: ofLine, isUnderstood, aliases } = run;
