@@ -4,36 +4,30 @@ import { describe, expect, it } from 'vitest';
 import { type Contract, createContract } from '../../src/contract/contract.ts';
 import type { Message } from '../../src/types.ts';
 import { call, type Script, submit } from '../support/fakes/model/scripted-provider.ts';
+import { makeFolder } from '../support/surroundings.ts';
 import { runScripted, VERDICT_SCHEMA } from '../support/worlds/agent-run.ts';
 
 const good = submit({ passed: true, summary: 'all well' });
 const good2 = submit({ passed: false, summary: 'second' });
 const bad = submit({ passed: 'true', summary: 'all well' });
 const read = call('read_file', { path: 'a.txt' });
-const create = call('edit', { path: 'made.txt', old_string: '', new_string: 'x' });
+const ran = path.join(makeFolder(), 'ran');
+const touch = call('shell', { command: `touch ${ran}` });
 
 function results(messages: readonly Message[]) {
   return messages.flatMap((message) => (message.role === 'tool' ? message.results : []));
-}
-
-async function runKeeping(answers: Parameters<typeof runScripted>[0], file: string) {
-  let isThere = true;
-  const keep = async (workspace: string) => {
-    isThere = existsSync(path.join(workspace, file));
-  };
-  return { run: await runScripted(answers, { keep }), isThere };
 }
 
 const accepted = { kind: 'submitted', payload: { passed: true, summary: 'all well' }, repaired: null };
 
 describe('a batch', () => {
   it.each([
-    ['N1 structured_output first', [good, create], ['accepted', 'skipped']],
-    ['N2 structured_output last', [create, good], ['skipped', 'accepted']],
+    ['N1 structured_output first', [good, touch], ['accepted', 'skipped']],
+    ['N2 structured_output last', [touch, good], ['skipped', 'accepted']],
     ['N5 two valid calls, of which the first wins', [good, good2], ['accepted', 'skipped']],
   ])('%s: the other call never runs, and there is one request', async (_, calls, decisions) => {
-    const { run, isThere } = await runKeeping([{ calls }], 'made.txt');
-    expect([run.outcome, isThere]).toEqual([accepted, false]);
+    const run = await runScripted([{ calls }]);
+    expect([run.outcome, existsSync(ran)]).toEqual([accepted, false]);
     expect(run.provider.requests).toHaveLength(1);
     const finished = run.events.filter((event) => event.type === 'tool_finished');
     expect(finished.map(({ decision }) => decision)).toEqual(decisions);
@@ -48,7 +42,6 @@ describe('a batch', () => {
     expect(run.record).toMatchObject({ rejections: 1, totals: { turns: 1 } });
   });
 
-  const touch = call('shell', { command: 'touch ran.txt' });
   const rejected = expect.stringMatching(/^Rejected: .*\n- \/passed: /u);
   const skipped =
     "Skipped: this turn's structured_output contract took precedence as the terminal output. Re-issue this call in a separate turn if needed.";
@@ -56,8 +49,8 @@ describe('a batch', () => {
     ['N4 a command beside a rejected call never runs', [bad, touch], [rejected, skipped], 1],
     ['N6 two rejected calls give one retry turn', [bad, bad], [rejected, rejected], 2],
   ])('%s, and both call ids get a result', async (_, calls, contents, rejections) => {
-    const { run, isThere } = await runKeeping([{ calls }, { calls: [good] }], 'ran.txt');
-    expect([run.outcome, isThere, run.record.rejections]).toEqual([accepted, false, rejections]);
+    const run = await runScripted([{ calls }, { calls: [good] }]);
+    expect([run.outcome, existsSync(ran), run.record.rejections]).toEqual([accepted, false, rejections]);
     expect(run.provider.requests).toHaveLength(2);
     const given = contents.map((content, at) => ({ callId: `call_0_${at}`, isError: true, content }));
     expect(results(run.provider.requests[1]?.messages ?? [])).toEqual(given);
@@ -91,22 +84,20 @@ describe('a batch', () => {
     const slow: Contract = {
       ...real,
       accept(toolCall) {
-        clock += toolCall.rawArguments === bad.rawArguments ? 300 : 20;
+        clock += 300;
         return real.accept(toolCall);
       },
     };
-    const run = await runScripted([{ calls: [bad, create, good] }], {
-      contract: slow,
-      now: () => clock,
-      // The wait for the sandbox is not the call's.
-      ready: async () => {
-        clock += 5000;
-      },
-    });
+    // The wait for the sandbox is not the call's.
+    const ready = async () => {
+      clock += 5000;
+    };
+    const options = { contract: slow, now: () => clock, ready };
+    const run = await runScripted([{ calls: [bad, touch, good] }], options);
     const finished = run.events.flatMap((event) =>
       event.type === 'tool_finished' ? [`${event.decision} ${event.durationMs}`] : [],
     );
-    expect(finished).toEqual(['rejected 300', 'skipped 0', 'accepted 20']);
+    expect(finished).toEqual(['rejected 300', 'skipped 0', 'accepted 300']);
   });
 });
 

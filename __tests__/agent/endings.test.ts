@@ -1,8 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createBudget } from '../../src/agent/budget.ts';
+import { DROPPED } from '../../src/agent/prompt.ts';
 import { ProviderError, SandboxError } from '../../src/errors.ts';
 import type { FinalDecision } from '../../src/evidence/review.ts';
 import type { RunEvent } from '../../src/reporters/report-types.ts';
+import type { Message } from '../../src/types.ts';
 import { type Answer, call, type Script, submit } from '../support/fakes/model/scripted-provider.ts';
 import { type AgentRunOptions, runScripted } from '../support/worlds/agent-run.ts';
 
@@ -40,6 +42,13 @@ const done = { text: 'done' };
 const talk = { ...look, ...done };
 const wrong = { calls: [submit({ passed: true, summary: 2 })] };
 const twoWrong = { calls: [...without.calls, ...bad.calls] };
+const stuck = { kind: 'exhausted', limit: 'turns', repeated: true };
+const stuckAt = (path: string) => ({ ...stuck, lastIssues: [type(path)] });
+const missing = { path: expect.any(String), keyword: 'required', missing: 'summary' };
+const twice = { calls: [...bad.calls, ...bad.calls] };
+const badAndGood = { calls: [...bad.calls, ...good.calls] };
+const three = 'auto auto auto';
+const six = `${three} ${three}`;
 const refusal: Answer = { text: 'I cannot', ...good, stopReason: 'refusal' };
 
 describe('a run ends with', () => {
@@ -65,6 +74,12 @@ describe('a run ends with', () => {
     ['its limit of cost', [look], { ...noTurns, limit: 'cost' }, 'auto auto', cost],
     ['its limit of cost without a price', [look], { ...noTurns, limit: 'cost' }, 'auto', unpriced],
     ['an accepted payload, whatever it cost', [good], submitted, 'auto', spent],
+    ['a call that is rejected in three turns', [without], { ...stuck, lastIssues: [missing] }, three],
+    ['an unknown tool in three turns', [good], { ...stuck, lastIssues: [] }, three, excluded],
+    ['the same call in three turns, of which one repeats it', [bad, twice, bad], stuckAt('/passed'), three],
+    ['a valid call in the third turn', [bad, bad, badAndGood], submitted, three],
+    ['a valid call after other tools', [bad, bad, look, bad, bad, good], submitted, six],
+    ['a valid call after other arguments', [bad, bad, without, bad, bad, good], submitted, six],
   ])('%s', async (_, script, ends, asked, options = {}) => {
     const run = await runScripted(script, { files, ...options });
     expect(run.outcome).toEqual(ends);
@@ -78,27 +93,6 @@ describe('a run ends with', () => {
       expect(tools).toBe(requests[0]?.tools);
       if (toolChoice !== 'auto') expect(messages.at(-1)?.role).toBe('user');
     }
-  });
-});
-
-describe('a model that repeats a rejected call', () => {
-  const stuck = { kind: 'exhausted', limit: 'turns', repeated: true };
-  const stuckAt = (path: string) => ({ ...stuck, lastIssues: [type(path)] });
-  const missing = { path: expect.any(String), keyword: 'required', missing: 'summary' };
-  const twice = { calls: [...bad.calls, ...bad.calls] };
-  const badAndGood = { calls: [...bad.calls, ...good.calls] };
-
-  it.each<[string, readonly Answer[], AgentRunOptions, number, object]>([
-    ['ends after three turns, with what was wrong', [without], {}, 3, { ...stuck, lastIssues: [missing] }],
-    ['ends after three turns of an unknown tool', [good], excluded, 3, { ...stuck, lastIssues: [] }],
-    ['is counted by turns, not by calls', [bad, twice, bad], {}, 3, stuckAt('/passed')],
-    ['is counted anew after a turn of other tools', [bad, bad, look, bad, bad, good], {}, 6, submitted],
-    ['goes on with other arguments', [bad, bad, without, bad, bad, good], {}, 6, submitted],
-    ['succeeds with a valid call in the same turn', [bad, bad, badAndGood], {}, 3, submitted],
-  ])('%s', async (_, script, options, turns, ends) => {
-    const run = await runScripted(script, { files, ...options });
-    expect(run.outcome).toMatchObject(ends);
-    expect(run.record.totals.turns).toBe(turns);
   });
 });
 
@@ -244,14 +238,13 @@ describe('a run that is stopped', () => {
   });
 
   it('E4 by any other error of a forced request does not ask again', async () => {
-    const seen: unknown[] = [];
-    const failing = runScripted(({ toolChoice }) => {
-      seen.push(toolChoice);
+    const script = vi.fn<Exclude<Script, readonly Answer[]>>(({ toolChoice }) => {
       if (toolChoice !== 'auto') throw new ProviderError('error', 'no', { status: 400 });
-      return { text: 'done' };
+      return done;
     });
-    await expect(failing).rejects.toMatchObject({ failure: 'error' });
-    expect(seen).toEqual(['auto', { tool: 'structured_output' }]);
+    await expect(runScripted(script)).rejects.toMatchObject({ failure: 'error' });
+    const choices = script.mock.calls.map(([{ toolChoice }]) => toolChoice);
+    expect(choices).toEqual(['auto', { tool: 'structured_output' }]);
   });
 });
 
@@ -278,4 +271,65 @@ it.each([
   const budget = createBudget(none, async () => prices.shift() ?? null);
   for (const [used] of turns) await budget.add(used);
   expect(budget.totals()).toEqual({ turns: 2, ...totals });
+});
+
+/** It is sent again without its older large results. */
+describe('a conversation that is too long for the model', () => {
+  const tooLong = new ProviderError('context_overflow', 'The conversation is too long.', { status: 400 });
+  const files = { large: 'x'.repeat(1100), small: 'x'.repeat(900) };
+  const read = (...names: readonly string[]) => ({
+    calls: names.map((name) => call('read_file', { path: name })),
+  });
+  const batches = (messages: readonly Message[]) =>
+    messages.flatMap((message) => (message.role === 'tool' ? [message.results] : []));
+
+  it('drops the older half of the large results for good, and goes on in the same turn', async () => {
+    const turns = [read('large', 'small'), read('large', 'missing'), read('large')];
+    const script: Script = (_, index) => {
+      if (index === 3) throw tooLong;
+      return turns[index] ?? (index === 4 ? read('small') : good);
+    };
+    const run = await runScripted(script, { files });
+    expect(run.outcome.kind).toBe('submitted');
+    expect(run.record.totals.turns).toBe(5);
+    const [whole, shortened, later] = run.provider.requests.slice(3).map(({ messages }) => messages);
+    const drop = (at: number) =>
+      batches(whole ?? [])[at]?.map((result, n) => ({ ...result, ...(n === 0 ? { content: DROPPED } : {}) }));
+    expect(batches(shortened ?? [])).toEqual([drop(0), drop(1), batches(whole ?? [])[2]]);
+    // Everything else is as it was, and the beginning of what is sent from now on.
+    const others = (messages: readonly Message[] = []) => messages.filter(({ role }) => role !== 'tool');
+    expect(others(shortened)).toEqual(others(whole));
+    expect(later?.slice(0, shortened?.length)).toEqual(shortened);
+    const notices = run.events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
+    expect(notices).toEqual([
+      'the conversation is too long for scripted: dropped 2 old tool results, asking again',
+    ]);
+  });
+
+  it('does not count a result as shown that was dropped before the model saw it', async () => {
+    const observe = vi.fn();
+    const evidence = async () => ({ observe, review: vi.fn(), giveUp: async () => null });
+    const script: Script = (_, index) => {
+      if (index === 1) throw tooLong;
+      return index === 0 ? read('large', 'small') : { text: 'Done.' };
+    };
+    await runScripted(script, { files, evidence });
+    expect(observe.mock.calls).toMatchObject([[{ tool: 'read_file', target: 'small' }]]);
+  });
+
+  it.each([
+    ['nothing after any other failure', 'overloaded', 2, 3],
+    ['nothing if no result is large', 'context_overflow', 0, 1],
+    // Four turns, then the fifth one unchanged, without two results, without three, and without any.
+    ['results until none is large', 'context_overflow', 4, 8],
+  ] as const)('drops %s, and fails', async (_, failure, looks, requests) => {
+    let count = 0;
+    const script: Script = ({ messages }) => {
+      count += 1;
+      if (batches(messages).length < looks) return read('large');
+      throw new ProviderError(failure, 'no');
+    };
+    await expect(runScripted(script, { files })).rejects.toMatchObject({ failure });
+    expect(count).toBe(requests);
+  });
 });

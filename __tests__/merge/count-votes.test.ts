@@ -1,22 +1,23 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildPayload, decide, merge } from '../../src/merge/count-votes.ts';
 import type { LegsOptions } from '../../src/merge/legs.ts';
 import type { Vote } from '../../src/merge/read-vote.ts';
 import { describeMerge } from '../../src/merge/report.ts';
-import type { VoteOutcome } from '../../src/merge/types.ts';
+import type { Merged, VoteOutcome } from '../../src/merge/types.ts';
+import type { FindingEvidence } from '../../src/reporters/report-types.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
 import { sampleReport } from '../reporters/sample-report.ts';
 import { knowSecrets, refusalOf } from '../support/surroundings.ts';
 import {
-  ENDINGS,
+  type ENDINGS,
   findingPayload,
   legVote,
   majorityOf,
   options,
   type Said,
   SUBJECT,
-  sampleVote,
-} from './votes.ts';
+} from './sample-merged.ts';
 
 const of = (changes: Partial<Subject>) => ({ subject: { ...SUBJECT, run_attempt: 1, ...changes } });
 const attempt = (run_attempt: number) => of({ run_attempt });
@@ -26,30 +27,25 @@ function refusal(casts: readonly Vote[], changes: Partial<LegsOptions> = {}): st
   return `${input}: ${message}`;
 }
 
-describe('decide', () => {
-  it.each([
-    ['✅', '✅ ✅ ✅'],
-    ['❌', '❌ ❌ ❌'],
-    ['✅❌', '❌ ✅ ❌'],
-    ['✅⬜', '⬜ ✅ ⬜'],
-    ['❌⬜', '❌ ⬜ ❌'],
-    ['✅✅❌', '❌ ✅ ✅'],
-    ['✅✅⬜', '⬜ ✅ ✅'],
-    ['✅❌❌', '❌ ✅ ❌'],
-    ['✅❌⬜', '❌ ✅ ⬜'],
-    ['✅⬜⬜', '⬜ ✅ ⬜'],
-    ['❌❌⬜', '❌ ⬜ ❌'],
-    ['✅✅❌❌', '❌ ✅ ❌'],
-    ['✅✅❌⬜', '❌ ✅ ⬜'],
-  ])('%s is %s under all, any and majority', (votes, expected) => {
-    const outcomes = new Map<string, VoteOutcome>([
-      ['✅', 'pass'],
-      ['❌', 'fail'],
-    ]);
-    const read = (marks: string) => [...marks].map((mark) => outcomes.get(mark) ?? 'abstain');
-    const decided = (['all', 'any', 'majority'] as const).map((rule) => decide(rule, read(votes)));
-    expect(decided).toEqual(read(expected.replaceAll(' ', '')));
-  });
+it.each([
+  ['✅', '✅ ✅ ✅'],
+  ['❌', '❌ ❌ ❌'],
+  ['✅❌', '❌ ✅ ❌'],
+  ['✅⬜', '⬜ ✅ ⬜'],
+  ['❌⬜', '❌ ⬜ ❌'],
+  ['✅✅❌', '❌ ✅ ✅'],
+  ['✅✅⬜', '⬜ ✅ ✅'],
+  ['✅❌❌', '❌ ✅ ❌'],
+  ['✅❌⬜', '❌ ✅ ⬜'],
+  ['✅⬜⬜', '⬜ ✅ ⬜'],
+  ['❌❌⬜', '❌ ⬜ ❌'],
+  ['✅✅❌❌', '❌ ✅ ❌'],
+  ['✅✅❌⬜', '❌ ✅ ⬜'],
+])('%s is %s under all, any and majority', (votes, expected) => {
+  const outcomeOf = (mark: string) => (mark === '✅' ? 'pass' : mark === '❌' ? 'fail' : 'abstain');
+  const read = (marks: string) => [...marks].map(outcomeOf);
+  const decided = (['all', 'any', 'majority'] as const).map((rule) => decide(rule, read(votes)));
+  expect(decided).toEqual(read(expected.replaceAll(' ', '')));
 });
 
 describe('a vote', () => {
@@ -100,8 +96,7 @@ describe('a vote', () => {
     expect([finding?.title?.length, finding?.rule?.length]).toEqual([300, 300]);
     const secret = 'correct-horse-battery';
     const error = `${'x'.repeat(490)} ${secret}`;
-    const hidden = { ...ENDINGS.abstain, model: secret, error };
-    const { model, why } = sampleVote(hidden, knowSecrets(secret));
+    const { model, why } = legVote('api', null, 'abstain', { model: secret, error }, knowSecrets(secret));
     expect([model, why]).toEqual(['***', `${'x'.repeat(490)} ***`]);
   });
 });
@@ -120,32 +115,11 @@ describe('a merge', () => {
     });
     const named = merged.legs.map(({ leg, votes }) => [
       leg,
-      ...votes.map((each) => each.vote ?? each.reason),
+      ...votes.map(({ vote, reason }) => vote ?? reason),
     ]);
     expect(named.join('; ')).toBe('api,1,missing; docs,missing,missing; web,1,2');
     const unpriced = [legVote('web', null, 'pass', { total_cost_usd: null }), legVote('api', null, 'pass')];
     expect(describeMerge(sampleReport(), merge(unpriced, options())).costUsd).toBe(null);
-  });
-
-  it.each([
-    ['fail', 'pass'],
-    ['pass', 'fail'],
-    ['pass', 'abstain'],
-  ] as const)('takes the last attempt of each vote: %s, and then %s', (first, last) => {
-    const casts = [
-      legVote('api', null, last, { ...attempt(3), file: 'a' }),
-      legVote('api', null, first, { ...attempt(1), file: 'b' }),
-    ];
-    expect(merge(casts, options({ expect: ['api'] })).outcome).toBe(last);
-  });
-
-  it('accepts another commit than the event has if the legs agree on it and may check out any', () => {
-    const other = of({ sha: 'b'.repeat(40) });
-    const both = [legVote('api', null, 'pass', other), legVote('web', null, 'pass', other)];
-    expect(refusal(both)).toContain('another commit');
-    expect(merge(both, options({ anyCommit: true })).outcome).toBe('pass');
-    const mixed = [legVote('api', null, 'pass', other), legVote('web', null, 'pass')];
-    expect(refusal(mixed, { anyCommit: true })).toContain('another commit');
   });
 
   const [first, second] = [{ file: 'x.json' }, { file: 'y.json' }];
@@ -155,6 +129,8 @@ describe('a merge', () => {
   const later = legVote('api', null, 'pass', { ...attempt(4), file: 'x' });
   const elsewhere = legVote('web', null, 'pass', { subject: null });
   const docs = legVote('docs', null, 'abstain', first);
+  const another = legVote('api', null, 'pass', of({ sha: 'b'.repeat(40) }));
+  const same = legVote('web', null, 'pass');
   const foreign = (outcome: keyof typeof ENDINGS, changes: Partial<Subject>) => [
     legVote('web', null, outcome, { ...of(changes), ...first }),
   ];
@@ -165,6 +141,7 @@ describe('a merge', () => {
     ['another repository', foreign('fail', { repository: 'a/b' }), {}, '"x.json" is of another repository: '],
     ['another workflow run', foreign('pass', { run_id: '41' }), {}, '"x.json" is of another workflow run: '],
     ['another commit', foreign('abstain', { sha: 'b'.repeat(40) }), {}, '"x.json" is of another commit: '],
+    ['two commits', [another, same], { anyCommit: true }, ' is of another commit: '],
     ['two envelopes of one vote', [passed, failed], {}, `verdicts: ${two}`],
     ['two envelopes of a vote that was replaced', [passed, failed, again], {}, two],
     ['an attempt to come', [later], {}, '"x" is of attempt 4, and this'],
@@ -248,26 +225,24 @@ describe('the findings of a merge', () => {
   });
 
   it('stand at the places that their runs proved or resolved, and are doubted if none could prove them', () => {
-    const at = (path: string | null) => ({ context: 'none', toolCalls: 1, findings: [{ path }] }) as const;
     const payload = findingPayload(row({ file: 'a.ts' }));
-    const resolved = (leg: string, path: string | null) =>
-      legVote(leg, null, 'pass', { payload, evidence: at(path) });
-    const paths = (...casts: readonly Vote[]) =>
-      merged(...casts).map(({ path, legs }) => `${path} of ${legs}`);
-    const other = resolved('b', 'web/a.ts');
-    expect(paths(resolved('a', 'api/a.ts'), other)).toEqual(['api/a.ts of a', 'web/a.ts of b']);
-    expect(paths(resolved('a', 'api/a.ts'), resolved('b', null))).toEqual(['a.ts of b', 'api/a.ts of a']);
-    const counted = { exact: 1, moved: 0, unproven: 1 };
-    const checked = (leg: string, grounding: 'exact' | 'unproven') => {
-      const findings = [{ path: 'api/a.ts', line: 7, lineWas: null, grounding }];
-      const evidence = { context: 'none', toolCalls: 1, grounding: counted, findings } as const;
+    const cast = (leg: string, finding: FindingEvidence) => {
+      const grounding = { exact: 1, moved: 0, unproven: 1 };
+      const evidence = { context: 'none', toolCalls: 1, grounding, findings: [finding] } as const;
       return legVote(leg, null, 'pass', { payload, evidence });
     };
-    expect(merged(checked('a', 'exact'), checked('b', 'unproven'))).toMatchObject([
+    const paths = (...casts: readonly Vote[]) =>
+      merged(...casts).map(({ path, legs }) => `${path} of ${legs}`);
+    const resolved = cast('a', { path: 'api/a.ts' });
+    expect(paths(resolved, cast('b', { path: 'web/a.ts' }))).toEqual(['api/a.ts of a', 'web/a.ts of b']);
+    expect(paths(resolved, cast('b', { path: null }))).toEqual(['a.ts of b', 'api/a.ts of a']);
+    const place = { path: 'api/a.ts', line: 7, lineWas: null };
+    const unproven = cast('b', { ...place, grounding: 'unproven' });
+    expect(merged(cast('a', { ...place, grounding: 'exact' }), unproven)).toMatchObject([
       { path: 'api/a.ts', line: null, doubted: true },
       { path: 'api/a.ts', line: 7, doubted: false },
     ]);
-    const published = buildPayload(merge([checked('a', 'unproven')], options({ expect: ['a'] })));
+    const published = buildPayload(merge([unproven], options({ expect: ['b'] })));
     expect(published['findings']).toMatchObject([{ line: null, doubted: true }]);
   });
 
@@ -288,5 +263,81 @@ describe('the findings of a merge', () => {
     const api = found('api', ...low, row({ line: 249 * 9 }));
     const { findings, findingsLeftOut } = merge([api, found('web', row({ line: 9_999 }))], options());
     expect([findings.length, findings[0]?.line, findingsLeftOut]).toEqual([200, 249 * 9, 51]);
+  });
+});
+
+const NAMES = ['leg-1', 'leg-2', 'leg-10', 'ünï', 'a b'];
+const anyRow = fc.record({
+  line: fc.constantFrom<number | null>(null, 1, 2, 4, 5, 8),
+  severity: fc.constantFrom('high', 'low', 'medium'),
+  rule: fc.constantFrom('one', 'two', ''),
+  message: fc.constantFrom('x', 'y', 'X'),
+  file: fc.constantFrom('a.ts', './a.ts', 'b.ts'),
+});
+type Cast = typeof cast extends fc.Arbitrary<infer T> ? T : never;
+const cast = fc.record({
+  leg: fc.constantFrom(...NAMES),
+  vote: fc.constantFrom('1', '2', '3'),
+  attempt: fc.integer({ min: 1, max: 3 }),
+  outcome: fc.constantFrom<keyof typeof ENDINGS>('pass', 'fail', 'abstain'),
+  total_cost_usd: fc.double({ min: 0, max: 50, noNaN: true }),
+  rows: fc.array(anyRow, { maxLength: 4 }),
+});
+const nameOf = ({ leg, vote, attempt }: Cast) => `${leg} ${vote} ${attempt}`;
+const casts = fc.uniqueArray(cast, { selector: nameOf, maxLength: 20 });
+const there = casts.map((all) =>
+  all.map(({ leg, vote, attempt, outcome, total_cost_usd, rows }, at) => {
+    const payload = { ...findingPayload(...rows), passed: outcome === 'pass' };
+    const subject = { ...SUBJECT, run_attempt: attempt };
+    const said = { subject, file: `${at}.json`, total_cost_usd };
+    return legVote(leg, vote, outcome, outcome === 'abstain' ? said : { ...said, payload });
+  }),
+);
+const shuffled = there.chain((all) =>
+  fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })),
+);
+const rules = fc.constantFrom('all', 'any', 'majority');
+
+describe('a merge of any envelopes', () => {
+  type Count = (votes: readonly Vote[], names?: readonly string[]) => Merged;
+  /** Expects something of all votes, and of the same ones in another order, whatever rule counts them. */
+  const law = (title: string, holds: (count: Count, all: readonly Vote[], other: readonly Vote[]) => void) =>
+    it(title, () => {
+      const property = fc.property(shuffled, rules, ([all, other], rule) => {
+        const votes = { rule, count: 3 } as const;
+        holds((cast, expected = NAMES) => merge(cast, options({ votes, expect: expected })), all, other);
+      });
+      fc.assert(property);
+    });
+
+  law('has the same result in any order', (count, all, other) => {
+    const merged = count(all);
+    expect(count(other)).toEqual(merged);
+    expect(buildPayload(merged)).toEqual(buildPayload(count(other)));
+  });
+
+  law('counts every leg, passes only if all pass, and fails only if one is certain to fail', (count, all) => {
+    const { legs, outcome } = count(all);
+    expect(legs.map(({ votes }) => votes.length)).toEqual([3, 3, 3, 3, 3]);
+    const outcomes = legs.map((leg) => leg.outcome);
+    expect(outcome === 'pass').toBe(outcomes.every((each) => each === 'pass'));
+    expect(outcome === 'fail').toBe(outcomes.includes('fail'));
+  });
+
+  law('is not improved by one more failing vote or leg', (count, all) => {
+    const rank = ({ outcome }: Merged) => ['fail', 'abstain', 'pass'].indexOf(outcome);
+    const bad = ['1', '2', '3'].map((vote) => legVote('bad', vote, 'fail', { file: `bad-${vote}` }));
+    expect(rank(count([...all, ...bad], [...NAMES, 'bad']))).toBeLessThanOrEqual(rank(count(all)));
+    const turned = all.map((vote, at): Vote => (at === 0 ? { ...vote, outcome: 'fail' } : vote));
+    expect(rank(count(turned))).toBeLessThanOrEqual(rank(count(all)));
+  });
+
+  law('counts every finding, and each run once for it', (count, all) => {
+    const { findings, legs } = count(all);
+    const ofVote = Map.groupBy(all, ({ leg, vote }) => `${leg} ${vote}`).values();
+    const last = [...ofVote].map((casts) => casts.toSorted((a, b) => (b.attempt ?? 0) - (a.attempt ?? 0))[0]);
+    const rows = last.flatMap((vote) => vote?.findings ?? []);
+    expect(findings.reduce((sum, { votes }) => sum + votes, 0)).toBe(rows.length);
+    for (const { votes } of findings) expect(votes).toBeLessThanOrEqual(legs.length * 3);
   });
 });

@@ -1,7 +1,8 @@
 /** What the adapter of each API makes of its answers, and sends back. */
 import { describe, expect, it, vi } from 'vitest';
 import { identify, MAX_ARGUMENTS, replayable } from '../../src/providers/call.ts';
-import type { JsonObject } from '../../src/types.ts';
+import type { ProviderName } from '../../src/providers/registry.ts';
+import type { ArgumentStatus, JsonObject } from '../../src/types.ts';
 import { asking, wireOf } from '../support/fakes/model/wires.ts';
 import { ask, bodyOf, replayOf, served } from './served.ts';
 
@@ -82,59 +83,51 @@ describe('an answer', () => {
     for (const each of completion?.message.toolCalls ?? []) expect(each.status).toBe(status);
   });
 
-  const refusal = { ...message, content: [{ type: 'refusal', refusal: 'I will not.' }] };
+  const refusal = 'I will not.';
+  const refused = { ...message, content: [{ type: 'refusal', refusal }] };
+  const filtered = { status: 'failed', error: { code: 'content_filter', message: 'told' } };
   it.each([
-    ['openai', responding({ output: [refusal, call] }), [{ status: 'truncated' }]],
-    ['openai-compatible', choice({ content: null, refusal: 'I will not.' }, 'stop'), []],
-  ] as const)('E18 of %s with a refusal is one, whatever its status', async (provider, answer, toolCalls) => {
+    [
+      'openai',
+      responding({ output: [refused, call] }),
+      { text: refusal, toolCalls: [{ status: 'truncated' }] },
+    ],
+    ['openai', responding(filtered), { text: '' }],
+    ['openai-compatible', choice({ content: null, refusal }, 'stop'), { text: refusal }],
+  ] as const)('E18 of %s that is %j is a refusal, whatever its status', async (provider, answer, told) => {
     const { completion } = await ask(wireOf(provider), answer);
-    expect(completion).toMatchObject({ stopReason: 'refusal', message: { text: 'I will not.', toolCalls } });
+    expect(completion).toMatchObject({ stopReason: 'refusal', message: told });
   });
 
   it.each([
-    ['anthropic', 'overloaded_error', 'provider_overloaded', 3],
-    ['anthropic', 'api_error', 'provider_error', 3],
-    ['anthropic', 'rate_limit_error', 'provider_rate_limit', 3],
-    ['anthropic', 'invalid_request_error', 'provider_error', 1],
-    ['openai', 'rate_limit_exceeded', 'provider_rate_limit', 3],
-    ['openai', 'server_error', 'provider_error', 3],
-    ['openai', 'server_is_overloaded', 'provider_overloaded', 3],
+    ['anthropic', 'overloaded_error', 'overloaded', 3],
+    ['anthropic', 'api_error', 'error', 3],
+    ['anthropic', 'rate_limit_error', 'rate_limit', 3],
+    ['anthropic', 'invalid_request_error', 'error', 1],
+    ['openai', 'rate_limit_exceeded', 'rate_limit', 3],
+    ['openai', 'server_error', 'error', 3],
+    ['openai', 'server_is_overloaded', 'overloaded', 3],
     ['openai', 'context_length_exceeded', 'context_overflow', 1],
-    ['openai', 'invalid_prompt', 'provider_error', 1],
-    ['openai-compatible', '429', 'provider_rate_limit', 3],
-    ['openai-compatible', '502', 'provider_error', 3],
-    ['openai-compatible', '400', 'provider_error', 1],
-  ] as const)('of %s with the error %s ends as %s after %i tries', async (provider, code, reason, tries) => {
+    ['openai', 'invalid_prompt', 'error', 1],
+    ['openai-compatible', '429', 'rate_limit', 3],
+    ['openai-compatible', '502', 'error', 3],
+    ['openai-compatible', '400', 'error', 1],
+  ] as const)('of %s with the error %s ends as %s after %i tries', async (provider, code, failure, tries) => {
     for (const answer of FAILED[provider](code)) {
       const told = await ask(wireOf(provider), answer);
-      expect(told).toMatchObject({ reason, tries, error: { status: null } });
+      expect(told).toMatchObject({ failure, tries, error: { status: null } });
       expect(told.error?.message).toMatch(/(?:ended its answer|too long).*It said: "told"/u);
     }
   });
 
-  it('E18 of openai that failed for the content of the prompt is a refusal', async () => {
-    const failed = responding({ status: 'failed', error: { code: 'content_filter', message: 'told' } });
-    expect((await ask(responses, failed)).completion?.stopReason).toBe('refusal');
-  });
-
   const BROKEN = ['error', 'abort', 'insufficient_system_resource'];
-  it.each(BROKEN)(
-    'with the finish reason %s broke off, is asked for after growing pauses, and is an error',
-    async (reason) => {
-      const timers = vi.spyOn(globalThis, 'setTimeout');
-      const told = await ask(chat, choice({ content: 'x' }, reason), { retryPauseMs: 7 });
-      const pauses = timers.mock.calls.map(([, ms]) => ms).filter((ms) => ms === 7 || ms === 14);
-      timers.mockRestore();
-      expect([told.reason, told.tries, pauses]).toEqual(['provider_error', 3, [7, 14]]);
-      expect(told.error?.message).toContain('broke off its answer for asked in every try: run again later.');
-    },
-  );
-
-  const OTHERS = ['{"hello":"world"}', '[]', 'null', '"x"', '{"choices":[]}', '{"choices":[{}]}'];
-  it.each(OTHERS)('that is %s is no completion', async (body) => {
-    const told = await ask(chat, JSON.parse(body));
-    expect(told).toMatchObject({ reason: 'provider_error', tries: 1 });
-    expect(told.error?.message).toContain('not a completion. Check `base-url`, which often ends in /v1');
+  it.each(BROKEN)('that stopped with %s broke off, and is asked for after growing pauses', async (reason) => {
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    const told = await ask(chat, choice({ content: 'x' }, reason), { retryPauseMs: 7 });
+    const pauses = timers.mock.calls.map(([, ms]) => ms).filter((ms) => ms === 7 || ms === 14);
+    timers.mockRestore();
+    expect([told.failure, told.tries, pauses]).toEqual(['error', 3, [7, 14]]);
+    expect(told.error?.message).toContain('broke off its answer for asked in every try: run again later.');
   });
 
   it.each([
@@ -149,6 +142,17 @@ describe('an answer', () => {
     const { completion } = await ask(chat, { ...choice({ content: 'x' }), usage: given });
     const counts = { inputTokens: 10, outputTokens, cachedInputTokens: 3, cacheWriteTokens: 2 };
     expect(completion?.usage).toEqual(counts);
+  });
+
+  it.each<[ProviderName, JsonObject]>([
+    ['anthropic', { input_tokens: 10, output_tokens: null }],
+    ['openai', { input_tokens: 10 }],
+    ['openai', { input_tokens: null, output_tokens: 10 }],
+    ['openai-compatible', { prompt_tokens: 10 }],
+    ['openai-compatible', { prompt_tokens: null, total_tokens: 10 }],
+  ])('of %s has no usage if all that is counted is %j', async (provider, usage) => {
+    const wire = wireOf(provider);
+    expect((await ask(wire, wire.response({ usage }))).completion?.usage).toBe(null);
   });
 });
 
@@ -187,18 +191,8 @@ describe('a request', () => {
     const { system, messages, max_tokens } = bodyOf(server.requests[1]);
     const cached = { ...text('Be good.'), cache_control: { type: 'ephemeral' } };
     expect([system, max_tokens]).toEqual([[cached], 16_000]);
-    const marks = Array.isArray(messages)
-      ? messages.map((each) => JSON.stringify(each).includes('cache'))
-      : [];
+    const marks = [messages].flat().map((each) => JSON.stringify(each).includes('cache'));
     expect(marks).toEqual([false, false, true, false, true]);
-  });
-
-  it('to Gemini has only fields that it knows', async () => {
-    const settings = { maxOutputTokens: 9, reasoningEffort: 'low' };
-    const { provider, server } = await served(wireOf('gemini'), choice({ content: 'x' }), settings);
-    await provider.complete(asking({ toolChoice: { tool: 'shell' } }));
-    const fields = Object.keys(bodyOf(server.requests[0])).sort();
-    expect(fields.join()).toBe('max_tokens,messages,model,reasoning_effort,tool_choice,tools');
   });
 
   it.each([
@@ -213,53 +207,39 @@ describe('a request', () => {
   ])('to OpenAI for %s is not stored, sets no strict mode, asks for reasoning: %s', async (model, asked) => {
     const { provider, server } = await served(responses, responding(), { model });
     await provider.complete(asking());
+    const include = asked ? { include: ['reasoning.encrypted_content'] } : {};
     expect(bodyOf(server.requests[0])).toEqual({
-      ...{
-        model,
-        stream: true,
-        store: false,
-        ...(asked ? { include: ['reasoning.encrypted_content'] } : {}),
-      },
+      ...{ model, stream: true, store: false, ...include, instructions: 'Be good.' },
       tools: asking().tools.map((tool) => ({ type: 'function', ...tool, strict: false })),
-      instructions: 'Be good.',
       input: [{ role: 'user', content: 'Go.' }],
     });
   });
 });
 
-describe('identify', () => {
-  it.each([
-    [undefined, '{}'],
-    [null, '{}'],
-    ['', ''],
-    [{ a: 1 }, '{"a":1}'],
-  ])('takes arguments that are %j', (given, rawArguments) => {
-    const calls = identify([{ id: null, name: undefined, arguments: given }], false, []);
-    expect(calls).toEqual([{ id: 'call_1_1', name: '', rawArguments, status: 'complete' }]);
-  });
-
-  it.each([
-    [MAX_ARGUMENTS, MAX_ARGUMENTS, 'complete'],
-    [MAX_ARGUMENTS + 1, 0, 'too_long'],
-  ])('of arguments with %i characters keeps %i, and calls them %s', (length, kept, status) => {
-    const [made] = identify([{ id: 'a', name: 'x', arguments: 'x'.repeat(length) }], false, []);
-    expect([made?.rawArguments.length, made?.status]).toEqual([kept, status]);
-  });
+const longest = 'x'.repeat(MAX_ARGUMENTS);
+it.each<[string, unknown, string, ArgumentStatus?]>([
+  ['missing', undefined, '{}'],
+  ['null', null, '{}'],
+  ['empty', '', ''],
+  ['an object', { a: 1 }, '{"a":1}'],
+  ['as long as is allowed', longest, longest],
+  ['longer', `${longest}x`, '', 'too_long'],
+])('a call is taken with arguments that are %s', (_, given, rawArguments, status = 'complete') => {
+  const calls = identify([{ id: null, name: undefined, arguments: given }], false, []);
+  expect(calls).toEqual([{ id: 'call_1_1', name: '', rawArguments, status }]);
 });
 
-describe('replayable', () => {
-  const deep = `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
+const deep = `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
 
-  it.each<[string, string, string]>([
-    ['whole', '{"a": 1}', '{"a": 1}'],
-    ['none', '', '{}'],
-    ['nested too deeply', deep, '{}'],
-    ['an escaped unpaired surrogate', '{"a":["\\ud83d"]}', '{"a":["\uFFFD"]}'],
-    ['an unpaired surrogate', '{"a":"\ud83d"}', '{"a":"\uFFFD"}'],
-    ['an escaped surrogate pair', '{"a":"\\ud83d\\ude00"}', '{"a":"\u{1F600}"}'],
-    ['__proto__ as a name', '{"__proto__":"\\ud83d"}', '{"__proto__":"\uFFFD"}'],
-  ])('handles arguments: %s', (_, raw, expected) => {
-    const made = replayable({ id: 'a', name: 'x', rawArguments: raw, status: 'complete' });
-    expect(made).toEqual({ id: 'a', name: 'x', input: JSON.parse(expected), arguments: expected });
-  });
+it.each<[string, string, string]>([
+  ['whole', '{"a": 1}', '{"a": 1}'],
+  ['none', '', '{}'],
+  ['nested too deeply', deep, '{}'],
+  ['an escaped unpaired surrogate', '{"a":["\\ud83d"]}', '{"a":["\uFFFD"]}'],
+  ['an unpaired surrogate', '{"a":"\ud83d"}', '{"a":"\uFFFD"}'],
+  ['an escaped surrogate pair', '{"a":"\\ud83d\\ude00"}', '{"a":"\u{1F600}"}'],
+  ['__proto__ as a name', '{"__proto__":"\\ud83d"}', '{"__proto__":"\uFFFD"}'],
+])('a call is replayed with arguments: %s', (_, raw, expected) => {
+  const made = replayable({ id: 'a', name: 'x', rawArguments: raw, status: 'complete' });
+  expect(made).toEqual({ id: 'a', name: 'x', input: JSON.parse(expected), arguments: expected });
 });

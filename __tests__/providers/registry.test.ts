@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createPricer } from '../../src/providers/pricing.ts';
 import { type ProviderName, parseBaseUrl } from '../../src/providers/registry.ts';
 import type { Usage } from '../../src/types.ts';
@@ -52,20 +52,14 @@ describe('parseBaseUrl', () => {
   });
 });
 
-async function urlOf(
-  provider: ProviderName,
-  baseUrl: string | null,
-  more: Parameters<typeof providerAt>[2] = {},
-) {
-  const sent: string[] = [];
-  const send: typeof fetch = async (input) => {
-    sent.push(String(input));
-    return new Response('{}', { status: 400 });
-  };
-  const settings = { baseUrl, fetch: send, ...more };
-  const made = await providerAt(wireOf(provider), '', settings);
+type Settings = Parameters<typeof providerAt>[2];
+
+/** The URL that is asked. */
+async function urlOf(provider: ProviderName, baseUrl: string | null, more: Settings = {}) {
+  const send = vi.fn<typeof fetch>(async () => new Response('{}', { status: 400 }));
+  const made = await providerAt(wireOf(provider), '', { baseUrl, fetch: send, ...more });
   await made.complete(asking()).catch(() => undefined);
-  return sent[0];
+  return send.mock.calls[0]?.[0];
 }
 
 describe('createProvider', () => {

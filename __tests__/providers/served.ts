@@ -4,7 +4,6 @@ import { afterEach, expect, onTestFinished, vi } from 'vitest';
 import { ProviderError } from '../../src/errors.ts';
 import type { CompletionRequest, Provider } from '../../src/providers/provider.ts';
 import type { ProviderSettings } from '../../src/providers/registry.ts';
-import { verdictOf } from '../../src/run/ending-sentences.ts';
 import { objectOf } from '../../src/text/json.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { answered, asking, providerAt, send, testKey, type Wire } from '../support/fakes/model/wires.ts';
@@ -47,8 +46,8 @@ export async function replayOf(wire: Wire, answer: object) {
 }
 
 /**
- * The outcome of one request, including its retries: `reason` is that of the run, or `completed`, `tries` says how often
- * the server was asked, and the notices are without the host, whose port changes.
+ * The outcome of one request, including its retries: `tries` says how often the server was asked, and the notices are
+ * without the host, whose port changes.
  */
 export async function ask(
   wire: Wire,
@@ -61,11 +60,10 @@ export async function ask(
   const notify = (text: string) => void notices.push(text.replaceAll(/127\.0\.0\.1:\d+/gu, 'HOST'));
   try {
     const completion = await provider.complete(asking({ notify, ...request }));
-    return { completion, error: null, reason: 'completed', tries: server.requests.length, notices };
+    return { completion, error: null, failure: null, tries: server.requests.length, notices };
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     expect(`${notices.join()}${error.message}`).not.toContain(testKey);
-    const { reason } = verdictOf({ kind: 'failed', error }, { turns: 0, gate: null, entry: 'action' });
-    return { completion: null, error, reason, tries: server.requests.length, notices };
+    return { completion: null, error, failure: error.failure, tries: server.requests.length, notices };
   }
 }

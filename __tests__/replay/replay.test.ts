@@ -1,10 +1,17 @@
-import { describe, expect, it } from 'vitest';
+/** How a run is recorded, and what a replay makes of the recording. How whole runs do is in run/model-replay.test.ts. */
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { InputError, ProviderError, ReplayError } from '../../src/errors.ts';
 import type { CompletionRequest } from '../../src/providers/provider.ts';
+import { recordRun } from '../../src/replay/recorder.ts';
 import { readRecording, type Task } from '../../src/replay/recording.ts';
 import { openReplay } from '../../src/replay/replay.ts';
+import { call, type Script, scriptedProvider, submit } from '../support/fakes/model/scripted-provider.ts';
 import { asking } from '../support/fakes/model/wires.ts';
+import { knowSecrets, makeFolder } from '../support/surroundings.ts';
 
+const SECRET = 'hunter2-hunter2';
 const HASH = 'a'.repeat(64);
 const OTHER = 'b'.repeat(64);
 
@@ -41,17 +48,11 @@ async function start(lines: readonly unknown[], more: Partial<Task> = {}) {
   return { provider, ask };
 }
 
-const unfit = (said: string) =>
-  new ReplayError(`The recording does not fit: ${said}. Record it again with --record.`);
-
 describe('a replay', () => {
   it('returns the recorded completions in order, under a model name that marks it', async () => {
     const header = headerLine({ gate_sha256: 'of another version' });
-    const { provider, ask } = await start([
-      header,
-      answerLine(),
-      answerLine({ text: 'Again.', usage: null }),
-    ]);
+    const again = answerLine({ text: 'Again.', usage: null });
+    const { provider, ask } = await start([header, answerLine(), again]);
     expect([provider.name, provider.model]).toEqual(['openai-compatible', 'replay of scripted-1']);
     const call = { id: 'call_1', name: 'read_file', rawArguments: '{"path":"a.txt"}', status: 'complete' };
     expect(await ask()).toEqual({
@@ -75,24 +76,22 @@ describe('a replay', () => {
     await expect(ask(tools)).rejects.toMatchObject({ constructor: ReplayError, message });
   });
 
-  it('ends where the recording ends', async () => {
-    const { ask } = await start([headerLine(), answerLine()]);
+  const masked = [{ id: '1', name: 'shell', arguments: 'echo ***', status: 'complete', masked: true }];
+  it.each<[string, readonly Line[]]>([
+    ['the run goes on, and the recording has 1 answer', []],
+    ['the recorded run was stopped while it waited for this answer', [{ type: 'stopped' }]],
+    ['a call of "shell" held a secret, which the recording masks', [answerLine({ tool_calls: masked })]],
+  ])('ends if %s', async (said, lines) => {
+    const { ask } = await start([headerLine(), answerLine(), ...lines]);
     await ask();
-    await expect(ask()).rejects.toEqual(unfit('the run goes on, and the recording has 1 answer'));
-    const stopped = await start([headerLine(), { type: 'stopped' }]);
-    await expect(stopped.ask()).rejects.toThrow('the recorded run was stopped');
+    const message = `The recording does not fit: ${said}. Record it again with --record.`;
+    await expect(ask()).rejects.toEqual(new ReplayError(message));
   });
 
   it('throws a recorded failure of the API and goes on', async () => {
     const { ask } = await start([headerLine(), failureLine(), answerLine()]);
     await expect(ask()).rejects.toEqual(new ProviderError('rate_limit', 'slow down', { status: 429 }));
     expect(await ask()).toMatchObject({ stopReason: 'tool_calls' });
-  });
-
-  it('refuses a call whose arguments are masked', async () => {
-    const calls = [{ id: '1', name: 'shell', arguments: 'echo ***', status: 'complete', masked: true }];
-    const { ask } = await start([headerLine(), answerLine({ tool_calls: calls })]);
-    await expect(ask()).rejects.toEqual(unfit('a call of "shell" held a secret, which the recording masks'));
   });
 
   it('ends with the reason of its signal', async () => {
@@ -106,12 +105,10 @@ describe('a replay', () => {
     const calls = ['shell', 'structured_output'].map((name) => ({ ...call, name }));
     const here = { workingDirectory: '/a$&b"c' };
     const { ask } = await start([headerLine(), answerLine({ tool_calls: calls })], here);
-    const moved = { command: '/a$&b"c/a.txt /a$&b"c, /recorded/thereafter\n/a$&b"c/b' };
+    const moved = '/a$&b"c/a.txt /a$&b"c, /recorded/thereafter\n/a$&b"c/b';
     const { toolCalls } = (await ask()).message;
-    expect(toolCalls.map(({ rawArguments }) => JSON.parse(rawArguments))).toEqual([
-      moved,
-      { command: paths },
-    ]);
+    const commands = toolCalls.map(({ rawArguments }) => JSON.parse(rawArguments).command);
+    expect(commands).toEqual([moved, paths]);
   });
 
   it.each(['', '/', 'relative', '//'])('moves no paths of the recorded folder %j', async (folder) => {
@@ -133,16 +130,8 @@ describe('a file that is not a recording', () => {
     ['has no schema', [headerLine({ schema_sha256: null })], 'Line 1 of the recording is not valid at /sch'],
     ['has no tools', [headerLine({ tools: 'all' })], 'Line 1 of the recording is not valid at /tools (type)'],
     ['has an unknown provider', [headerLine({ provider: 'x' })], 'at /provider (enum)'],
-    [
-      'has an unknown line',
-      [headerLine(), { type: 'thought' }],
-      'Line 2 of the recording is not valid at /type',
-    ],
-    [
-      'lacks a field',
-      [headerLine(), { type: 'answer' }],
-      'Line 2 of the recording is not valid at / (required)',
-    ],
+    ['has an unknown line', [headerLine(), { type: 'thought' }], 'at /type (enum)'],
+    ['lacks a field', [headerLine(), { type: 'answer' }], 'at / (required)'],
     ['has a wrong stop reason', [headerLine(), answerLine({ stop_reason: 'x' })], 'at /stop_reason (enum)'],
     ['has wrong usage', [headerLine(), answerLine({ usage: [] })], 'at /usage (type)'],
     ['has parsed arguments', [headerLine(), calls({ arguments: {} })], 'at /tool_calls/1/arguments (type)'],
@@ -154,11 +143,86 @@ describe('a file that is not a recording', () => {
   });
 
   it('is not quoted, because a workflow may name any file', async () => {
-    const secret = 'hunter2-hunter2';
-    for (const line of [secret, { [secret]: secret }, answerLine({ stop_reason: secret })])
+    for (const line of [SECRET, { [SECRET]: SECRET }, answerLine({ stop_reason: SECRET })])
       for (const lines of [[line], [headerLine(), line], [headerLine({ provider: line })]])
         await expect(readRecording(recordingText(...lines))).rejects.toSatisfy(
           (error) => error instanceof InputError && !error.message.includes('hunter2'),
         );
+  });
+});
+
+const folder = makeFolder();
+beforeEach(() => rmSync(path.join(folder, 'new'), { recursive: true, force: true }));
+
+function tape(script: Script) {
+  const warnings: string[] = [];
+  const file = path.join(folder, 'new', 'tape.jsonl');
+  const task = { policy: POLICY, workingDirectory: '' };
+  const options = { secrets: knowSecrets(SECRET), warn: (text: string) => warnings.push(text) };
+  const provider = recordRun(scriptedProvider(script), file, task, options);
+  const ask = (more: Partial<CompletionRequest> = {}) => provider.complete(asking(more));
+  const read = () => readRecording(readFileSync(file, 'utf8'));
+  return { ask, file, warnings, read };
+}
+
+describe('a recorder', () => {
+  it('returns the completion unchanged and writes the header with the first one', async () => {
+    const { ask, file, read, warnings } = tape([{ text: 'Done.', calls: [submit({ passed: true })] }]);
+    expect(existsSync(file)).toBe(false);
+    const completion = await ask();
+    expect(completion.message.native).toEqual({ index: 0 });
+    const call = { name: 'structured_output', arguments: '{"passed":true}', status: 'complete' };
+    expect(await read()).toMatchObject({
+      header: { model: 'scripted', tools: ['shell', 'structured_output'], ...POLICY },
+      responses: [{ type: 'answer', text: 'Done.', tool_calls: [call] }],
+    });
+    // Signatures and thinking of the provider are not needed in a replay.
+    expect(readFileSync(file, 'utf8')).not.toContain('native');
+    expect(warnings).toEqual([]);
+  });
+
+  it('keeps arguments as the model wrote them, even if invalid or cut off', async () => {
+    const raw = '{"a":1,"a":2,\u2028"b":"\ud83d';
+    const calls = [{ ...call('shell', {}), rawArguments: raw, status: 'truncated' as const }];
+    const { ask, read } = tape([{ calls, stopReason: 'length' }]);
+    await ask();
+    const cut = { stop_reason: 'length', tool_calls: [{ arguments: raw, status: 'truncated' }] };
+    expect((await read()).responses).toMatchObject([cut]);
+  });
+
+  it('masks secrets, marks calls that contained one, and warns', async () => {
+    const calls = [call('shell', { command: 'ls' }), call('shell', { command: `echo ${SECRET}` })];
+    const { ask, file, read, warnings } = tape([{ text: `it is ${SECRET}`, calls }]);
+    await ask();
+    expect(readFileSync(file, 'utf8')).not.toContain(SECRET);
+    const [answer] = (await read()).responses;
+    expect(answer).toMatchObject({ text: 'it is ***', tool_calls: [{}, { masked: true }] });
+    expect(answer).not.toMatchObject({ tool_calls: [{ masked: true }, {}] });
+    expect(warnings).toEqual([expect.stringContaining('held a secret, which the recording masks')]);
+  });
+
+  const stop = { stop: 'timeout' };
+  it.each<[string, unknown, Partial<CompletionRequest>, object]>([
+    [
+      'failures of the API',
+      new ProviderError('overloaded', `busy: ${SECRET}`, { status: 529 }),
+      {},
+      { type: 'failure', failure: 'overloaded', status: 529, message: 'busy: ***' },
+    ],
+    ['that a run was stopped', stop, { signal: AbortSignal.abort(stop) }, { type: 'stopped' }],
+  ])('records %s, and rethrows', async (_, thrown, request, response) => {
+    const { ask, read } = tape(() => Promise.reject(thrown));
+    await expect(ask(request)).rejects.toBe(thrown);
+    expect((await read()).responses).toEqual([response]);
+  });
+
+  it('stops at the first failed write, warns once, and lets the run continue', async () => {
+    const { ask, file, warnings } = tape([{ text: 'x' }]);
+    mkdirSync(file, { recursive: true });
+    expect(await ask()).toMatchObject({ message: { text: 'x' } });
+    rmdirSync(file);
+    expect(await ask()).toMatchObject({ message: { text: 'x' } });
+    expect(existsSync(file)).toBe(false);
+    expect(warnings).toEqual([expect.stringMatching(/^record: The recording is not whole: .*EISDIR/u)]);
   });
 });

@@ -5,8 +5,13 @@ import { commentBody, renderPage } from '../../src/reporters/summary-and-comment
 import { viewOf } from '../../src/reporters/view.ts';
 import { type Ending, verdictOf } from '../../src/run/ending-sentences.ts';
 import type { GateResult, JsonObject } from '../../src/types.ts';
-import { sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
-import { findingPayload, legVote, SUBJECT } from '../merge/votes.ts';
+import {
+  findingPayload,
+  legVote,
+  SUBJECT,
+  sampleMerged,
+  sampleMergedReport,
+} from '../merge/sample-merged.ts';
 import { sampleReport, unpublished, unseenCoverage, VIEW } from './sample-report.ts';
 
 /** A hostile text with markup, commands and control characters. */

@@ -9,7 +9,7 @@ import {
 import { viewOf } from '../../src/reporters/view.ts';
 import { ENDINGS } from '../../src/text/exit-codes.ts';
 import type { ContextStatus, Coverage, Reason } from '../../src/types.ts';
-import { sampleFailedMerge, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
+import { sampleFailedMerge, sampleMergedReport } from '../merge/sample-merged.ts';
 import {
   notMet,
   sampleCoverage,
@@ -31,8 +31,8 @@ it('answers the question for each reason, for a replay and for a merge', async (
     sampleReport({ payload: { findings: [] } }),
     sampleReport({ gate: { status: 'none', issues: [] } }),
     sampleReport({ replayed: true }),
-    sampleMergedReport(sampleMerged()),
-    sampleMergedReport(sampleMerged(), unpublished('x', { reason: 'cancelled' })),
+    sampleMergedReport(),
+    { ...sampleMergedReport(), ...unpublished('x', { reason: 'cancelled' }) },
     sampleFailedMerge('x', { reason: 'config' }),
   ];
   const lines = [...ended, ...others].map((report) => {

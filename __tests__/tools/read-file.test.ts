@@ -36,11 +36,15 @@ it.each<[string, string | Buffer, Input, string]>([
   expect(await read(file, input)).toEqual({ content, isError: false });
 });
 
-it('limits a page to 2,000 lines and to the size of a tool result', async () => {
-  const lines = 'x\n'.repeat(5000);
-  const all = await read(lines, { limit: 4000 });
-  expect(all.content).toMatch(/\n {2}2000\tx\n\[Lines 1 to 2000 of 5000\. /u);
-  expect((await read(lines, {}, 1000)).content).toContain('[Lines 1 to 111 of 5000. For more: ');
+const many = 'x\n'.repeat(5000);
+const huge = `begin\n${'x'.repeat(16 * 1024 ** 2)}`;
+const REST = /\n\[The file goes on; only its first 16777216 bytes can be read by lines\.\]$/u;
+it.each<[string, string, Input, number | undefined, RegExp]>([
+  ['2,000 lines', many, { limit: 4000 }, undefined, /\n {2}2000\tx\n\[Lines 1 to 2000 of 5000\. /u],
+  ['the size of a tool result', many, {}, 1000, /\[Lines 1 to 111 of 5000\. For more: /u],
+  ['the first 16 MiB of a file', huge, {}, undefined, REST],
+])('limits a page to %s', async (_, file, input, most, says) => {
+  expect((await read(file, input, most)).content).toMatch(says);
 });
 
 it.each<[string | null, Input, string]>([
@@ -49,11 +53,6 @@ it.each<[string | null, Input, string]>([
   ['a\0b', { path: 'i.PNG' }, '"i.PNG" is not a text file, so it cannot be read by lines.'],
 ])('explains what cannot be read of %j with %j', async (file, input, content) => {
   expect(await read(file, input)).toEqual({ content, isError: true });
-});
-
-it('says what can be read of a file above 16 MiB', async () => {
-  const { content } = await read(`begin\n${'x'.repeat(16 * 1024 ** 2)}`);
-  expect(content).toMatch(/\n\[The file goes on; only its first 16777216 bytes can be read by lines\.\]$/u);
 });
 
 it('lists a folder with type marks, in pages', async () => {

@@ -1,29 +1,14 @@
-import { expect, it } from 'vitest';
-import type { ExecResult } from '../../src/sandbox/sandbox.ts';
+import { expect, it, vi } from 'vitest';
+import type { ExecResult, Sandbox } from '../../src/sandbox/sandbox.ts';
 import { createShell } from '../../src/tools/shell.ts';
 
-/** Runs a command that ends like this; returns the answer, and the limits of the command. */
+/** Runs a command that ends like this; returns the answer, and what the sandbox was asked for. */
 async function run(result: Partial<ExecResult>, input: { command?: string; timeout_seconds?: number } = {}) {
-  const limits: object[] = [];
-  const ended = {
-    exitCode: 0,
-    output: 'out\n',
-    totalBytes: 4,
-    keptBytes: 4,
-    durationMs: 1,
-    fullOutputPath: null,
-  };
-  const shell = createShell(
-    {
-      async exec(_, { signal: __, ...given }) {
-        limits.push(given);
-        return { ...ended, ...result };
-      },
-    },
-    20,
-    400,
-  );
-  return { ...(await shell.run({ command: 'x', ...input }, new AbortController().signal)), limits };
+  const ended = { exitCode: 0, output: 'out\n', totalBytes: 4, keptBytes: 4, fullOutputPath: null };
+  const exec = vi.fn<Sandbox['exec']>(async () => ({ ...ended, durationMs: 1, ...result }));
+  const shell = createShell({ exec }, 20, 400);
+  const answer = await shell.run({ command: 'x', ...input }, new AbortController().signal);
+  return { ...answer, asked: exec.mock.calls };
 }
 
 const ELSEWHERE = 'A program that is installed elsewhere can be shown with the input sandbox-read';
@@ -45,12 +30,13 @@ it.each<[what: string, result: Partial<ExecResult>, content: string]>([
 });
 
 it('has a timeout, which a call can change', async () => {
-  expect((await run({})).limits).toEqual([{ timeoutMs: 20_000, maxOutputBytes: 400 }]);
-  const { content, limits } = await run({ exitCode: null }, { timeout_seconds: 600 });
-  expect(limits).toEqual([{ timeoutMs: 600_000, maxOutputBytes: 400 }]);
+  const { asked } = await run({});
+  expect(asked).toMatchObject([['x', { timeoutMs: 20_000, maxOutputBytes: 400 }]]);
+  const { content, asked: longer } = await run({ exitCode: null }, { timeout_seconds: 600 });
+  expect(longer).toMatchObject([['x', { timeoutMs: 600_000, maxOutputBytes: 400 }]]);
   expect(content).toBe('out\n[timed out after 600 s and was killed.]');
 });
 
 it('rejects an empty command', async () => {
-  expect(await run({}, { command: '  ' })).toMatchObject({ isError: true, limits: [] });
+  expect(await run({}, { command: '  ' })).toMatchObject({ isError: true, asked: [] });
 });

@@ -95,40 +95,25 @@ describe('a call that cannot run', () => {
   });
 });
 
-it('the target of a call is a path or the first line of a command, and edits show no source', async () => {
-  const box = toolbox();
-  const command = '\\n npm test\\nrm x';
-  const read = [
-    call('read_file', '{"path":"src/a.ts"}'),
-    call('edit', '{"path":"b","old_string":"","new_string":"secret"}'),
-    call('shell', `{"command":"${command}"}`),
-    call('structured_output', '{"passed":true}'),
-    call('shell', 'not json'),
-    call('nope', '{}'),
-  ].map(async (each) => {
-    const { ref, source } = await box.read(each);
-    return [ref.target, source?.target ?? null];
-  });
-  expect(await Promise.all(read)).toEqual([
-    ['src/a.ts', 'src/a.ts'],
-    ['b', null],
-    ['npm test', '\n npm test\nrm x'],
-    ...Array.from({ length: 3 }, () => ['', null]),
-  ]);
+it.each<[string, string, string, string | null]>([
+  ['read_file', '{"path":"src/a.ts"}', 'src/a.ts', 'src/a.ts'],
+  ['edit', '{"path":"b","old_string":"","new_string":"secret"}', 'b', null],
+  ['shell', '{"command":"\\n npm test\\nrm x"}', 'npm test', '\n npm test\nrm x'],
+  ['structured_output', '{"passed":true}', '', null],
+  ['shell', 'not json', '', null],
+  ['nope', '{}', '', null],
+])('a call of %s with %s has the target %j, and shows the source %j', async (name, raw, target, shown) => {
+  const { ref, source } = await toolbox().read(call(name, raw));
+  expect([ref.target, source?.target ?? null]).toEqual([target, shown]);
 });
 
-describe('run', () => {
-  it.each([
-    ['is not ready, also of a reading tool', { ready: () => Promise.reject(new SandboxError('broken')) }],
-    ['breaks', { read: () => Promise.reject(new SandboxError('broken')) }],
-  ])('rejects when the sandbox %s', async (_, broken) => {
-    const box = toolbox({ sandbox: { ...sandbox, ...broken } });
-    await expect(run('read_file', '{"path":"."}', 'complete', box)).rejects.toBeInstanceOf(SandboxError);
-  });
-
-  it('runs nothing after the run was aborted', async () => {
-    const aborted = AbortSignal.abort(new Error('over'));
-    const running = run('read_file', '{"path":"."}', 'complete', toolbox(), aborted);
-    await expect(running).rejects.toThrow('over');
-  });
+const broken = new SandboxError('broken');
+const over = new Error('over');
+it.each<[string, Partial<Sandbox>, unknown, AbortSignal?]>([
+  ['the sandbox is not ready, also of a reading tool', { ready: () => Promise.reject(broken) }, broken],
+  ['the sandbox breaks', { read: () => Promise.reject(broken) }, broken],
+  ['the run was aborted', {}, over, AbortSignal.abort(over)],
+])('a call rejects when %s', async (_, changes, error, aborts) => {
+  const box = toolbox({ sandbox: { ...sandbox, ...changes } });
+  await expect(run('read_file', '{"path":"."}', 'complete', box, aborts)).rejects.toBe(error);
 });

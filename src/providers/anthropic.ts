@@ -137,7 +137,7 @@ function replayed(blocks: readonly Block[], calls: readonly ReplayableCall[], is
 
 /** Returns token counts, where the API counts cached tokens apart from the other input; null if there are none. */
 function usageOf(usage: Partial<Api.Usage> | undefined): Usage | null {
-  if (usage?.output_tokens === undefined) return null;
+  if (usage?.output_tokens == null) return null;
   const cachedInputTokens = usage.cache_read_input_tokens ?? 0;
   const cacheWriteTokens = usage.cache_creation_input_tokens ?? 0;
   return {

@@ -105,12 +105,12 @@ function replayed(message: Api.ChatCompletionMessage, uses: Uses, calls: readonl
  * tokens, which they bill, out of the completion tokens: only the total includes them.
  */
 function usageOf(usage: Partial<CompletionUsage> | null | undefined): Usage | null {
-  if (usage?.prompt_tokens === undefined) return null;
-  const { prompt_tokens: inputTokens, completion_tokens = 0, total_tokens = 0 } = usage;
+  const { prompt_tokens: inputTokens, completion_tokens: output, total_tokens: total } = usage ?? {};
+  if (inputTokens == null || (output ?? total) == null) return null;
   return {
     inputTokens,
-    outputTokens: Math.max(completion_tokens, total_tokens - inputTokens),
-    cachedInputTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
-    cacheWriteTokens: usage.prompt_tokens_details?.cache_write_tokens ?? 0,
+    outputTokens: Math.max(output ?? 0, (total ?? 0) - inputTokens),
+    cachedInputTokens: usage?.prompt_tokens_details?.cached_tokens ?? 0,
+    cacheWriteTokens: usage?.prompt_tokens_details?.cache_write_tokens ?? 0,
   };
 }

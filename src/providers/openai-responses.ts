@@ -99,9 +99,9 @@ function replayed(output: readonly Api.ResponseOutputItem[], calls: readonly Rep
   });
 }
 
-/** Returns token counts, where cached tokens are part of the input; null if there are none. */
-function usageOf(usage: Api.ResponseUsage | null | undefined): Usage | null {
-  if (!usage) return null;
+/** Returns token counts, where cached tokens are part of the input; null if the server does not give them. */
+function usageOf(usage: Partial<Api.ResponseUsage> | null | undefined): Usage | null {
+  if (usage?.input_tokens == null || usage.output_tokens == null) return null;
   const details: Partial<Api.ResponseUsage.InputTokensDetails> = usage.input_tokens_details ?? {};
   return {
     inputTokens: usage.input_tokens,

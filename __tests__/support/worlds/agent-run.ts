@@ -23,7 +23,6 @@ export interface AgentRunOptions extends Partial<Omit<AgentOptions, 'provider'>>
   readonly schema?: Json;
   readonly exclude?: readonly string[];
   readonly files?: Readonly<Record<string, string>>;
-  readonly keep?: (workspace: string) => Promise<void>;
 }
 
 /** Runs the real loop with a scripted model, the real contract and the real tools over a temporary workspace. */
@@ -72,7 +71,6 @@ export async function runScripted(script: Script, options: AgentRunOptions = {})
       },
       record,
     );
-    await options.keep?.(workspace);
     return { outcome, record, provider, events };
   } finally {
     await sandbox.close();
