@@ -1,26 +1,28 @@
 /** Diffs as git makes them of real files, and patches as GitHub's API gives them. */
-import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDiff, parsePatches } from '../../src/evidence/change.ts';
 import type { ChangedFile } from '../../src/types.ts';
 import { gitIn } from '../sandbox/world.ts';
-import { putFiles } from '../support/local.ts';
 import { makeFolder } from '../support/surroundings.ts';
+import { commitChange } from '../support/worlds/pull-request.ts';
 
 const root = makeFolder();
-type Files = Readonly<Record<string, string | Buffer>>;
+type Files = Readonly<Record<string, string | Buffer | null>>;
 
-/** Makes a repository of files, changes it and returns its diff. */
-function diffBetween(before: Files, after: (folder: string) => void): string {
-  const folder = putFiles(mkdtempSync(path.join(root, 'diff-')), before);
-  gitIn(folder, 'init', '-q');
+/** Makes a repository of files, changes them and returns the diff. */
+function diffBetween(
+  before: Record<string, string>,
+  after: Files,
+  more: (folder: string) => void = () => undefined,
+): string {
+  const folder = mkdtempSync(path.join(root, 'diff-'));
+  commitChange(folder, before, after);
+  more(folder);
   gitIn(folder, 'add', '-A');
-  gitIn(folder, 'commit', '-qm', 'a');
-  after(folder);
-  gitIn(folder, 'add', '-A');
-  return gitIn(folder, 'diff', '--no-color', '--find-renames', '--cached');
+  return gitIn(folder, 'diff', '--no-color', '--find-renames', '--cached', 'main');
 }
 
 const linesOf = (word: string) => Array.from({ length: 30 }, (_, at) => `${word} line ${at}\n`).join('');
@@ -31,23 +33,19 @@ describe('git diff', () => {
     // Different texts, so that each file is moved to where it belongs.
     const kinds = ['changed', 'removed', 'moved', 'edited', 'mode'];
     const before = kinds.map((kind) => [`${kind}/${name}`, linesOf(kind)]);
-    const text = diffBetween(Object.fromEntries(before), (folder) => {
-      const at = (kind: string) => path.join(folder, kind, name);
-      rmSync(at('removed'));
-      for (const kind of ['moved', 'edited']) {
-        mkdirSync(path.dirname(at(`new ${kind}`)), { recursive: true });
-        renameSync(at(kind), at(`new ${kind}`));
-      }
-      chmodSync(at('mode'), 0o755);
-      mkdirSync(path.dirname(at('link')), { recursive: true });
-      symlinkSync('elsewhere', at('link'));
-      putFiles(folder, {
-        [`changed/${name}`]: linesOf('changed').replace('line 15', 'LINE'),
-        [`new edited/${name}`]: linesOf('edited').slice(0, -20),
-        [`binary/${name}.png`]: Buffer.from([0, 1, 2]),
-        [`nul/${name}`]: Buffer.from([0, 1, 2]),
-        [`empty/${name}`]: '',
-      });
+    const after = {
+      [`changed/${name}`]: linesOf('changed').replace('line 15', 'LINE'),
+      ...Object.fromEntries(['removed', 'moved', 'edited'].map((kind) => [`${kind}/${name}`, null])),
+      [`new moved/${name}`]: linesOf('moved'),
+      [`new edited/${name}`]: linesOf('edited').slice(0, -20),
+      [`binary/${name}.png`]: Buffer.from([0, 1, 2]),
+      [`nul/${name}`]: Buffer.from([0, 1, 2]),
+      [`empty/${name}`]: '',
+    };
+    const text = diffBetween(Object.fromEntries(before), after, (folder) => {
+      chmodSync(path.join(folder, 'mode', name), 0o755);
+      mkdirSync(path.join(folder, 'link', path.dirname(name)), { recursive: true });
+      symlinkSync('elsewhere', path.join(folder, 'link', name));
     });
     const found = parseDiff(text).map(({ path: at, kind, isRemoved, previous }) =>
       [at, kind, isRemoved ? 'removed' : (previous ?? '')].join(' | '),
@@ -67,9 +65,8 @@ describe('git diff', () => {
   });
 
   it('counts the lines of a hunk, whatever they look like', () => {
-    const text = diffBetween({ a: '-- a/b\ndiff --git a/b b/b\n@@ -1 +1 @@\n' }, (folder) =>
-      putFiles(folder, { a: '++ b/b\r\nBinary files a and b differ' }),
-    );
+    const before = { a: '-- a/b\ndiff --git a/b b/b\n@@ -1 +1 @@\n' };
+    const text = diffBetween(before, { a: '++ b/b\r\nBinary files a and b differ' });
     const [found] = parseDiff(text).flatMap(({ hunks }) => hunks);
     expect(found?.map(({ number, mark, text: rest }) => `${number} ${mark}${rest}`)).toEqual([
       '-1 --- a/b',
@@ -90,7 +87,7 @@ describe('git diff', () => {
       Object.fromEntries(
         NAMES.map((name) => [name, linesOf('a').replace('line 3', one).replace('line 20', two)]),
       );
-    const text = diffBetween(files('a', 'b'), (folder) => putFiles(folder, files('x', 'y')));
+    const text = diffBetween(files('a', 'b'), files('x', 'y'));
     const whole = new Map(parseDiff(text).map((file) => [file.path, file]));
     expect(whole.size).toBe(NAMES.length);
     fc.assert(

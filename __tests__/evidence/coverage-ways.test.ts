@@ -12,10 +12,8 @@ import { makeFolder } from '../support/surroundings.ts';
 import { commitChange } from '../support/worlds/pull-request.ts';
 
 const root = makeFolder();
-const body = (name: string) =>
-  Array.from({ length: 40 }, (_, at) => `  const ${name}${at} = ${at};${at % 9 === 0 ? '\n\n}' : ''}\n`).join(
-    '',
-  );
+const lineOf = (name: string, at: number) => `  const ${name}${at} = ${at};${at % 9 === 0 ? '\n\n}' : ''}\n`;
+const body = (name: string) => Array.from({ length: 40 }, (_, at) => lineOf(name, at)).join('');
 const [a, b] = [body('a'), body('b').replaceAll('\n', '\r\n')];
 commitChange(
   root,
@@ -41,20 +39,13 @@ const change: Change = { files: parseDiff(text), status: 'measured', why: null, 
 const all = change.files.map((file) => file.path);
 
 function shownBy(results: readonly SeenResult[], workingDirectory = root): readonly string[] {
-  const meter = createCoverageMeter(change, {
-    root,
-    workingDirectory,
-    subject: '',
-    diff: { path: DIFF, text },
-  });
+  const diff = { path: DIFF, text };
+  const meter = createCoverageMeter(change, { root, workingDirectory, subject: '', diff });
   for (const result of results) meter.observe(result);
   const { unseen } = meter.measure().files;
   return all.filter((name) => !unseen.includes(name));
 }
-const run = (command: string): SeenResult => ({
-  ...{ tool: 'shell', target: command },
-  text: `${shell(command)}[exit code 0]`,
-});
+const run = (target: string) => ({ tool: 'shell', target, text: `${shell(target)}[exit code 0]` });
 
 const sandbox = {
   read: async (file: string) => {
@@ -125,9 +116,7 @@ describe('a change is shown by', () => {
     expect(shownBy([...pages.slice(1), ...pages.slice(1)])).toEqual([]);
   });
 
-  it.each<
-    [target: string, file: string, offsets: readonly number[], shown: readonly string[], folder?: string]
-  >([
+  it.each<[string, file: string, offsets: readonly number[], shown: readonly string[], folder?: string]>([
     ['src/a.ts', 'src/a.ts', [1, 31], changed],
     ['src/a.ts', 'src/a.ts', [1], []],
     ['./src/a.ts', 'src/a.ts', [1, 31], changed],

@@ -1,8 +1,9 @@
 /** What shows a line and what does not, by texts made for it. Real ways to read are in coverage-ways.test.ts. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Change } from '../../src/evidence/change.ts';
+import type { Change, FileChange } from '../../src/evidence/change.ts';
 import { createCoverageMeter, type SeenResult } from '../../src/evidence/coverage.ts';
+import type { NotRequired } from '../../src/types.ts';
 import { changeOf, diffOf, file, type HunkLines } from './files.ts';
 
 const meterOf = (change: Change, subject = '') =>
@@ -134,36 +135,32 @@ it.each<[string, Change, string, readonly string[], string?]>([
   expect(unseen(change, ran(command, shown))).toEqual(expected);
 });
 
-it('says what does not have to be seen, and what is not known', () => {
-  const lines = [['+x1']];
-  const change: Change = {
-    ...changeOf(
-      file('src/a.ts', [['+a1', '+}', '-b1']]),
-      file('src/go.sum', lines),
-      file('image.png', [], { kind: 'binary' }),
-      file('out.js', lines),
-      file('package-lock.json', []),
-      file('yarn.lock', lines, { previous: 'src/evil.ts' }),
-      file('large.ts', [], { kind: 'unknown' }),
-      file('moved.js', lines, { previous: 'src/auth.js' }),
-    ),
-    marked: new Map(['out.js', 'moved.js'].map((name) => [name, 'generated'])),
-  };
-  const meter = meterOf(change);
-  meter.observe(read('/r/src/a.ts', '     1\ta1\n     2\t}\n'));
+const plus = [['+x1']];
+it.each<[subject: string, path: string, FileChange, why: NotRequired | null]>([
+  ['', 'a lock file', file('src/go.sum', plus), 'lock_file'],
+  ['', 'a binary file', file('image.png', [], { kind: 'binary' }), 'binary'],
+  ['', 'a file that the base marks', file('out.js', plus), 'generated'],
+  ['', 'what was moved to its name', file('out.js', plus, { previous: 'src/auth.js' }), null],
+  ['', 'what was moved to the name of a lock file', file('yarn.lock', plus, { previous: 'src/a.ts' }), null],
+  ['', 'a link with that name', file('package-lock.json', []), null],
+  ['', 'a file without known lines', file('large.ts', [], { kind: 'unknown' }), null],
+  ['src', 'a file of the judged folder', file('src/a.ts', plus), null],
+  ['src', 'one of another folder', file('srcs/a.ts', plus), 'outside_working_directory'],
+  ['src', 'one moved out of it', file('b.ts', plus, { previous: 'src/a.ts' }), null],
+  [
+    'src',
+    'one without known lines elsewhere',
+    file('a', [], { kind: 'unknown' }),
+    'outside_working_directory',
+  ],
+])('what does not have to be seen, judged in "%s": %s', (subject, _, only, why) => {
+  const marked = new Map([['out.js', 'generated' as const]]);
+  const meter = meterOf({ ...changeOf(only), marked }, subject);
   // A name is not enough for a file whose lines are not known.
-  meter.observe(ran('git diff --name-status', 'M\tlarge.ts\n'));
-  const notRequired = [
-    { path: 'src/go.sum', why: 'lock_file' },
-    { path: 'image.png', why: 'binary' },
-    { path: 'out.js', why: 'generated' },
-  ];
-  const unknown = ['package-lock.json', 'yarn.lock', 'large.ts', 'moved.js'];
-  const files = { changed: 8, required: 5, shown: 1, unseen: unknown, notRequired };
+  if (only.kind === 'unknown') meter.observe(ran('git diff --name-status', `M\t${only.path}\n`));
+  const [unseen, notRequired] = why === null ? [[only.path], []] : [[], [{ path: only.path, why }]];
+  const files = { changed: 1, required: unseen.length, shown: 0, unseen, notRequired };
   expect(meter.measure()).toEqual({ status: 'measured', why: null, files });
-  const outside = meterOf(change, 'src').measure().files.notRequired.slice(1);
-  expect(outside.map(({ path }) => path)).toEqual(['image.png', 'out.js', 'package-lock.json', 'large.ts']);
-  expect(new Set(outside.map(({ why }) => why))).toEqual(new Set(['outside_working_directory']));
 });
 
 const long = 'x'.repeat(2_000);

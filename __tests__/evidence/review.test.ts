@@ -31,31 +31,22 @@ function open({ coverage = shown(40), ...rest }: Setting) {
 }
 
 it('says what was not seen, why, and what to do', async () => {
-  const cases: readonly Setting[] = [
-    { hasLooked: () => false },
-    { judgeCommand: async () => 'the last run of "npm test" ended with exit code 1.' },
-    { coverage: shown(15) },
-    { coverage: shown(40, 'partial') },
-  ];
-  const texts: string[] = [];
-  for (const setting of cases) {
+  const judgeCommand = async () => 'the last run of "npm test" ended with exit code 1.';
+  const [half, partial] = [{ coverage: shown(15) }, { coverage: shown(40, 'partial') }];
+  const texts = new Set<string>();
+  for (const setting of [{ hasLooked: () => false }, { judgeCommand }, half, partial]) {
     for (const isLast of [false, true]) {
       const decision = await open(setting).submit({ passed: true }, isLast);
-      texts.push('text' in decision ? decision.text : decision.kind);
+      texts.add('text' in decision ? decision.text : decision.kind);
     }
   }
-  expect([...new Set(texts)]).toMatchSnapshot();
+  expect([...texts]).toMatchSnapshot();
 });
 
 it.each<[string, Setting, JsonObject, string]>([
   ['incomplete, above a typed share', { coverage: shown(30), minCoverage: 0.5 }, {}, 'taken'],
   ['complete, above it', { coverage: shown(30), minCoverage: 0.5 }, { complete: true }, 'rejected'],
-  [
-    'of which nothing is known, with any share',
-    { coverage: shown(0, 'unknown'), minCoverage: 0 },
-    {},
-    'ended',
-  ],
+  ['of an unknown change, with any share', { coverage: shown(0, 'unknown'), minCoverage: 0 }, {}, 'ended'],
 ])('a review %s', async (_, setting, more, kind) => {
   expect((await open(setting).submit({ passed: true, complete: false, ...more })).kind).toBe(kind);
 });
@@ -87,9 +78,7 @@ it.each<[string, Setting, JsonObject, JsonObject | 'last turn', string]>([
   if (decision.kind !== 'rejected') return expect(decision.kind).toBe(expected);
   expect(decision.issues[0]).toEqual({ path: '/findings/0/quote', keyword: 'quote' });
   expect(decision.text).toMatch(/^- \/findings\/0\/quote$/mu);
-  const taken = (payload: JsonObject) => ({ kind: 'taken', submission: { payload, repaired: null } });
+  const taken = (payload: unknown) => ({ kind: 'taken', submission: { payload, repaired: null } });
   expect(await giveUp()).toEqual(taken(first));
-  expect(await submit(Object(last))).toEqual(
-    taken(expected === 'rejected, the first' ? first : Object(last)),
-  );
+  expect(await submit(Object(last))).toEqual(taken(expected === 'rejected, the first' ? first : last));
 });

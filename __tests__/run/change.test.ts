@@ -13,11 +13,17 @@ import { changeOf, diffOf } from '../evidence/files.ts';
 import { never } from '../git/world.ts';
 import { eventOf, openHub, pullAs } from '../github/world.ts';
 import { gitIn } from '../sandbox/world.ts';
-import type { Reply } from '../support/fakes/model/server.ts';
 import { putFiles } from '../support/local.ts';
 import { scriptsIn } from '../support/scripts.ts';
 import { skipWaits } from '../support/waits.ts';
-import { coverageOf, listedFile, onPullRequest, readFile, submit } from '../support/worlds/change.ts';
+import {
+  coverageOf,
+  filesWith,
+  listedFile,
+  onPullRequest,
+  readFile,
+  submit,
+} from '../support/worlds/change.ts';
 import { commitChange } from '../support/worlds/pull-request.ts';
 import { quietWorld } from '../support/worlds/quiet.ts';
 import { base, command, converse } from '../support/worlds/run.ts';
@@ -60,35 +66,32 @@ const pushOf = (before: string, after: string) => {
 const LARGE = { 'b.txt': `${'x'.repeat(99)}\n`.repeat(41_000) };
 
 describe('the change that git makes', () => {
-  it('has each file of a push, marked by the attributes of its base only', async () => {
-    const attributes = 'dist/** linguist-generated\nvendor/** linguist-vendored\n';
+  it('has each file, of a push or since a base, marked by the attributes of the base only', async () => {
     const old = 'one\ntwo\nthree\nfour\n';
     const { before, after } = commitChange(
       workspace(),
-      { '.gitattributes': attributes, 'src/old.ts': old },
+      { '.gitattributes': 'dist/** linguist-generated\n', 'src/old.ts': old },
       {
-        'src/old.ts': null,
-        'src/new.ts': old,
-        '.gitattributes': '* linguist-generated\n',
-        'dist/a.js': 'made\n',
-        'vendor/a.js': 'theirs\n',
+        ...{ '.gitattributes': '* linguist-generated\n', 'dist/a.js': 'made\n' },
+        ...{ 'src/old.ts': null, 'src/new.ts': old, 'src/latin.ts': Buffer.from('caf\xe9\n', 'latin1') },
         'src/nul.ts': 'an evil line with a single NUL\0\n\x01\x1b\n',
-        'src/latin.ts': Buffer.from('caf\xe9\n', 'latin1'),
-        'a.png': Buffer.from([1, 2, 0, 1, 2, 0]),
-        'text.png': 'a text\n',
       },
     );
+    const text = (renamed: string) =>
+      `complete, measured: .gitattributes text, dist/a.js text, src/latin.ts text, src/new.ts ${renamed}, src/nul.ts text`;
+    const marked = { 'dist/a.js': 'generated' };
     // Wherever the agent starts.
-    const placed = await place(await pushOf(before, after), base);
-    expect(placed.text).toBe(
-      'complete, measured: .gitattributes text, a.png binary, dist/a.js text, src/latin.ts text, ' +
-        'src/new.ts unit, src/nul.ts text, text.png text, vendor/a.js text',
-    );
-    expect([placed.why, warnings]).toEqual([null, []]);
+    const pushed = await place(await pushOf(before, after), base);
+    expect([pushed.text, pushed.why, pushed.marked, warnings]).toEqual([text('unit'), null, marked, []]);
     expect(context.get('changed-files.txt')).toContain('R100\tsrc/old.ts\tsrc/new.ts\n');
     expect(context.get('diff.patch')).toContain('+an evil line with a single NUL\u2400\n+\\x01\\x1b\n');
-    expect(placed.diff).toEqual({ path: '/tmp/context/diff.patch', text: context.get('diff.patch') });
-    expect(placed.marked).toEqual({ 'dist/a.js': 'generated', 'vendor/a.js': 'vendored' });
+    expect(pushed.diff).toEqual({ path: '/tmp/context/diff.patch', text: context.get('diff.patch') });
+    // What is uncommitted belongs to the change since a base.
+    putFiles(workspace(), { 'src/new.ts': `${old}five\n`, '.gitattributes': '* linguist-vendored\n' });
+    const found = await since('main');
+    expect(Object(found).subject.about).toContain('since the merge base with "main"');
+    const local = await place(found);
+    expect([local.text, local.marked]).toEqual([text('text'), marked]);
   });
 
   const many = Object.fromEntries(Array.from({ length: 3_001 }, (_, at) => [`f${at}`, '']));
@@ -105,21 +108,11 @@ describe('the change that git makes', () => {
     expect(warnings).toEqual(from === null ? [] : [`The push to "refs/heads/main": ${placed.why}`]);
   });
 
-  it('since a base has what is uncommitted, and the attributes of the base', async () => {
-    commitChange(workspace(), { '.gitattributes': 'dist/** linguist-generated\n' }, { 'dist/a.js': 'new\n' });
-    putFiles(workspace(), { '.gitattributes': '* linguist-generated\n' });
-    const found = await since('main');
-    expect(Object(found).subject.about).toContain('since the merge base with "main"');
-    const placed = await place(found);
-    expect(placed.text).toBe('complete, measured: .gitattributes text, dist/a.js text');
-    expect(placed.marked).toEqual({ 'dist/a.js': 'generated' });
-  });
-
   it('ends the run for a ref that git does not know, and for one of another history', async () => {
     commitChange(workspace(), {}, {});
-    const error = await place(await since('nowhere')).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ name: 'InputError', input: 'base' });
-    expect(String(error)).toContain('"nowhere" is not a branch');
+    const message = expect.stringContaining('"nowhere" is not a branch');
+    const error = { name: 'InputError', input: 'base', message };
+    await expect(place(await since('nowhere'))).rejects.toMatchObject(error);
     git('checkout', '-q', '--orphan', 'other');
     git('commit', '-q', '--allow-empty', '-m', 'unrelated');
     await expect(place(await since('main'))).rejects.toThrow('no commit in common');
@@ -128,6 +121,8 @@ describe('the change that git makes', () => {
 
 const bare = { patch: null, additions: 0, deletions: 0 };
 const other = 'f'.repeat(40);
+const blobOf = (text: string | Buffer) =>
+  createHash('sha1').update(`blob ${text.length}\0`).update(text).digest('hex');
 
 describe('the change that GitHub lists', () => {
   const row = (name: string, more: Partial<ChangedFile> = {}) => listedFile(0, { path: name, ...more });
@@ -154,24 +149,25 @@ describe('the change that GitHub lists', () => {
 
   it('has as its lines the whole file at the head, if it is the very file that GitHub lists', async () => {
     const image = Buffer.from(Array.from({ length: 300 }, (_, at) => (at * 7) % 256));
-    const added = { 'logo.png': image, 'text.png': 'a text\n', 'nul.js': 'with a NUL\0\n', 'empty.js': '' };
-    const edited = { 'edited.js': 'edited\n// with a NUL\0\n' };
-    const moved = { 'moved.png': image, ...edited, 'same.js': 'a line of code\n' };
-    commitChange(workspace(), {}, { ...added, ...moved, 'other.png': image });
-    const without = (name: string, status: string, blob = git('hash-object', name)) =>
-      row(name, { ...bare, previous: status === 'renamed' ? 'old' : '', status, blob });
-    const rows = [
-      ...Object.keys(added).map((name) => without(name, 'added')),
-      ...Object.keys(moved).map((name) => without(name, 'renamed')),
-      without('other.png', 'modified', other),
-      without('../logo.png', 'added', git('hash-object', 'logo.png')),
-      without('gone.png', 'removed', other),
+    const files: [name: string, text: string | Buffer, status: string, kind: string, blob?: string][] = [
+      ['logo.png', image, 'added', 'binary'],
+      ['text.png', 'a text\n', 'added', 'text'],
+      ['nul.js', 'with a NUL\0\n', 'added', 'text'],
+      ['empty.js', '', 'added', 'unit'],
+      ['moved.png', image, 'renamed', 'binary'],
+      ['edited.js', 'edited\n// with a NUL\0\n', 'renamed', 'text'],
+      ['same.js', 'a line of code\n', 'renamed', 'unit'],
+      ['other.png', image, 'modified', 'unknown', other],
+      ['../logo.png', image, 'added', 'unknown'],
+      ['gone.png', image, 'removed', 'unit', other],
     ];
-    const placed = await place(listing(rows));
-    expect(placed.text).toBe(
-      'truncated, measured: logo.png binary, text.png text, nul.js text, empty.js unit, moved.png binary, ' +
-        'edited.js text, same.js unit, other.png unknown, ../logo.png unknown, gone.png unit',
+    commitChange(workspace(), {}, Object.fromEntries(files));
+    const rows = files.map(([name, text, status, , blob = blobOf(text)]) =>
+      row(name, { ...bare, previous: status === 'renamed' ? 'old' : '', status, blob }),
     );
+    const placed = await place(listing(rows));
+    const kinds = files.map(([name, , , kind]) => `${name} ${kind}`);
+    expect(placed.text).toBe(`truncated, measured: ${kinds.join(', ')}`);
     const lines = placed.files[5]?.hunks.flat().map(({ number, text }) => `${number} ${text}`);
     expect(lines).toEqual(['1 edited', '2 // with a NUL\0']);
     // With `*.js -diff`, GitHub counts no lines of a file that was edited as well.
@@ -198,9 +194,6 @@ describe('the change that GitHub lists', () => {
   });
 });
 
-/** A provider that says how much of the first message it was given: next to nothing. */
-const cut = (reply: Reply): Reply => ({ ...reply, usage: { inputTokens: 1, outputTokens: 1 } });
-
 describe('a run on a change', () => {
   beforeEach(() => void skipWaits());
   afterEach(() => void vi.unstubAllGlobals());
@@ -217,11 +210,10 @@ describe('a run on a change', () => {
   const none = { findContext: async () => null };
   const local = { ...none, entry: 'command-line' as const };
   const NUL = 'one();\nnul("\0");\n';
-  const blob = createHash('sha1').update(`blob ${NUL.length}\0${NUL}`).digest('hex');
-  const without = (name: string) => onPullRequest([listedFile(0, { ...bare, path: name, blob })]);
+  const withNul = onPullRequest([listedFile(0, { ...bare, path: 'a.ts', blob: blobOf(NUL) })]);
   const run = command('true');
-  const [head, whole] = [readFile('a.ts', { limit: 1 }), readFile('a.ts')];
-  const [partial, unknown, unseen] = ['partial, 0 of 0', 'unknown, 0 of 0', 'measured, 0 of 1'];
+  const head = readFile('a.ts', { limit: 1 });
+  const [partial, unknown] = ['partial, 0 of 0', 'unknown, 0 of 0'];
   const [code, security] = ['code-review', 'security-review'] as const;
 
   it.each([
@@ -232,9 +224,7 @@ describe('a run on a change', () => {
     ['that is not required', refused(500), run, 'verdict', 'accepted', partial, 'answered 500'],
     ['that an event lacks', none, run, code, 'accepted', unknown, 'The event names no change'],
     ['that a command line lacks', local, run, 'verdict', 'accepted', unknown, 'Give it one with base'],
-    ['with a NUL, read as a whole', without('a.ts'), whole, code, 'accepted', 'measured, 1 of 1', null],
-    ['with a NUL, read in part', without('a.ts'), head, code, 'unsupported', unseen, null],
-    ['not checked out', without('b.ts'), whole, code, 'unsupported', unseen, null],
+    ['with a NUL, read in part', withNul, head, code, 'unsupported', 'measured, 0 of 1', null],
   ] as const)('that GitHub does not give: %s', async (...row) => {
     const [, world, read, schema, reason, coverage, why] = row;
     commitChange(workspace(), {}, { 'a.ts': NUL });
@@ -250,16 +240,15 @@ describe('a run on a change', () => {
     ['link', 'file000.ts'],
     ['sub/docs', ''],
   ])('of a checkout below the workspace, judged in %s', async (folder, file) => {
-    const lines = (middle: string) => ({
-      'src/file000.ts': `const first_file000 = 1;\nconst ${middle}_file000 = 2;\nconst last_file000 = 3;\n`,
-    });
     const count = file === '' ? 0 : 1;
     mkdirSync(path.join(workspace(), 'sub/docs'), { recursive: true });
     symlinkSync('sub/src', path.join(workspace(), 'link'));
-    commitChange(path.join(workspace(), 'sub'), lines('old'), lines('new'));
+    commitChange(path.join(workspace(), 'sub'), filesWith('old', 1), filesWith('new', 1));
     const inputs = { schema: 'code-review', 'min-coverage': 'auto', 'working-directory': folder };
     for (const world of [onPullRequest([listedFile(0)]), { since: 'main' }]) {
-      const judged = await converse([cut(readFile(file || '.')), submit('code-review')], inputs, world);
+      // A provider that says how much of the first message it was given: next to nothing.
+      const read = { ...readFile(file || '.'), usage: { inputTokens: 1, outputTokens: 1 } };
+      const judged = await converse([read, submit('code-review')], inputs, world);
       expect(judged.report.verdict.reason).toBe('accepted');
       expect(coverageOf(judged)).toBe(`measured, ${count} of ${count} files`);
       const isInlined = judged.asked[0]?.messages.at(-1)?.text.includes('<diff sha256=');

@@ -1,28 +1,13 @@
-/**
- * Whole runs on a change of 40 files: each cell of the table of docs/evidence.md, what counts as shown, and when it is too
- * late.
- */
+/** Whole runs on a change of 40 files: each cell of the table of docs/evidence.md, what counts as shown, and until when. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { stepOutputs } from '../../src/reporters/outputs.ts';
 import { hasSandbox } from '../sandbox/world.ts';
 import type { Reply } from '../support/fakes/model/server.ts';
 import { coverageOf, endOf, listedFiles, onPullRequest, readDiff, submit } from '../support/worlds/change.ts';
 import { record, replay } from '../support/worlds/recorded-run.ts';
 import { converse, type Inputs } from '../support/worlds/run.ts';
 
-const TABLE = `
-| \`min-coverage\` | \`schema\` | all 40 | 20, then the rest | 20 | none | unknown change | partly known change |
-| --- | --- | --- | --- | --- | --- | --- | --- |
-| \`auto\` | \`code-review\`, \`security-review\` | accepted | accepted | unsupported | unsupported | accepted | unsupported |
-| \`auto\` | \`verdict\` | accepted | accepted | accepted | unsupported | accepted | accepted |
-| \`auto\` | your own | accepted | accepted | accepted | accepted | accepted | accepted |
-| \`off\` | any | accepted | accepted | accepted | accepted | accepted | accepted |
-| \`0.5\` | \`code-review\`, \`security-review\` | accepted | accepted | unsupported | unsupported | unsupported | unsupported |
-| \`0.5\` | \`verdict\`, your own | accepted | accepted | accepted | unsupported | unsupported | unsupported |
-| \`1\` | any | accepted | accepted | unsupported | unsupported | unsupported | unsupported |
-`;
 const OWN = '{"type":"object","properties":{"passed":{"type":"boolean"}}}';
 const SCHEMAS = ['code-review', 'security-review', 'verdict', 'your own'] as const;
 type SchemaName = (typeof SCHEMAS)[number];
@@ -45,10 +30,12 @@ const SITUATIONS: readonly (readonly [readonly (Reply | 'submit')[], object, str
   [[half], {}, 'unknown, 0 of 0 files'],
   [[half, rest], partly, 'partial, 40 of 40 files'],
 ];
-const rows = TABLE.trim()
-  .split('\n')
-  .slice(2)
-  .map((line) => line.slice(2, -2).replaceAll('`', '').split(' | '));
+const HEADER =
+  '| `min-coverage` | `schema` | all 40 | 20, then the rest | 20 | none | unknown change | partly known change |';
+const document = readFileSync(path.join(import.meta.dirname, '../../docs/evidence.md'), 'utf8');
+const [table = ''] = document.split(HEADER)[1]?.split('\n\n') ?? [];
+const lines = table.split('\n').slice(2);
+const rows = lines.map((line) => line.slice(2, -2).replaceAll('`', '').split(' | '));
 /** What `auto` stands for differs from preset to preset; a typed setting is the same for two of them. */
 const cases = rows.flatMap(([setting = '', schemas = '', ...ends]) =>
   SCHEMAS.filter((name) => schemas === 'any' || schemas.split(', ').includes(name))
@@ -56,9 +43,8 @@ const cases = rows.flatMap(([setting = '', schemas = '', ...ends]) =>
     .map((name) => [setting, name, ends] as const),
 );
 
-it('what each setting does is in the documentation as it is here', () => {
-  const text = readFileSync(path.join(import.meta.dirname, '../../docs/evidence.md'), 'utf8');
-  expect(text).toContain(TABLE);
+it('the table of the documentation is read as a whole', () => {
+  expect([rows.length, cases.length]).toEqual([7, 13]);
 });
 
 it.each(cases)('min-coverage: %s with %s', async (setting, name, ends) => {
@@ -71,14 +57,10 @@ it.each(cases)('min-coverage: %s with %s', async (setting, name, ends) => {
     const end = isTaken ? 'success accepted 0' : 'inconclusive unsupported 1';
     const coverage = rejections.length === 0 ? asRead : whenTold;
     expect([at, endOf(judged), coverageOf(judged)]).toEqual([at, end, coverage]);
-    expect([report.payload !== null, report.verdict.subtype === 'success']).toEqual([isTaken, isTaken]);
+    expect(report.payload !== null).toBe(isTaken);
     // A payload is sent back only where the model can show more.
     expect(report.rejections).toBe(rejections.length);
     expect(rejections.length).toBeLessThanOrEqual(asRead.startsWith('measured') ? 3 : 0);
-    const share = asRead.startsWith('unknown')
-      ? ''
-      : String((report.evidence?.coverage?.files.shown ?? 0) / 40);
-    expect(stepOutputs(report).outputs.get('run-coverage')).toBe(share);
   }
 });
 
@@ -110,12 +92,7 @@ it.each<[string, readonly Reply[], Inputs, string]>([
   ['the diff in the first message', given(5_000), review, 'accepted 40/40 0'],
   ['one that the provider cut', given(100), review, 'unsupported 0/40 3'],
   ["with a schema of one's own", given(5_000, 'your own'), settings('your own', '1'), 'accepted 40/40 0'],
-  [
-    'but not if nothing is required',
-    given(5_000, 'verdict'),
-    settings('verdict', 'auto'),
-    'unsupported 0/40 1',
-  ],
+  ['but not by default', given(5_000, 'verdict'), settings('verdict', 'auto'), 'unsupported 0/40 1'],
 ])('what the model received counts: %s', async (_, replies, inputs, expected) => {
   const { report } = await converse(replies, inputs, known);
   const { shown, required } = report.evidence?.coverage?.files ?? {};

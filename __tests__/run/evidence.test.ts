@@ -1,10 +1,8 @@
 /** Whole runs: the command of a test report, and findings, which prove nothing by what the agent wrote or may not read. */
-import { mkdirSync, renameSync, symlinkSync } from 'node:fs';
+import { symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createLocator } from '../../src/reporters/places.ts';
-import type { World } from '../../src/run/world.ts';
-import { describeOpen } from '../sandbox/world.ts';
+import { describeOpen, hasSandbox } from '../sandbox/world.ts';
 import { submits } from '../support/fakes/model/server.ts';
 import { putFiles } from '../support/local.ts';
 import { submit } from '../support/worlds/change.ts';
@@ -42,27 +40,24 @@ describeOpen('a test report', () => {
     ['was not run, with min-coverage: off', [], ['true'], 'accepted 0', { 'min-coverage': 'off' }],
     ['means something else to the user', [], ['true'], 'accepted 0', { schema: OWN }],
   ])('whose command %s', async (_, commands, lines, expected, more = {}, payload = {}) => {
-    const judged = await run(commands, lines, more, payload);
+    const { report, rejections } = await run(commands, lines, more, payload);
     const [end, told = ''] = expected.split(', ');
-    expect(`${judged.report.verdict.reason} ${judged.rejections.length}`).toBe(end);
-    expect(judged.report.verdict.error ?? '').toContain(told);
+    expect(`${report.verdict.reason} ${rejections.length}`).toBe(end);
+    expect(report.verdict.error ?? '').toContain(told);
   });
 
   it('lists its commands, and the files that were made before', async () => {
-    const { report: done } = await run(['touch new; exit 2', 'true'], ['true']);
-    expect(done.evidence?.commands).toEqual([
-      { command: 'touch new; exit 2', exitCode: 2, seconds: expect.any(Number) },
-      { command: 'true', exitCode: 0, seconds: expect.any(Number) },
+    const { evidence, weaknesses } = (await run(['touch new; exit 2', 'true'], ['true'])).report;
+    const seconds = expect.any(Number);
+    expect(evidence?.commands).toEqual([
+      { command: 'touch new; exit 2', exitCode: 2, seconds },
+      { command: 'true', exitCode: 0, seconds },
     ]);
-    expect(done.weaknesses.join('\n')).toContain('the agent changed or made "new"');
+    expect(weaknesses.join('\n')).toContain('the agent changed or made "new"');
   });
 });
 
 const about = { severity: 'warning', message: 'Look.', line: 1 };
-const anything: World['locate'] = (written) => written;
-const groundingOf = ({ report }: Awaited<ReturnType<typeof converse>>) =>
-  report.evidence?.findings.map(({ grounding }) => grounding);
-
 describe('a bad quote', () => {
   const string = { type: 'string' };
   const row = { severity: string, message: string, path: string, quote: string, line: { type: 'integer' } };
@@ -97,62 +92,39 @@ describe('a bad quote', () => {
   });
 });
 
-const SHOWN = 'export const shown = "to everyone";';
-const OTHER = 'export const other = "in another file";';
+const [SHOWN, OTHER] = ['export const shown = "to everyone";', 'export const other = "in another file";'];
+const OWN = 'const invented = "by the agent";';
 
-it.each<[string, (workspace: string) => string]>([
-  ['outside, by ..', () => '../outside.txt'],
-  ['outside, by its absolute path', (folder) => path.join(folder, '../outside.txt')],
-  ['outside, behind a link', () => 'link/outside.txt'],
-  ['of git', () => '.git/config.txt'],
-  ['of a nested git folder', () => 'nested/.GIT/config.txt'],
-  ['of credentials', () => 'gha-creds-1.json'],
-])('a file %s is not read for a finding', async (_, nameIn) => {
-  const folder = workspace();
-  commitChange(folder, { 'a.ts': 'a\n', 'link/outside.txt': 'b\n' }, { 'a.ts': `${SHOWN}\n` });
-  renameSync(path.join(folder, 'link'), path.join(folder, 'before'));
-  symlinkSync('..', path.join(folder, 'link'));
-  mkdirSync(path.join(folder, 'nested'));
-  const name = nameIn(folder);
-  putFiles('/', { [path.resolve(folder, name)]: `${OTHER}\n` });
-  const findings = [
-    { ...about, path: name, quote: OTHER },
-    { ...about, path: 'a.ts', quote: SHOWN },
-  ];
-  const judged = await converse(
-    [submit('verdict', { findings })],
-    { grounding: 'mark' },
-    { locate: anything },
-  );
-  expect(groundingOf(judged)).toEqual(['unproven', 'exact']);
-});
+/** Files with a text, which the last ones get from the agent. */
+const FILES: [title: string, name: string, text: string, line?: string][] = [
+  ['outside, by ..', '../outside.txt', OTHER],
+  ['outside, by its absolute path', 'BASE/outside.txt', OTHER],
+  ['outside, behind a link', 'link/outside.txt', OTHER],
+  ['of git', '.git/config.txt', OTHER],
+  ['of a nested git folder', 'nested/.GIT/config.txt', OTHER],
+  ['of credentials', 'gha-creds-1.json', OTHER],
+  ['that the agent made', 'new.ts', OWN, `echo '${OWN}' >new.ts`],
+  ['that the agent changed', 'a.ts', OWN, `echo '${OWN}' >>a.ts`],
+  ['that the agent moved', 'a.ts', OTHER, 'mv -f b.ts a.ts'],
+  ['that the agent made a link', 'a.ts', OTHER, 'ln -sf b.ts a.ts'],
+  ['that the agent made outside', '/tmp/t.ts', OWN, `echo '${OWN}' >/tmp/t.ts`],
+];
 
-describeOpen('what the agent writes proves nothing', () => {
-  const OWN = 'const invented = "by the agent";';
-  const LEFT = 'export const left = "as it was";';
-
-  it.each([
-    ['a new file', `echo '${OWN}' >new.ts`, 'new.ts', OWN],
-    ['a changed file', `echo '${OWN}' >>a.ts`, 'a.ts', OWN],
-    ['another file of that name', 'mv -f b.ts a.ts', 'a.ts', OTHER],
-    ['a link to another file', 'ln -sf b.ts a.ts', 'a.ts', OTHER],
-    ['a temporary file', `echo '${OWN}' >/tmp/t.ts`, '/tmp/t.ts', OWN],
-  ])('%s', async (_, line, name, quote) => {
-    const files = { 'left.ts': `${LEFT}\n`, 'a.ts': `${SHOWN}\n`, 'b.ts': `${OTHER}\n` };
-    commitChange(workspace(), {}, files);
+it.each(FILES.filter(([, , , line]) => line === undefined || hasSandbox))(
+  'a file %s proves nothing',
+  async (_, written, text, line) => {
+    commitChange(workspace(), {}, { 'a.ts': `${SHOWN}\n`, 'b.ts': `${OTHER}\n` });
+    symlinkSync('..', path.join(workspace(), 'link'));
+    const name = written.replace('BASE', base);
+    if (line === undefined) putFiles('/', { [path.resolve(workspace(), name)]: `${text}\n` });
     const findings = [
-      { ...about, path: name, quote },
-      { ...about, path: 'left.ts', quote: LEFT },
+      { ...about, path: name, quote: text },
+      { ...about, path: 'a.ts', quote: SHOWN },
     ];
-    const { report } = await converse(
-      [command(line), submit('verdict', { findings })],
-      { sandbox: 'required', grounding: 'mark' },
-      { locate: createLocator(workspace(), '.') },
-    );
-    const [found, left] = report.evidence?.findings ?? [];
-    expect(left?.grounding).toBe('exact');
-    // A link and a second name lead to the other file itself, which the agent has not written.
-    const isThere = found?.grounding === 'exact' && found.path !== name;
-    expect(isThere ? 'there' : found?.grounding).toMatch(/^(?:there|unproven)$/u);
-  });
-});
+    const script = [...(line === undefined ? [] : [command(line)]), submit('verdict', { findings })];
+    const inputs = { grounding: 'mark', sandbox: line === undefined ? 'off' : 'required' };
+    const { report } = await converse(script, inputs, { locate: (place) => place });
+    const grounding = report.evidence?.findings.map((each) => each.grounding);
+    expect(grounding).toEqual(['unproven', 'exact']);
+  },
+);

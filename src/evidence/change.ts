@@ -101,22 +101,20 @@ export function wholeFile(file: FileChange, text: string): FileChange {
   return { ...file, kind: 'text', hunks: [hunk] };
 }
 
-const ESCAPES: Record<string, string> = { a: '\x07', b: '\b', t: '\t', n: '\n', v: '\v', f: '\f', r: '\r' };
+const ESCAPE = /(?:\\[0-3][0-7]{2})+|\\u([0-9a-fA-F]{4})|\\(.)/gs;
+const LETTERS: Record<string, string> = { a: '\x07', b: '\b', t: '\t', n: '\n', v: '\v', f: '\f', r: '\r' };
 
 /** Returns a path as git or `JSON.stringify` quotes it, or as it is, without the tab that ends one with blanks in a diff. */
 export function readPath(text: string): string {
   const [, quoted] = /^"((?:[^"\\]|\\.)*)"/s.exec(text) ?? [];
   if (quoted === undefined) return text.endsWith('\t') ? text.slice(0, -1) : text;
-  return quoted.replace(
-    /(?:\\[0-3][0-7]{2})+|\\u([0-9a-fA-F]{4})|\\(.)/gs,
-    (sequence: string, hex?: string, letter?: string) => {
-      if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
-      if (letter !== undefined) return ESCAPES[letter] ?? letter;
-      // git escapes each byte of a character above ASCII.
-      const bytes = sequence.slice(1).split('\\');
-      return Buffer.from(bytes.map((digits) => Number.parseInt(digits, 8))).toString('utf8');
-    },
-  );
+  return quoted.replace(ESCAPE, (sequence: string, hex?: string, letter?: string) => {
+    if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
+    if (letter !== undefined) return LETTERS[letter] ?? letter;
+    // git escapes each byte of a character above ASCII.
+    const bytes = sequence.slice(1).split('\\');
+    return Buffer.from(bytes.map((digits) => Number.parseInt(digits, 8))).toString('utf8');
+  });
 }
 
 /** Returns the second name behind `diff --git `, with its prefix; empty for a rename, whose names follow in other lines. */

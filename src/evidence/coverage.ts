@@ -52,7 +52,7 @@ export function createCoverageMeter(change: Change, options: CoverageOptions) {
   /** By their absolute path. */
   const files = new Map(sorted.map((each) => [`${root}/${each.file.path}`, each]));
   const find = (path: string) => files.get(`${root}/${path}`);
-  const given = readDiffs(splitLines(diff?.text ?? ''), find);
+  const given = readDiffs((diff?.text ?? '').split('\n').map(comparable), find);
   /** The paths that a list of files or the header of a diff named. */
   const listed = new Set<string>();
   const findListed = (path: string) => {
@@ -83,7 +83,7 @@ export function createCoverageMeter(change: Change, options: CoverageOptions) {
       const path = isRead ? resolveIn(workingDirectory, target) : '';
       const file = files.get(path);
       if (file !== undefined) named.add(file);
-      const lines = splitLines(text);
+      const lines = text.split('\n').map(comparable);
       const parts = readDiffs(lines, findListed);
       /** The lines outside of diffs, and what stands behind a number. */
       const [output, numbered]: [string[], Set<string>] = [[], new Set()];
@@ -106,19 +106,17 @@ export function createCoverageMeter(change: Change, options: CoverageOptions) {
           show(found?.lines.get(Number(count)), line.slice(index + end.length));
         }
       }
-      const places = Map.groupBy(output.keys(), (at) => output[at] ?? '');
-      for (const each of named) {
+      for (const each of named)
         for (const line of each.lines.values())
           if (numbered.has(`${line.number} ${line.text}`)) line.isShown = true;
-        showRuns(each, output, places);
-      }
+      showRuns(named, output);
     },
     measure(): Coverage {
       const notRequired = tracked.flatMap(({ file: { path }, why }) => (why === null ? [] : [{ path, why }]));
-      const missing = tracked.filter((each) => each.why === null && !isShown(each, listed));
-      const unseen = missing.map(({ file }) => file.path);
-      const required = tracked.length - notRequired.length;
-      const counts = { changed: tracked.length, required, shown: required - unseen.length };
+      const required = tracked.filter(({ why }) => why === null);
+      const unseen = required.filter((each) => !isShown(each, listed)).map(({ file }) => file.path);
+      const shown = required.length - unseen.length;
+      const counts = { changed: tracked.length, required: required.length, shown };
       return { status: change.status, why: change.why, files: { ...counts, unseen, notRequired } };
     },
   };
@@ -161,29 +159,23 @@ function show(line: Line | undefined | null, text: string): void {
 /**
  * Shows the lines of an output without numbers: those that follow each other in a hunk as well, if the first of them is
  * like no other in the file.
- * @param places the indexes of each line of the output
  */
-function showRuns(
-  { file, lines, anchors }: Tracked,
-  output: readonly string[],
-  places: ReadonlyMap<string, readonly number[]>,
-): void {
-  const step = file.isRemoved ? -1 : 1;
-  for (const anchor of anchors) {
-    for (const place of places.get(anchor.text)?.slice(0, MAX_PLACES) ?? []) {
-      for (let [at, number] = [place + 1, anchor.number + step]; ; at += 1, number += step) {
-        const next = lines.get(number);
-        if (next === undefined || next.text !== output[at]) break;
-        [next.isShown, anchor.isShown] = [true, true];
-        // From there it goes on by itself.
-        if (anchors.has(next)) break;
+function showRuns(named: Iterable<Tracked>, output: readonly string[]): void {
+  const places = Map.groupBy(output.keys(), (at) => output[at] ?? '');
+  for (const { file, lines, anchors } of named) {
+    const step = file.isRemoved ? -1 : 1;
+    for (const anchor of anchors) {
+      for (const place of places.get(anchor.text)?.slice(0, MAX_PLACES) ?? []) {
+        for (let [at, number] = [place + 1, anchor.number + step]; ; at += 1, number += step) {
+          const next = lines.get(number);
+          if (next === undefined || next.text !== output[at]) break;
+          [next.isShown, anchor.isShown] = [true, true];
+          // From there it goes on by itself.
+          if (anchors.has(next)) break;
+        }
       }
     }
   }
-}
-
-function splitLines(text: string): readonly string[] {
-  return text.split('\n').map(comparable);
 }
 
 /** Returns a line as it is compared: control characters as read_file shows them, without colors and its CR. */

@@ -60,9 +60,8 @@ export async function groundFindings(
     const place = path === null ? null : findQuote(forms, open(path), line);
     if (place !== null)
       return { path, ...place, lineWas: line === place.line ? null : line, grounding: 'exact' };
-    const others = [...files.keys()].filter((name) => name !== path);
-    const [elsewhere, ...more] = others.flatMap((name) => {
-      const found = findQuote(forms, open(name), null);
+    const [elsewhere, ...more] = [...files.keys()].flatMap((name) => {
+      const found = name === path ? null : findQuote(forms, open(name), null);
       return found === null ? [] : [{ path: name, ...found }];
     });
     // A file that was not read may have the text as well.

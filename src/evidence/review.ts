@@ -108,10 +108,10 @@ async function findLack(payload: JsonObject, options: ReviewOptions): Promise<La
   if (minCoverage === 'off') return null;
   const coverage = options.meter.measure();
   const { status, why, files } = coverage;
-  const automatic = isReview && status !== 'unknown' ? 1 : 0;
-  const claimed = isReview && status === 'measured' && payload['complete'] === true ? 1 : 0;
-  const share = Math.max(minCoverage === 'auto' ? automatic : minCoverage, claimed);
-  if (status !== 'measured' && (share > 0 || minCoverage !== 'auto'))
+  const isAuto = minCoverage === 'auto';
+  const isWhole = isReview && status !== 'unknown' && (isAuto || payload['complete'] === true);
+  const share = Math.max(isAuto ? 0 : minCoverage, isWhole ? 1 : 0);
+  if (status !== 'measured' && (share > 0 || !isAuto))
     return {
       keyword: 'unknown',
       clause: 'not all of the change is known.',

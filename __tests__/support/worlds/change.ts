@@ -21,9 +21,19 @@ export function submit(preset: PresetName, more: object = {}): Reply {
   return submits({ ...GREEN[preset], ...more });
 }
 
-/** Returns a row of GitHub's list: a modified file with one changed line among others that only this file has. */
+const nameOf = (at: number) => `file${String(at).padStart(3, '0')}`;
+
+/** Returns so many files, of three lines that no other file has; the change turns `old` in the second one into `new`. */
+export function filesWith(middle: 'old' | 'new', count: number): Readonly<Record<string, string>> {
+  const names = Array.from({ length: count }, (_, at) => nameOf(at));
+  const textOf = (name: string) =>
+    `const first_${name} = 1;\nconst ${middle}_${name} = 2;\nconst last_${name} = 3;\n`;
+  return Object.fromEntries(names.map((name) => [`src/${name}.ts`, textOf(name)]));
+}
+
+/** Returns a row of GitHub's list: one of these files. */
 export function listedFile(at: number, more: Partial<ChangedFile> = {}): ChangedFile {
-  const name = `file${String(at).padStart(3, '0')}`;
+  const name = nameOf(at);
   const patch = `@@ -1,3 +1,3 @@\n const first_${name} = 1;\n-const old_${name} = 2;\n+const new_${name} = 2;\n const last_${name} = 3;`;
   return {
     ...{ path: `src/${name}.ts`, previous: '', status: 'modified', additions: 1, deletions: 1 },
