@@ -1,34 +1,42 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { GitHubError, NetworkError } from '../../src/errors.ts';
-import { createGitHub, type GitHub } from '../../src/github/client.ts';
-import type { GitHubOptions } from '../../src/github/octokit.ts';
-import { type GitHubServer, startGitHubServer } from '../support/fakes/github/server.ts';
+import { createGitHub } from '../../src/github/client.ts';
 import { skipWaits } from '../support/waits.ts';
-import { HEAD } from './world.ts';
 
-const HERE = { owner: 'octo', repo: 'demo' };
+const API = 'https://api.example';
 const PULL = '/repos/octo/demo/pulls/7';
-const pulls = [{ number: 7, title: 'Add', head: { ref: 'x', sha: HEAD }, base: { ref: 'main', sha: HEAD } }];
+const UNREACHED = `GitHub could not be reached for GET ${PULL}`;
+const found = Response.json({ number: 7 });
 
-let server: GitHubServer;
 let waits: number[] = [];
-beforeEach(async () => {
-  server = await startGitHubServer({ pulls });
+beforeEach(() => {
   waits = skipWaits();
 });
-afterEach(() => {
-  vi.unstubAllGlobals();
-  return server.close();
-});
+afterEach(() => void vi.unstubAllGlobals());
 
-function open(changes: Partial<GitHubOptions> = {}): GitHub {
-  const options = { token: 'test-token', userAgent: 'structured-agent/0.1.0', fetch };
-  return createGitHub({ ...options, apiUrl: server.apiUrl, ...changes });
+/** A client that gets these answers, the last one again and again, and what it asks for with which token. */
+function open(answers: readonly (Response | Error)[], changes: { apiUrl?: string; token?: null } = {}) {
+  const asked: (string | null)[][] = [];
+  const send: typeof fetch = async (url, init) => {
+    asked.push([String(url), new Headers(init?.headers).get('authorization')]);
+    init?.signal?.throwIfAborted();
+    const answer = answers[asked.length - 1] ?? answers.at(-1);
+    if (answer instanceof Response) return answer.clone();
+    throw answer;
+  };
+  const options = { apiUrl: API, token: 'test-token', userAgent: 'structured-agent/0.1.0' };
+  const github = createGitHub({ ...options, fetch: send, ...changes });
+  const place = { owner: 'octo', repo: 'demo', pull_number: 7 };
+  return {
+    asked,
+    get: () => github('pull-requests: read', async ({ rest }) => (await rest.pulls.get(place)).data),
+    query: () => github('pull-requests: read', ({ graphql }) => graphql('query { viewer { login } }')),
+  };
 }
-const getPull = (github = open()) =>
-  github('pull-requests: read', async ({ rest }) => (await rest.pulls.get({ ...HERE, pull_number: 7 })).data);
-const query = (github = open()) =>
-  github('pull-requests: read', ({ graphql }) => graphql('query { viewer { login } }'));
+
+const refusal = (status: number, message = 'No.', headers: Record<string, string> = {}) =>
+  Response.json({ message, documentation_url: 'https://docs.github.com/rest' }, { status, headers });
+const secondary = 'You have exceeded a secondary rate limit.';
 
 /** The message of the GitHubError that a promise rejects with. */
 async function failureOf(promise: Promise<unknown>): Promise<string> {
@@ -37,113 +45,81 @@ async function failureOf(promise: Promise<unknown>): Promise<string> {
   throw new Error(`No GitHubError: ${String(error)}`);
 }
 
-describe('a request', () => {
-  it('goes to a server below a path, like GitHub Enterprise Server', async () => {
-    await server.close();
-    server = await startGitHubServer({ pulls, prefix: '/api/v3' });
-    expect(await getPull(open({ token: null }))).toMatchObject({ number: 7, title: 'Add' });
-    await failureOf(query());
-    expect(server.requests.map(({ path }) => path)).toEqual([`/api/v3${PULL}`, '/api/graphql']);
-    server.problems.length = 0;
-  });
-
-  it.each([
-    ['/repositories/1/pulls/7', 2],
-    ['https://evil.example/', 1],
-  ])(
-    'follows the redirect of a renamed repository to %s only on the same server',
-    async (location, count) => {
-      const urls: string[] = [];
-      const send: typeof fetch = async (input) => {
-        urls.push(String(input));
-        const moved = { status: 301, headers: { location } };
-        return urls.length === 1 ? Response.json({}, moved) : Response.json({ number: 7 });
-      };
-      const getting = getPull(open({ apiUrl: 'https://api.example', fetch: send }));
-      if (count === 2) expect(await getting).toEqual({ number: 7 });
-      else expect(await failureOf(getting)).toContain('answer (301)');
-      expect(urls.length).toBe(count);
-    },
-  );
-
-  it('is retried after failures that may pass', async () => {
-    const headers = { 'retry-after': '7' };
-    const limited = { status: 403, headers, message: 'You have exceeded a secondary rate limit.' };
-    for (const fault of [{ status: 502 }, { kind: 'cut' }, limited] as const) server.fail('GET', fault);
-    await getPull();
-    expect([server.requests.length, waits.toSorted((one, other) => one - other)]).toEqual([
-      4,
-      [1_000, 4_000, 7_000],
-    ]);
-  });
-
-  it('is retried if its answer breaks off', async () => {
-    const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('cut')) });
-    const answers = [new Response(broken), Response.json({ number: 7 })];
-    const send: typeof fetch = async () => answers.shift() ?? Response.error();
-    expect(await getPull(open({ fetch: send }))).toEqual({ number: 7 });
-  });
-
-  it('has a time limit', async () => {
-    const limits: unknown[] = [];
-    const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
-      limits.push(ms);
-      return AbortSignal.abort(new DOMException('too late', 'TimeoutError'));
-    });
-    expect(await failureOf(getPull())).toContain('(TimeoutError)');
-    expect(new Set(limits)).toEqual(new Set([30_000]));
-    timeout.mockRestore();
-  });
+it('a request goes to a server below a path, like GitHub Enterprise Server, and needs no token', async () => {
+  const { get, query, asked } = open([found], { apiUrl: 'https://ghe.example/api/v3', token: null });
+  expect(await get()).toEqual({ number: 7 });
+  await query();
+  const urls = [`https://ghe.example/api/v3${PULL}`, 'https://ghe.example/api/graphql'];
+  expect(asked).toEqual(urls.map((url) => [url, null]));
 });
 
-describe('a refusal', () => {
-  const limit = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '9999999999' };
-  const hostile = `a\u001b[31m\n::error::b\u202e${'x'.repeat(5_000)}`;
-  const used = "The token's rate limit is used up";
-  it.each([
-    [{ status: 401, message: 'Bad credentials' }, 'see the input github-token'],
-    [{ status: 403 }, 'Give the job `permissions: pull-requests: read`'],
-    [{ status: 404 }, 'the job needs `permissions: pull-requests: read`'],
-    [{ status: 403, message: 'You have exceeded a secondary rate limit.' }, used],
-    [{ status: 403, headers: limit }, used],
-    [{ status: 429 }, used],
-    [{ status: 502 }, 'https://www.githubstatus.com'],
-    [{ status: 422, message: 'Failed' }, '422 (Failed - https://docs.github.com/rest) to'],
-    [{ status: 403, message: 'Unable to comment because issue is locked.' }, 'Unlock the conversation'],
-    [{ status: 418, message: hostile }, '(a ::error::b'],
-  ] as const)('%j says what to do, on one line', async (fault, says) => {
-    server.fail('GET', fault, 9);
-    const message = await failureOf(getPull());
-    expect(message).toContain(says);
-    expect(message).toContain(` to GET ${PULL}.`);
-    expect(message).toMatch(/^GitHub answered [\x20-\x7e…]{1,600}$/u);
-  });
+it.each([
+  ['/repositories/1/pulls/7', [`${API}/repositories/1/pulls/7`]],
+  ['https://evil.example/', []],
+])(
+  'a request follows the redirect of a renamed repository to %s only on the same server',
+  async (location, more) => {
+    const { get, asked } = open([refusal(301, '', { location }), found]);
+    if (more.length > 0) expect(await get()).toEqual({ number: 7 });
+    else expect(await failureOf(get())).toContain('answer (301)');
+    const urls = [`${API}${PULL}`, ...more];
+    expect(asked).toEqual(urls.map((url) => [url, 'token test-token']));
+  },
+);
 
-  it.each([
-    ['FORBIDDEN', 403],
-    ['NOT_FOUND', 404],
-    ['RATE_LIMITED', 429],
-    ['SOMETHING', 422],
-  ])('of a GraphQL query is read from its errors: %s', async (type, status) => {
-    const send = async () => Response.json({ data: null, errors: [{ type, message: 'No.' }] });
-    const message = await failureOf(query(open({ fetch: send })));
-    expect(message).toMatch(new RegExp(`^GitHub answered ${status} .* to POST /graphql`, 'u'));
-  });
+it('a request is retried after failures that may pass, and if its answer breaks off', async () => {
+  const cut = new ReadableStream({ pull: (controller) => controller.error(new Error('cut')) });
+  const unreachable = new TypeError('fetch failed');
+  const limited = refusal(403, secondary, { 'retry-after': '7' });
+  const { get, asked } = open([refusal(502), unreachable, new Response(cut), limited, found]);
+  expect(await get()).toEqual({ number: 7 });
+  expect(asked.length).toBe(5);
+  expect(waits.toSorted((one, other) => one - other)).toEqual([1_000, 4_000, 7_000, 9_000]);
+});
 
-  it('that is not JSON is not taken for an answer', async () => {
-    server.fail('GET', { kind: 'broken_json' }, 9);
-    expect(await failureOf(getPull())).toContain('is not JSON. A proxy may have answered');
-  });
+it('a request has a time limit', async () => {
+  const late = AbortSignal.abort(new DOMException('too late', 'TimeoutError'));
+  const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(late);
+  expect(await failureOf(open([found]).get())).toBe(`${UNREACHED} (TimeoutError).`);
+  expect(new Set(timeout.mock.calls.flat())).toEqual(new Set([30_000]));
+  timeout.mockRestore();
+});
 
-  const refusal = 'The proxy wants a password. Give it.';
-  const refused = new NetworkError(refusal, { passing: false });
-  const quoting = new TypeError('Headers.append: "token test-token\n" is an invalid header value.');
-  it.each([
-    ['a proxy that refuses is reported itself', refused, refusal],
-    ['a timeout', new DOMException('too late', 'TimeoutError'), `reached for GET ${PULL} (TimeoutError).`],
-    ['an error with the token is not quoted', quoting, `reached for GET ${PULL} (TypeError).`],
-  ])('of the given fetch: %s', async (_, error, says) => {
-    const message = await failureOf(getPull(open({ fetch: () => Promise.reject(error) })));
-    expect([message.endsWith(says), message.includes('test-token')]).toEqual([true, false]);
-  });
+const hostile = `a\u001b[31m\n::error::b\u202e${'x'.repeat(5_000)}`;
+/** The status of a refused query is 200. */
+const failed = (type: string) => Response.json({ data: null, errors: [{ type, message: 'No.' }] });
+const used = "The token's rate limit is used up";
+it.each([
+  ['see the input github-token', refusal(401)],
+  ['Give the job `permissions: pull-requests: read`', refusal(403)],
+  ['the job needs `permissions: pull-requests: read`', refusal(404)],
+  [used, refusal(403, secondary)],
+  [used, refusal(403, '', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '9999999999' })],
+  [used, refusal(429)],
+  ['https://www.githubstatus.com', refusal(502)],
+  ['422 (Failed - https://docs.github.com/rest) to', refusal(422, 'Failed')],
+  ['Unlock the conversation', refusal(403, 'Unable to comment because issue is locked.')],
+  ['(a ::error::b', refusal(418, hostile)],
+  ['answered 403 ', failed('FORBIDDEN')],
+  ['answered 404 ', failed('NOT_FOUND')],
+  ['answered 429 ', failed('RATE_LIMITED')],
+  ['answered 422 ', failed('SOMETHING')],
+])('a refusal says on one line what to do: %s', async (says, answer) => {
+  const { get, query } = open([answer]);
+  const message = await failureOf(answer.ok ? query() : get());
+  expect(message).toContain(says);
+  expect(message).toContain(` to ${answer.ok ? 'POST /graphql' : `GET ${PULL}`}.`);
+  expect(message).toMatch(/^GitHub answered [\x20-\x7e…]{1,600}$/u);
+});
+
+const broken = new Response('{"id": 1, "bo', { headers: { 'content-type': 'application/json' } });
+const refused = new NetworkError('The proxy wants a password. Give it.', { passing: false });
+const quoting = new TypeError('Headers.append: "token test-token\n" is an invalid header value.');
+const proxy = 'is not JSON. A proxy may have answered in its place.';
+it.each([
+  [`GitHub's answer (200) to GET /repos/{owner}/{repo}/pulls/{pull_number} ${proxy}`, broken],
+  [refused.message, refused],
+  [`${UNREACHED} (TypeError).`, quoting],
+])('a refusal by another than GitHub is reported without the token: %s', async (says, answer) => {
+  expect(await failureOf(open([answer]).get())).toBe(says);
 });

@@ -1,94 +1,65 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { createStatusSetter } from '../../src/github/commit-status.ts';
 import type { EventFacts } from '../../src/github/event.ts';
-import type { GitHubServer } from '../support/fakes/github/server.ts';
-import { skipWaits } from '../support/waits.ts';
-import { BASE, connect, eventOf, HEAD, ofComment, pullAs, queue, serve } from './world.ts';
+import { BASE, eventOf, HEAD, ofComment, pullAs, queue, serveEach } from './world.ts';
 
-let server: GitHubServer;
-beforeEach(async () => {
-  skipWaits();
-  server = await serve();
-});
-afterEach(() => {
-  vi.unstubAllGlobals();
-  return server.close();
-});
+const github = serveEach();
 
 /** Commits: the test merge of the pull request, and a merge group. */
 const [MERGE, GROUP] = ['b'.repeat(40), 'd'.repeat(40)];
 const ofPull = { pull_request: pullAs(7, { head: { ref: 'topic', sha: HEAD } }) };
-const owner = { login: 'fork' };
-const ofBranch = { head_sha: HEAD, head_branch: 'topic', head_repository: { owner } };
-const payloads: Readonly<Record<string, EventFacts['payload']>> = {
-  ...{ pull_request: ofPull, pull_request_review: ofPull, pull_request_target: ofPull },
-  ...{ issue_comment: ofComment, workflow_run: { workflow_run: ofBranch } },
-  merge_group: { merge_group: { head_sha: GROUP, base_sha: BASE } },
-};
-const refs: Readonly<Record<string, string>> = {
-  pull_request_target: 'refs/heads/main',
-  merge_group: queue.ref,
-};
+const ofBranch = { head_sha: HEAD, head_branch: 'topic', head_repository: { owner: { login: 'fork' } } };
+const [MAIN, TEST] = ['refs/heads/main', 'refs/pull/7/merge'];
 
-const push = eventOf('push', {}, { sha: HEAD });
 const success = { state: 'success', description: 'Yes.' } as const;
-const setter = (event = push) =>
-  createStatusSetter(connect(server, event), 'verdict', 'https://github.com/x');
-const states = () => server.statuses().map(({ state }) => state);
+const setter = (event = eventOf('push', {}, { sha: HEAD })) =>
+  createStatusSetter(github.connect(event), 'verdict', 'https://github.com/x');
+const statuses = () => github.server.statuses();
+const states = () => statuses().map(({ state }) => state);
 
-it('sets the status of the commit, with a link to the run, and nothing without a commit', async () => {
-  const failure = { state: 'failure', description: 'No.' } as const;
-  expect(await setter()(failure, HEAD)).toBe(true);
-  expect(await setter(eventOf('push', {}, { sha: '' }))(failure, HEAD)).toBe(false);
-  const link = { context: 'verdict', target_url: 'https://github.com/x' };
-  expect(server.statuses()).toEqual([{ sha: HEAD, ...failure, ...link }]);
-});
-
-it.each([
-  ['issue_comment', HEAD, HEAD],
-  ['issue_comment', MERGE, null],
-  ['issue_comment', null, null],
-  ['pull_request', HEAD, HEAD],
-  ['pull_request', MERGE, HEAD],
-  ['pull_request', BASE, null],
-  ['pull_request', null, null],
-  ['pull_request_review', MERGE, HEAD],
-  ['pull_request_target', HEAD, HEAD],
-  ['pull_request_target', MERGE, null],
-  ['workflow_run', HEAD, HEAD],
-  ['workflow_run', MERGE, null],
-  ['merge_group', GROUP, GROUP],
-  ['merge_group', MERGE, null],
-  ['push', MERGE, MERGE],
-  ['push', BASE, null],
-  ['push', null, null],
-  ['schedule', BASE, null],
-])('on %s a success for the commit %s is set on %s', async (name, judged, sha) => {
-  const event = eventOf(name, payloads[name], { ref: refs[name] ?? 'refs/pull/7/merge', sha: MERGE });
-  await setter(event)(success, judged).catch(() => undefined);
-  const status = server.statuses().at(-1);
-  expect(status?.state === 'success' ? status.sha : null).toBe(sha);
-});
-
-it('sets an error instead of a success on a commit that was not judged, and any other state as given', async () => {
+it('sets a state as given, with a link to the run, but no success that was not judged, and none without a commit', async () => {
   const set = setter();
-  const refusal =
+  const error =
     'The commit status is an error instead of a success. The commit that was judged is cccccccccccc,';
-  await expect(set(success, BASE)).rejects.toThrow(refusal);
-  for (const state of ['pending', 'failure', 'error'] as const)
-    await set({ state, description: 'No.' }, BASE);
-  expect(states()).toEqual(['error', 'pending', 'failure', 'error']);
-  expect(server.statuses()[0]?.description).toContain('not known to be one on this commit');
+  await expect(set(success, BASE)).rejects.toThrow(error);
+  const given = ['pending', 'failure', 'error'] as const;
+  for (const state of given) expect(await set({ state, description: 'No.' }, BASE)).toBe(true);
+  expect(await setter(eventOf('push', {}, { sha: '' }))(success, HEAD)).toBe(false);
+  const all = { sha: HEAD, context: 'verdict', target_url: 'https://github.com/x', description: 'No.' };
+  const description = expect.stringContaining('not known to be one on this commit');
+  const refused = { ...all, state: 'error', description };
+  expect(statuses()).toEqual([refused, ...given.map((state) => ({ ...all, state }))]);
+});
+
+it.each<[string, EventFacts['payload'], ref: string, head: string, passing: readonly unknown[]]>([
+  ['issue_comment', ofComment, TEST, HEAD, [HEAD]],
+  ['pull_request', ofPull, TEST, HEAD, [HEAD, MERGE]],
+  ['pull_request_review', ofPull, TEST, HEAD, [HEAD, MERGE]],
+  ['pull_request_target', ofPull, MAIN, HEAD, [HEAD]],
+  ['workflow_run', { workflow_run: ofBranch }, TEST, HEAD, [HEAD]],
+  ['merge_group', { merge_group: { head_sha: GROUP, base_sha: BASE } }, queue.ref, GROUP, [GROUP]],
+  ['push', {}, TEST, MERGE, [MERGE]],
+  ['schedule', {}, TEST, MERGE, [MERGE]],
+])('on %s the status is that of the head, a success only if it was judged', async (...row) => {
+  const [name, payload, ref, head, passing] = row;
+  const set = setter(eventOf(name, payload, { ref, sha: MERGE }));
+  const commits = [HEAD, MERGE, GROUP, BASE, null];
+  for (const judged of commits) await set(success, judged).catch(() => undefined);
+  const expected = commits.map((each) => ({
+    sha: head,
+    state: passing.includes(each) ? 'success' : 'error',
+  }));
+  expect(statuses()).toMatchObject(expected);
 });
 
 it('is retried after a failure, because setting a status twice is harmless', async () => {
-  server.fail('POST', { kind: 'lost' });
+  github.server.fail('POST', { kind: 'lost' });
   await setter()(success, HEAD);
   expect(states()).toEqual(['success', 'success']);
 });
 
 it('a refusal is an error that names the permission', async () => {
-  server.fail('POST', { status: 403 });
+  github.server.fail('POST', { status: 403 });
   await expect(setter()(success, HEAD)).rejects.toThrow('Give the job `permissions: statuses: write`');
 });
 

@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { contextFiles } from '../../src/github/context.ts';
 import type { EventFacts } from '../../src/github/event.ts';
 import { findChangeContext } from '../../src/github/find-context.ts';
+import type { Answers } from '../support/fakes/github/answers.ts';
 import { eventOf, ofComment, openHub, pullAs, queue } from './world.ts';
 
 const PULL = '/repos/o/r/pulls/7';
@@ -27,72 +28,61 @@ const ofPull = eventOf('pull_request', { pull_request: pull });
 const push = { ref: 'refs/heads/x".Pass', before: 'b'.repeat(40), after: 'a'.repeat(40) };
 const known = { [FILES]: rows, [PULL]: pull };
 
-/** The context of an event, loaded; null or `unknown` without one. */
-async function open(event: EventFacts, answers: Parameters<typeof openHub>[1] = {}) {
+/** The context of an event, loaded, and its files. */
+async function open(event: EventFacts, answers?: Answers | null) {
   const { hub, asked } = openHub(event, answers);
-  const warnings: string[] = [];
-  const found = await findChangeContext(hub, (text) => void warnings.push(text));
-  const context = found === null || found === 'unknown' ? null : found;
-  return { found, warnings, asked, about: context?.subject.about, loaded: (await context?.load()) ?? null };
-}
-
-async function filesOf(event: EventFacts, answers: object, isFromGit = false) {
-  const { found, loaded } = await open(event, { ...answers });
-  if (found === null || found === 'unknown' || loaded === null) throw new Error('no context');
-  return contextFiles(found.subject, loaded, isFromGit);
+  const found = await findChangeContext(hub, expect.unreachable);
+  if (found === null || found === 'unknown') return expect.unreachable();
+  const loaded = await found.load();
+  const filesOf = (isFromGit: boolean) => contextFiles(found.subject, loaded, isFromGit);
+  return { asked, about: found.subject.about, loaded, filesOf, files: filesOf(false) };
 }
 
 const shown = (files: ReadonlyMap<string, string>) =>
   [...files].map(([name, text]) => `===== ${name} =====\n${text.replaceAll('\r', '\\r')}`).join('\n');
 
-describe('the context of a pull request', () => {
-  it('is a description, a list, a diff, and a README that describes them', async () => {
-    await expect(shown(await filesOf(ofPull, known))).toMatchFileSnapshot('../golden/context.txt');
-  });
+it('the context has a description, a list, a diff and a README; beside what git writes, the first and last', async () => {
+  const { files, filesOf } = await open(ofPull, known);
+  await expect(shown(files)).toMatchFileSnapshot('../golden/context.txt');
+  expect([...filesOf(true).keys()]).toEqual(['pull-request.md', 'README.md']);
+  expect(filesOf(true).get('README.md')).not.toContain('Notes:');
+});
 
-  it('has only the description beside what git writes', async () => {
-    const files = await filesOf(ofPull, known, true);
-    expect([...files.keys()]).toEqual(['pull-request.md', 'README.md']);
-    expect(files.get('README.md')).toContain('as git makes it from this checkout');
-    expect(files.get('README.md')).not.toContain('Notes:');
-  });
+it('the context says in its README what is missing', async () => {
+  const cut = await open(ofPull, { ...known, [FILES]: rows.slice(1) });
+  expect(cut.files.get('README.md')).toContain('- GitHub lists 4 of 5 changed files.\n');
+  const { files } = await open(eventOf('issue_comment', ofComment));
+  expect([...files.keys()]).toEqual(['README.md']);
+  for (const what of ['Title and description are', 'The changed files and the diff are'])
+    expect(files.get('README.md')).toContain(`- ${what} missing: GitHub answered 404`);
+});
 
-  it('says in its README what is missing', async () => {
-    const cut = await filesOf(ofPull, { ...known, [FILES]: rows.slice(1) });
-    expect(cut.get('README.md')).toContain('- GitHub lists 4 of 5 changed files.\n');
-    const nothing = await filesOf(eventOf('issue_comment', ofComment), {});
-    expect([...nothing.keys()]).toEqual(['README.md']);
-    for (const what of ['Title and description are', 'The changed files and the diff are'])
-      expect(nothing.get('README.md')).toContain(`- ${what} missing: GitHub answered 404`);
-  });
+it.each([
+  ['GitHub answers', known, 5, 0],
+  ['GitHub refuses', { ...known, [FILES]: 403 }, null, 1],
+  ['there is no token', null, null, 1],
+])('the context can be made by git as well if %s', async (_, answers, count, notes) => {
+  const { loaded } = await open(ofPull, answers);
+  const range = { base: 'b'.repeat(40), head: 'a'.repeat(40) };
+  expect(loaded).toMatchObject({ pull: { number: 7 }, range, prefersGit: false });
+  expect([loaded.listed?.files.length ?? null, loaded.notes.length]).toEqual([count, notes]);
+});
 
-  it.each([
-    ['GitHub answers', known, 5, 0],
-    ['GitHub refuses', { ...known, [FILES]: 403 }, null, 1],
-    ['a later push is listed', { ...known, [PULL]: pullAs(7) }, null, 1],
-    ['there is no token', null, null, 1],
-  ])('can be made by git as well if %s', async (_, answers, count, notes) => {
-    const { about, loaded } = await open(ofPull, answers);
-    expect(about).toBe('pull request #7');
-    const range = { base: 'b'.repeat(40), head: 'a'.repeat(40) };
-    expect(loaded).toMatchObject({ pull: { number: 7 }, range, prefersGit: false });
-    expect([loaded?.listed?.files.length ?? null, loaded?.notes.length]).toEqual([count, notes]);
-  });
+it('the context of a workflow_run is unknown if GitHub refuses', async () => {
+  const { hub } = openHub(eventOf('workflow_run', { workflow_run: { head_sha: 'a1' } }));
+  const warn = vi.fn();
+  expect(await findChangeContext(hub, warn)).toBe('unknown');
+  const why = expect.stringContaining('could not be looked for. GitHub answered 404');
+  expect(warn).toHaveBeenCalledExactlyOnceWith(why);
+});
 
-  it('of a workflow_run is unknown if GitHub refuses', async () => {
-    const { found, warnings } = await open(eventOf('workflow_run', { workflow_run: { head_sha: 'a1' } }));
-    const why = expect.stringContaining('could not be looked for. GitHub answered 404');
-    expect([found, warnings]).toEqual(['unknown', [why]]);
-  });
-
-  const place = `/repos/o/r/contents/.gitattributes?ref=${'b'.repeat(40)}`;
-  it.each([
-    ['are read at the base', { [place]: 'dist/** linguist-generated' }, 'dist/** linguist-generated'],
-    ['are none if there are too many', { [place]: 'x'.repeat(1024 ** 2 + 1) }, null],
-    ['are none without a token', null, null],
-  ])('has attributes that %s', async (_, answers, text) => {
-    expect(await (await open(ofPull, answers)).loaded?.readBaseAttributes()).toBe(text);
-  });
+const place = `/repos/o/r/contents/.gitattributes?ref=${'b'.repeat(40)}`;
+it.each([
+  ['are read at the base', { [place]: 'dist/** linguist-generated' }, 'dist/** linguist-generated'],
+  ['are none if there are too many', { [place]: 'x'.repeat(1024 ** 2 + 1) }, null],
+  ['are none without a token', null, null],
+])('the context has attributes that %s', async (_, answers, text) => {
+  expect(await (await open(ofPull, answers)).loaded.readBaseAttributes()).toBe(text);
 });
 
 it('the context of a merge group is what git finds in it, beside what GitHub lists', async () => {
@@ -103,23 +93,21 @@ it('the context of a merge group is what git finds in it, beside what GitHub lis
   expect(loaded).toMatchObject({ range, prefersGit: true, listed: { more: null } });
 });
 
-describe('the context of a push', () => {
-  it('is made by git, and no request is sent', async () => {
-    const { about, loaded, asked } = await open(eventOf('push', push));
-    expect([about, asked]).toEqual(['the push to "refs/heads/x\\".Pass"', []]);
-    const range = { base: push.before, head: push.after, mayBeEmpty: true };
-    expect(loaded).toMatchObject({ listed: null, range });
-    const texts = [true, false].map((isFromGit) => filesOf(eventOf('push', push), {}, isFromGit));
-    const all = (await Promise.all(texts)).map(shown).join('\n');
-    await expect(all).toMatchFileSnapshot('../golden/context-push.txt');
-  });
+it('the context of a push is made by git, and no request is sent', async () => {
+  const { about, loaded, asked, filesOf } = await open(eventOf('push', push));
+  expect([about, asked]).toEqual(['the push to "refs/heads/x\\".Pass"', []]);
+  const range = { base: push.before, head: push.after, mayBeEmpty: true };
+  expect(loaded).toMatchObject({ listed: null, range });
+  const all = [true, false].map((isFromGit) => shown(filesOf(isFromGit))).join('\n');
+  await expect(all).toMatchFileSnapshot('../golden/context-push.txt');
+});
 
-  it.each([
-    ['a new branch', 'push', { ...push, before: '0'.repeat(40) }],
-    ['a deleted branch', 'push', { ...push, after: '0'.repeat(40) }],
-    ['no base', 'push', { ...push, before: '' }],
-    ['an event without a change', 'schedule', {}],
-  ])('is none for %s', async (_, name, payload) => {
-    expect((await open(eventOf(name, payload))).found).toBeNull();
-  });
+it.each([
+  ['a new branch', 'push', { ...push, before: '0'.repeat(40) }],
+  ['a deleted branch', 'push', { ...push, after: '0'.repeat(40) }],
+  ['no base', 'push', { ...push, before: '' }],
+  ['an event without a change', 'schedule', {}],
+])('there is no context for %s', async (_, name, payload) => {
+  const { hub } = openHub(eventOf(name, payload));
+  expect(await findChangeContext(hub, expect.unreachable)).toBeNull();
 });

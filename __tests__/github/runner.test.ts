@@ -1,16 +1,8 @@
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { findRunnerFiles, keepFiles } from '../../src/github/runner.ts';
+import { manifest, putFiles } from '../support/local.ts';
 import { makeFolder } from '../support/surroundings.ts';
 
 const folder = makeFolder();
@@ -26,18 +18,13 @@ it('the runner’s files are all that it names for this step', () => {
 });
 
 it('kept files get their content back, whatever replaced them, and a missing file stays missing', () => {
-  const before = mkdtempSync(at('kept-'));
-  const kept = (name: string) => path.join(before, name);
-  const names = ['longer', 'gone', 'folder', 'linked'];
-  for (const name of names) writeFileSync(kept(name), `${name} before`);
-  const restore = keepFiles([...names, 'new', '.'].map(kept));
-  writeFileSync(kept('longer'), 'longer before\nPATH=/evil\n');
-  for (const name of names.slice(1)) rmSync(kept(name));
-  mkdirSync(path.join(kept('folder'), 'deep'), { recursive: true });
-  writeFileSync(kept('victim'), 'mine');
-  symlinkSync(kept('victim'), kept('linked'));
+  putFiles(folder, { longer: 'one', gone: 'two', folder: 'three', linked: 'four', victim: 'mine' });
+  const before = manifest(folder, () => false);
+  const restore = keepFiles(['longer', 'gone', 'folder', 'linked', 'new', '.'].map(at));
+  writeFileSync(at('longer'), 'one\nPATH=/evil\n');
+  for (const name of ['gone', 'folder', 'linked']) rmSync(at(name));
+  mkdirSync(at('folder/deep'), { recursive: true });
+  symlinkSync(at('victim'), at('linked'));
   restore();
-  for (const name of names) expect(readFileSync(kept(name), 'utf8')).toBe(`${name} before`);
-  expect([existsSync(kept('new')), lstatSync(kept('linked')).isSymbolicLink()]).toEqual([false, false]);
-  expect(readFileSync(kept('victim'), 'utf8')).toBe('mine');
+  expect(manifest(folder, () => false)).toEqual(before);
 });

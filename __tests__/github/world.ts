@@ -1,9 +1,11 @@
 /** A pull request, and the hub of a run on it, answered by a list or by the loopback server. */
+import { afterEach, beforeEach, vi } from 'vitest';
 import { createGitHub } from '../../src/github/client.ts';
 import type { EventFacts, PullRequest } from '../../src/github/event.ts';
 import { createHub } from '../../src/github/pull-request.ts';
 import { type Answers, answering } from '../support/fakes/github/answers.ts';
 import { type GitHubServer, startGitHubServer } from '../support/fakes/github/server.ts';
+import { skipWaits } from '../support/waits.ts';
 
 /** The commits of a pull request. */
 export const [HEAD, BASE] = ['a'.repeat(40), 'c'.repeat(40)];
@@ -37,18 +39,30 @@ export function openHub(event: EventFacts, answers: Answers | null = {}, checked
   return { hub: createHub(event, answers === null ? null : github, checkedOut), asked };
 }
 
-/** A server with pull request 7 from a fork. */
-export function serve() {
+/** A server for each test of a file, with pull request 7 from a fork, and the hub of a run on it. No request waits. */
+export function serveEach() {
   const head = { ref: 'topic', sha: HEAD, repository: 'fork/r' };
-  return startGitHubServer({
-    repository: 'o/r',
-    tokens: { 'test-token': 'github-actions[bot]', 'other-token': 'other[bot]' },
-    pulls: [{ number: 7, head, base: { ref: 'main', sha: BASE } }],
+  let server: GitHubServer;
+  beforeEach(async () => {
+    skipWaits();
+    server = await startGitHubServer({
+      repository: 'o/r',
+      tokens: { 'test-token': 'github-actions[bot]', 'other-token': 'other[bot]' },
+      pulls: [{ number: 7, head, base: { ref: 'main', sha: BASE } }],
+    });
   });
-}
-
-/** The hub of a run on that server. */
-export function connect({ apiUrl }: GitHubServer, event: EventFacts, token = 'test-token') {
-  const github = createGitHub({ token, apiUrl, fetch, userAgent: 'structured-agent/0.1.0' });
-  return createHub(event, github, null);
+  afterEach(() => {
+    vi.unstubAllGlobals();
+    return server.close();
+  });
+  return {
+    get server() {
+      return server;
+    },
+    connect(event: EventFacts, token = 'test-token') {
+      const { apiUrl } = server;
+      const github = createGitHub({ token, apiUrl, fetch, userAgent: 'structured-agent/0.1.0' });
+      return createHub(event, github, null);
+    },
+  };
 }

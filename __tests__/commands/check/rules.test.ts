@@ -17,43 +17,49 @@ const TARGET = { inputs: 'prompt-file: task.md', on: 'pull_request_target' };
 const HEAD = '- uses: actions/checkout@v7\n  with: { ref: "${{ github.event.pull_request.head.sha }}" }';
 
 const OUTPUTS = 'steps.review.outputs';
-const SUMMARY = `\${{ ${OUTPUTS}.summary }}`;
-const SCRIPT = `- uses: actions/github-script@v8\n  with:\n    script: f(${SUMMARY})`;
+const SCRIPT = `- uses: actions/github-script@v8\n  with:\n    script: f(\${{ ${OUTPUTS}.summary }})`;
 const MATRIX = 'strategy: { matrix: { a: [1, 2] } }\n';
 const IS_OK = `outputs: { isOk: "\${{ ${OUTPUTS}.passed }}" }`;
 const ASKS = next("needs.judge.outputs.isOk == 'true'");
 const FORGIVEN = 'continue-on-error: true';
 const isRed = (property: string) => `- if: steps.review.${property} != 'success'\n  run: exit 1`;
 
+const [PASSED, ENDED] = [`${OUTPUTS}.passed`, `${OUTPUTS}.run-conclusion`];
+const when = (condition: string): Parts => ({ after: `- if: ${condition}\n  run: ./deploy` });
+const count = `always() && ${OUTPUTS}.failure_count`;
+const tests = 'schema: test-report';
+const notFalse = `- if: ${PASSED} != 'false'`;
+
+const ALWAYS = 'needs: judge\n  if: always()';
+/** A workflow with a job that merges the verdict of its leg. */
+const merge = (job: string, inputs = 'verdicts: v, expect: a', step = '') => ({
+  inputs: 'leg: a',
+  jobs: `merge:\n  runs-on: x\n  ${job}\n  steps:\n  - uses: $/own/merge\n    ${step}\n    with: { ${inputs} }`,
+});
+
 /** For each rule, workflows that break it and workflows that nearly do. */
 const RULES: Readonly<Record<string, readonly (readonly [Parts, string])[]>> = {
   'an input is what a run takes': [
-    [{}, ''],
     [{ inputs: 'max-turns: ${{ inputs.turns }}\nPROMPT-file: ${{ x }}\nprompt: ${{ y }}' }, ''],
     [{ inputs: 'max-turns: many\nsandbox: maybe' }, 'error input at max-turns\nerror input at sandbox'],
     [{ inputs: 'tools: [shell]' }, 'error input at tools'],
-    [{ inputs: 'prompt: a\nprompt-file: task.md' }, 'error input at prompt-file'],
     [{ inputs: 'model: my-model' }, 'error input at with'],
     [{ inputs: 'model: my-model\nbase-url: ${{ vars.URL }}' }, ''],
-    [{ inputs: '# no key' }, 'error input at with'],
-    [{ inputs: '# no key', job: 'env: { ANTHROPIC_API_KEY: "${{ secrets.KEY }}" }' }, ''],
-    [{ inputs: '# no key', before: '- run: ./login >>"$GITHUB_ENV"' }, ''],
-    [{ inputs: '# no key\nheaders: "Authorization: Bearer ${{ secrets.KEY }}"' }, ''],
+    [{ inputs: '# no api-key' }, 'error input at with'],
+    [{ inputs: '# no api-key', job: 'env: { ANTHROPIC_API_KEY: "${{ secrets.KEY }}" }' }, ''],
+    [{ inputs: '# no api-key', before: '- run: ./login >>"$GITHUB_ENV"' }, ''],
+    [{ inputs: '# no api-key\nheaders: "Authorization: Bearer ${{ secrets.KEY }}"' }, ''],
     [{ inputs: 'max-cost-usd: 1' }, ''],
     [{ inputs: 'max-cost-usd: 1\nmodel: claude-sonnet-9-9' }, 'error input at max-cost-usd'],
     [{ inputs: 'max-cost-usd: 1\nmodel: ${{ vars.MODEL }}' }, ''],
   ],
   'an input exists': [
-    [{ inputs: 'promtp: x' }, 'error unknown-input at promtp'],
-    [{ inputs: 'anthropic_api_key: ${{ secrets.KEY }}' }, 'error unknown-input at anthropic_api_key'],
+    [{ inputs: 'promt: &a x\nmax-turns: *a' }, 'error unknown-input at promt\nerror input at max-turns'],
   ],
   'schema and gate are what a run takes': [
     [{ inputs: 'schema: verdit' }, 'error schema at schema'],
-    [{ inputs: 'schema: \'{"type": "string"}\'' }, 'error schema at schema'],
     [{ inputs: 'gate: pased' }, 'error gate at gate'],
-    [{ inputs: 'gate: true' }, 'error gate at gate'],
     [{ inputs: `${OWN}\ngate: "@judge/g.json"` }, ''],
-    [{ inputs: `${OWN}\ngate: safe` }, ''],
     [{ inputs: 'schema: "@org/judges/s.json@v1"\ngate: anything' }, ''],
     [{ inputs: 'schema: ${{ inputs.schema }}' }, ''],
   ],
@@ -61,12 +67,10 @@ const RULES: Readonly<Record<string, readonly (readonly [Parts, string])[]>> = {
     [{ inputs: OWN }, 'warning no-gate at schema'],
     [{ inputs: `${OWN}\ngate: auto` }, 'warning no-gate at schema'],
     [{ inputs: `${OWN}\ngate: \${{ vars.GATE }}` }, ''],
-    [{ inputs: 'schema: code-review' }, ''],
     [{ inputs: 'schema: ./judge/passed.json' }, ''],
     [{ inputs: 'schema: ./judge/optional.json' }, 'warning no-gate at schema'],
   ],
   'a file is in the repository, and checked out': [
-    [{ inputs: 'prompt-file: task.md' }, ''],
     [{ inputs: 'prompt-file: empty.md' }, 'error missing-file at prompt-file'],
     [{ inputs: 'prompt-file: no.md' }, 'error missing-file at prompt-file'],
     [{ inputs: 'schema: ./no.json' }, 'error missing-file at schema'],
@@ -96,7 +100,10 @@ const RULES: Readonly<Record<string, readonly (readonly [Parts, string])[]>> = {
     [{ after: '- env: { A: "${{ steps.other.outputs.x }}" }' }, ''],
   ],
   'text of the model is not a part of a script': [
-    [{ after: `- run: |\n    echo\n    echo "${SUMMARY}"` }, `error text-in-script at ${OUTPUTS}.summary`],
+    [
+      { after: `- run: |\n    echo\n    echo "\${{ ${OUTPUTS}.summary }}"` },
+      `error text-in-script at ${OUTPUTS}.summary`,
+    ],
     [{ after: `- run: f(\${{ toJSON(${OUTPUTS}) }})` }, `error text-in-script at toJSON(${OUTPUTS})`],
     [{ after: SCRIPT }, `error text-in-script at ${OUTPUTS}.summary`],
     [{ after: '- run: echo ${{ steps.review.outputs.passed }} ${{ steps.review.outputs.run-turns }}' }, ''],
@@ -142,55 +149,31 @@ const RULES: Readonly<Record<string, readonly (readonly [Parts, string])[]>> = {
     [{ inputs: 'max-turns: 0' }, 'error never-green at max-turns'],
     [{ inputs: 'max-turns: -1' }, ''],
   ],
-};
-
-describe.each(Object.entries(RULES))('%s', (_rule, cases) => {
-  it.each(cases)('%#: %j', async (parts, expected) => {
-    expect(await foundIn(workflowOf(parts), FILES)).toBe(expected);
-  });
-});
-
-describe('a condition compares an output with == and a value', () => {
-  const PASSED = 'steps.review.outputs.passed';
-  it.each<[string, string]>([
-    [`${PASSED} == 'true'`, ''],
-    [`(${PASSED} == 'TRUE') && github.ref == 'x'`, ''],
-    [`\${{ 'true' == ${PASSED} }}`, ''],
-    [`${PASSED} != 'true'`, ''],
-    [`${PASSED} != ''`, ''],
-    [`always() && ${PASSED} == ''`, ''],
-    [`${PASSED} != 'false'`, 'warning fails-open'],
-    [`failure() && ${PASSED} != 'false'`, 'warning fails-open'],
-    [`always() && ${PASSED} != 'false'`, 'error fails-open'],
-    [`\${{ !cancelled() && !(${PASSED} == 'false') }}`, 'error fails-open'],
-    [`always() && (github.ref == 'x' || ${PASSED} != 'false')`, 'error fails-open'],
-    [`always() && steps.review.outcome == 'success' && ${PASSED} != 'false'`, 'warning fails-open'],
-    [`always() && steps.review.outputs.run-conclusion == 'success' && ${PASSED} != 'false'`, ''],
-    [`always() && (${OUTPUTS}.run-conclusion == 'success' || ${PASSED} != 'false')`, 'error fails-open'],
-    ["steps.review.outputs.run-conclusion != 'failure'", 'warning fails-open'],
-    ["contains(steps.review.outputs.findings, 'error')", ''],
-    ["steps.review.outputs.summary != 'x'", 'warning fails-open'],
-    ['steps.review.outputs.findings', ''],
-    [`${PASSED} == true`, 'error fails-open'],
-    [`${PASSED} == false`, 'error fails-open'],
-    [`${PASSED} == 'yes'`, 'error fails-open'],
-    ["steps.review.outputs.run-conclusion == 'sucess'", 'error fails-open'],
-    [`${PASSED} == needs.x.outputs.y`, ''],
-    [PASSED, 'error text-as-condition'],
-    [`github.ref == 'x' && ${PASSED}`, 'error text-as-condition'],
-    [`\${{ !${PASSED} }}`, 'error text-as-condition'],
-    [`fromJSON(${PASSED})`, ''],
-    [`${PASSED} == 'true`, ''],
-  ])('if: %s', async (condition, expected) => {
-    const found = await foundIn(workflowOf({ after: `- if: ${condition}\n  run: ./deploy` }));
-    expect(found.replaceAll(/ at .*/gu, '')).toBe(expected);
-  });
-
-  const count = 'always() && steps.review.outputs.failure_count';
-  const tests = 'schema: test-report';
-  const ok = `outputs: { ok: "\${{ ${PASSED} }}" }`;
-  const notFalse = `- if: ${PASSED} != 'false'`;
-  it.each<[Parts, string]>([
+  'a condition compares an output with == and a value': [
+    [when(`${PASSED} == 'true'`), ''],
+    [when(`(${PASSED} == 'TRUE') && github.ref == 'x'`), ''],
+    [when(`\${{ 'true' == ${PASSED} }}`), ''],
+    [when(`${PASSED} != 'true'`), ''],
+    [when(`${PASSED} != ''`), ''],
+    [when(`always() && ${PASSED} == ''`), ''],
+    [when(`${PASSED} != 'false'`), 'warning fails-open'],
+    [when(`failure() && ${PASSED} != 'false'`), 'warning fails-open'],
+    [when(`always() && ${PASSED} != 'false'`), 'error fails-open'],
+    [when(`\${{ !cancelled() && !(${PASSED} == 'false') }}`), 'error fails-open'],
+    [when(`always() && (github.ref == 'x' || ${PASSED} != 'false')`), 'error fails-open'],
+    [when(`always() && steps.review.outcome == 'success' && ${PASSED} != 'false'`), 'warning fails-open'],
+    [when(`always() && ${ENDED} == 'success' && ${PASSED} != 'false'`), ''],
+    [when(`always() && (${ENDED} == 'success' || ${PASSED} != 'false')`), 'error fails-open'],
+    [when("steps.review.outputs.run-conclusion != 'failure'"), 'warning fails-open'],
+    [when("steps.review.outputs.summary != 'x'"), 'warning fails-open'],
+    [when('steps.review.outputs.findings'), ''],
+    [when(`${PASSED} == true`), 'error fails-open'],
+    [when(`${PASSED} == 'yes'`), 'error fails-open'],
+    [when(`${PASSED} == needs.x.outputs.y`), ''],
+    [when(PASSED), 'error text-as-condition'],
+    [when(`\${{ !${PASSED} }}`), 'error text-as-condition'],
+    [when(`fromJSON(${PASSED})`), ''],
+    [when(`${PASSED} == 'true`), ''],
     [{ inputs: tests, after: `- if: ${count} == 0` }, 'error fails-open'],
     [{ inputs: tests, after: `- if: ${count} > 0` }, ''],
     [{ inputs: tests, after: '- if: always() && 0 < steps.review.outputs.failure_count' }, ''],
@@ -199,29 +182,25 @@ describe('a condition compares an output with == and a value', () => {
     [{ job: `outputs: { ok: "\${{ ${PASSED} || 'false' }}" }` }, ''],
     [{ inputs: 'on-missing-key: skip', after: notFalse }, 'error fails-open'],
     [{ step: 'continue-on-error: true', after: notFalse }, 'warning continue-on-error\nerror fails-open'],
-    [{ job: ok, jobs: next("needs.judge.outputs.ok != 'false'") }, 'warning fails-open'],
-    [{ job: ok, jobs: next("always() && needs.judge.outputs.ok != 'false'") }, 'error fails-open'],
-  ])('%#: %j', async (parts, expected) => {
-    expect((await foundIn(workflowOf(parts))).replaceAll(/ at .*/gu, '')).toBe(expected);
-  });
-});
-
-describe('a merge always runs', () => {
-  const ALWAYS = 'needs: judge\n    if: always()';
-  const merge = (job: string, inputs = 'verdicts: v\nexpect: a', step = '') =>
-    `on: push\njobs:\n  judge:\n    steps:\n      - uses: a/structured-agent@v1\n        with: { leg: a, prompt: x, model: claude-x, api-key: "\${{ x }}" }\n  merge:\n    runs-on: ubuntu-latest\n    ${job}\n    steps:\n      - uses: $/own/merge\n        ${step}\n        with:\n${inputs.replaceAll(/^/gmu, '          ')}\n`;
-  it.each<[string, string]>([
-    [merge('needs: judge\n    if: ${{ always() }}'), ''],
-    [merge(ALWAYS, 'verdicts: v\nexpect: ${{ vars.LEGS }}'), ''],
+    [{ job: IS_OK, jobs: next("needs.judge.outputs.isOk != 'false'") }, 'warning fails-open'],
+    [{ job: IS_OK, jobs: next("always() && needs.judge.outputs.isOk != 'false'") }, 'error fails-open'],
+  ],
+  'a merge always runs': [
+    [merge('needs: judge\n  if: ${{ always() }}'), ''],
+    [merge(ALWAYS, 'verdicts: v, expect: "${{ vars.LEGS }}"'), ''],
     [merge('needs: judge'), 'error merge-skipped'],
-    [merge("needs: judge\n    if: needs.judge.result == 'success'"), 'error merge-skipped'],
-    [merge('needs: judge\n    if: ${{ !cancelled() }}'), 'warning merge-skipped'],
     [merge(`${ALWAYS} && needs.judge.result == 'success'`), 'warning merge-skipped'],
     [merge('if: always()'), 'warning merge-skipped'],
-    [merge(ALWAYS, 'verdicts: v\nexpect: a', "if: github.ref == 'x'"), 'warning merge-skipped'],
-    [merge(ALWAYS, 'verdict: v\nexpect: a'), 'error input\nerror unknown-input'],
-    [merge(ALWAYS, 'verdicts: v\nexpect: a\nsigning-key: x'), 'error secret-in-file\nerror input'],
-  ])('%#: has the expected findings', async (text, expected) => {
-    expect((await foundIn(text, FILES)).replaceAll(/ at .*/gu, '')).toBe(expected);
+    [merge(ALWAYS, undefined, "if: github.ref == 'x'"), 'warning merge-skipped'],
+    [merge(ALWAYS, 'verdict: v, expect: a'), 'error input\nerror unknown-input'],
+    [merge(ALWAYS, 'verdicts: v, expect: a, signing-key: x'), 'error secret-in-file\nerror input'],
+  ],
+};
+
+describe.each(Object.entries(RULES))('%s', (_rule, cases) => {
+  it.each(cases)('%#: %j', async (parts, expected) => {
+    const found = await foundIn(workflowOf(parts), FILES);
+    // Some tables leave out where a finding is.
+    expect(expected.includes(' at ') ? found : found.replaceAll(/ at .*/gu, '')).toBe(expected);
   });
 });

@@ -27,55 +27,49 @@ export async function runIn(run: typeof runCheck, cwd: string, argv: readonly st
 /** Runs a check in a folder. */
 export const checkIn = (cwd: string, ...argv: readonly string[]) => runIn(runCheck, cwd, argv);
 
+type Part = 'on' | 'permissions' | 'runsOn' | 'job' | 'before' | 'step' | 'inputs' | 'after' | 'jobs';
 /** The parts of a workflow whose job has a step of the action: lines without their indentation. */
-export interface Parts {
-  readonly on?: string;
-  readonly permissions?: string;
-  readonly runsOn?: string;
-  readonly job?: string;
-  readonly before?: string;
-  readonly step?: string;
-  /** Added to a prompt, a model and a key, each unless it is among them. */
-  readonly inputs?: string;
-  readonly after?: string;
-  /** More jobs. */
-  readonly jobs?: string;
-}
+export type Parts = Readonly<Partial<Record<Part, string>>>;
+
+/** The inputs of the step, each unless it is among the given ones, or a comment says that there is none. */
+const USUAL = ['prompt: Judge.', 'model: claude-sonnet-5-5', 'api-key: ${{ secrets.KEY }}'];
 
 export function workflowOf(parts: Parts): string {
-  const indent = (text: string | undefined, blanks: number) =>
-    (text ?? '').replaceAll(/^(?=.)/gmu, ' '.repeat(blanks)).replace(/(?<=.)$/u, '\n');
-  const has = (name: string) => new RegExp(`^${name}`, 'mu').test(parts.inputs ?? '');
-  return [
-    `on: ${parts.on ?? 'push'}\n`,
-    parts.permissions === undefined ? '' : `permissions: ${parts.permissions}\n`,
-    'jobs:\n  judge:\n',
-    `    runs-on: ${parts.runsOn ?? 'ubuntu-latest'}\n`,
-    indent(parts.job, 4),
-    '    steps:\n',
-    indent(parts.before ?? '- uses: actions/checkout@v7', 6),
-    '      - id: review\n        uses: org/structured-agent@v1\n',
-    indent(parts.step, 8),
-    '        with:\n',
-    has('prompt') ? '' : '          prompt: Judge.\n',
-    has('model') ? '' : '          model: claude-sonnet-5-5\n',
-    has('api-key') || has('# no key') ? '' : '          api-key: ${{ secrets.KEY }}\n',
-    indent(parts.inputs, 10),
-    indent(parts.after, 6),
-    indent(parts.jobs, 2),
-  ].join('');
+  const {
+    on = 'push',
+    runsOn = 'ubuntu-latest',
+    before = '- uses: actions/checkout@v7',
+    inputs = '',
+  } = parts;
+  const indent = (text = '', blanks = 0) => text.replaceAll(/^(?=.)/gmu, ' '.repeat(blanks));
+  const isGiven = (usual: string) => new RegExp(`^(?:# no )?${usual.split(':')[0]}`, 'mu').test(inputs);
+  return `on: ${on}
+${parts.permissions === undefined ? '' : `permissions: ${parts.permissions}`}
+jobs:
+  judge:
+    runs-on: ${runsOn}
+${indent(parts.job, 4)}
+    steps:
+${indent(before, 6)}
+      - id: review
+        uses: org/structured-agent@v1
+${indent(parts.step, 8)}
+        with:
+${indent([...USUAL.filter((usual) => !isGiven(usual)), inputs].join('\n'), 10)}
+${indent(parts.after, 6)}
+${indent(parts.jobs, 2)}
+`;
 }
 
 /** The findings of a workflow, one a line: severity, rule and what stands at its position. */
 export async function foundIn(text: string, files: Readonly<Record<string, string>> = {}): Promise<string> {
   const name = '.github/workflows/review.yml';
-  const { out, err } = await checkIn(repository({ [name]: text, ...files }), name, '--output-format', 'json');
-  if (err !== '') throw new Error(err);
+  const { out } = await checkIn(repository({ [name]: text, ...files }), name, '--output-format', 'json');
   type Finding = { severity: string; rule: string; line: number; column: number };
   const { findings }: { findings: Finding[] } = JSON.parse(out);
-  const found = findings.map(({ severity, rule, line, column }) => {
+  const lines = findings.map(({ severity, rule, line, column }) => {
     const at = text.split('\n')[line - 1]?.slice(column - 1) ?? '';
     return `${severity} ${rule} at ${/^[^\s:]+/u.exec(at)?.[0] ?? ''}`;
   });
-  return found.join('\n');
+  return lines.join('\n');
 }
