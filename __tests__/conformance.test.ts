@@ -5,11 +5,8 @@ import { expect, it } from 'vitest';
 
 const ids = (letter: string, from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, at) => `${letter}${from + at}`);
-
-const CASES = [
-  ...[ids('A', 1, 13), ids('S', 1, 12), ids('N', 1, 9), ids('E', 1, 19), ids('P', 3, 7)].flat(),
-  ...['S9b', 'S9c', 'S9d'],
-];
+const LISTS = [ids('A', 1, 13), ids('S', 1, 12), ids('N', 1, 9), ids('E', 1, 19), ids('P', 3, 7)];
+const CASES = [...LISTS.flat(), 'S9b', 'S9c', 'S9d'];
 
 /** The first string of each `it`, and of each row of a table: there stand the titles. */
 const TITLE =

@@ -103,13 +103,11 @@ describe('the example model', () => {
     expect(deprecated).not.toContain(`'${EXAMPLE_MODEL}'`);
   });
 
-  it.each(['README.md', 'docs', 'examples', 'src/commands/init', 'action.yml'])(
-    'is the only Sonnet in %s',
-    (name) => {
-      const named = filesIn(name).flatMap((file) => all(read(file), /(claude-[\w.-]*sonnet[\w.-]*\w)/gu));
-      expect([...new Set(named)].filter((model) => model !== EXAMPLE_MODEL)).toEqual([]);
-    },
-  );
+  it('is the only Sonnet that is named', () => {
+    const files = ['README.md', 'docs', 'examples', 'src/commands/init', 'action.yml'].flatMap(filesIn);
+    const named = files.flatMap((file) => all(read(file), /(claude-[\w.-]*sonnet[\w.-]*\w)/gu));
+    expect([...new Set(named)]).toEqual([EXAMPLE_MODEL]);
+  });
 });
 
 describe('the documents together', () => {

@@ -24,6 +24,9 @@ const schema = {
 const good = submits({ passed: true, summary: 'fine' });
 const CYCLIC: Record<string, unknown> = { ...schema };
 CYCLIC['self'] = CYCLIC;
+const WRONG = { modle: 'x', maxTurns: 'ten', sandbox: 'none', workingDirectory: 'nowhere', schema: 3 };
+const FIVE =
+  /^5 problems to fix: \(1\) schema: It must be .* \(2\) There is no option "modle"\. Did you mean model.* \(3\) maxTurns: "ten" .* \(4\) sandbox: "none" .* \(5\) workingDirectory: "nowhere"/u;
 
 const folders = makeFolder();
 let model: ScriptedModel;
@@ -38,7 +41,7 @@ beforeEach(async () => {
   replies = [good];
   model = await startModel((request, index) => {
     requests.push(request);
-    return replies[Math.min(index, replies.length - 1)] ?? good;
+    return replies[index] ?? replies.at(-1) ?? good;
   });
 });
 afterEach(() => model.close());
@@ -145,9 +148,11 @@ describe('runStructuredAgent', () => {
     ['a date', { schema: z.object({ at: z.date() }) }, /^schema: A payload .*\. Date cannot be represented/u],
     ['a transform', { schema: z.object({ n: z.string().transform(Number) }) }, /Transforms cannot be/u],
     ['a default', { schema: z.object({ s: z.string().default('x') }) }, /gives another value than it takes/u],
+    ['all problems at once', WRONG, FIVE],
   ])('throws the same typed error for %s', async (_, more, says) => {
     const error = await failure(runStructuredAgent({ ...options(), schema, ...more }));
     expect(error).toMatchObject({ exitCode: 52, reason: 'config', payload: null });
+    expect(error.envelope['error']).toBe(error.message);
     expect([error.message, requests]).toEqual([expect.stringMatching(says), []]);
   });
 
@@ -160,20 +165,9 @@ describe('runStructuredAgent', () => {
 
   it('reports a folder for temporary files that is not there', async () => {
     vi.stubEnv('TMPDIR', '/nowhere');
-    const error = await failure(runStructuredAgent({ ...options(), schema })).finally(() =>
-      vi.unstubAllEnvs(),
-    );
+    const error = await failure(runStructuredAgent({ ...options(), schema }));
+    vi.unstubAllEnvs();
     expect([error.exitCode, error.message]).toEqual([52, expect.stringMatching(/^"\/nowhere".*Set TMPDIR/u)]);
-  });
-
-  it('reports all problems of its options at once', async () => {
-    const files = { workingDirectory: 'nowhere', schema: 3 };
-    const wrong: object = { modle: 'x', maxTurns: 'ten', sandbox: 'none', ...files };
-    const error = await failure(runStructuredAgent({ ...options(), schema, ...wrong }));
-    expect(error.message).toMatch(
-      /^5 problems to fix: \(1\) schema: It must be .* \(2\) There is no option "modle"\. Did you mean model.* \(3\) maxTurns: "ten" .* \(4\) sandbox: "none" .* \(5\) workingDirectory: "nowhere"/u,
-    );
-    expect(error.envelope['error']).toBe(error.message);
   });
 
   it('aborts with its signal', async () => {

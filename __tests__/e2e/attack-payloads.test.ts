@@ -1,11 +1,9 @@
 /** Attacks by a payload, through the committed bundle: what is published, and what a later step reads. */
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { findLeaks } from '../support/attacks/batch.ts';
-import { STRANGERS } from '../support/attacks/pull-request.ts';
 import { type AttackRow, callsOf, payloadRows, replyOf } from '../support/attacks/rows.ts';
-import { type AttackResult, allSettings, runAttackStep } from '../support/attacks/step.ts';
-import { ATTACK_KEY, type AttackWorld, createAttackWorld } from '../support/attacks/world.ts';
+import { type AttackResult, allSettings, findLeaks, runAttackStep } from '../support/attacks/run.ts';
+import { ATTACK_KEY, type AttackWorld, createAttackWorld, STRANGERS } from '../support/attacks/world.ts';
 import { parseLog, withoutStopCommands } from '../support/fakes/runner/runner.ts';
 import { actionsIn, render, tagsOf } from '../support/texts/gfm.ts';
 

@@ -6,8 +6,6 @@ import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gitIn, processesWith } from '../sandbox/world.ts';
-import { type BatchResult, FINAL, findLeaks, runBatch } from '../support/attacks/batch.ts';
-import { STRANGERS } from '../support/attacks/pull-request.ts';
 import {
   controls,
   listedOnly,
@@ -16,13 +14,21 @@ import {
   sharedRow,
   toolRows,
 } from '../support/attacks/rows.ts';
-import { allSettings, attackSettings } from '../support/attacks/step.ts';
+import {
+  allSettings,
+  attackSettings,
+  type BatchResult,
+  FINAL,
+  findLeaks,
+  runBatch,
+} from '../support/attacks/run.ts';
 import {
   type AttackWorld,
   CANARIES,
   createAttackWorld,
   isWritable,
   PLANTED,
+  STRANGERS,
 } from '../support/attacks/world.ts';
 import { parseLog, withoutStopCommands } from '../support/fakes/runner/runner.ts';
 import { actionsIn } from '../support/texts/gfm.ts';

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { OUTPUTS } from '../../scripts/generate.ts';
 import { hasSandbox } from '../sandbox/world.ts';
-import { type GitHubWorld, startGitHubServer } from '../support/fakes/github/server.ts';
+import type { GitHubWorld } from '../support/fakes/github/server.ts';
 import type { Reply, Script } from '../support/fakes/model/server.ts';
 import {
   type ActionOptions,
@@ -20,13 +20,14 @@ import {
   submits,
 } from '../support/fakes/runner/action.ts';
 import { parseLog } from '../support/fakes/runner/runner.ts';
-import { COMMITS, checkOut } from '../support/worlds/checkout.ts';
+import { makeFolder } from '../support/surroundings.ts';
+import { commitChange, pullRequestEvent, servePullRequest } from '../support/worlds/pull-request.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
 const ROOT = path.join(import.meta.dirname, '../..');
-const SIDES = { head: { ref: 'topic', sha: COMMITS.head }, base: { ref: 'main', sha: COMMITS.base } };
-const WORLD: GitHubWorld = { pulls: [{ number: 7, ...SIDES, files: [] }], branches: { main: COMMITS.base } };
+const checkout = makeFolder();
+const commits = commitChange(checkout, {}, {});
 const COMMENT = { comment: 'always', 'comment-key': 'review' };
 const REPORTS = { 'github-token': 'test-token', 'commit-status': 'agent', ...COMMENT };
 const payload = { passed: true, summary: 'all well', findings: [] };
@@ -100,13 +101,11 @@ const putDemo = () =>
   cpSync(path.join(ROOT, 'examples/demo/repository'), places.workspace, { recursive: true });
 const putEnvelope = () => {
   mkdirSync(path.join(places.workspace, 'verdicts'));
-  writeFileSync(path.join(places.workspace, 'verdicts/api.json'), JSON.stringify(green.envelope));
+  writeFileSync(path.join(places.workspace, 'verdicts/api.json'), JSON.stringify(first.envelope));
 };
 
 /** Sends SIGTERM when the log has a matching line. */
-const killAt = (pattern: RegExp): More => ({
-  onLine: (line, kill) => pattern.test(line) && kill('SIGTERM'),
-});
+const killAt = (when: RegExp): More => ({ kill: { when, signals: ['SIGTERM'] } });
 
 type More = Omit<ActionOptions, 'prepare'> & { readonly put?: () => void };
 type Reason = keyof typeof ENDS;
@@ -149,23 +148,23 @@ const rows: Row[] = [
 
 /** Runs an attempt on a pull request that has these comments and statuses. */
 async function judge(
-  world: GitHubWorld,
+  world: Partial<GitHubWorld>,
   attempt: string,
   script: Script,
   inputs: Texts = {},
   { put, variables, ...options }: More = {},
 ) {
-  const hub = await startGitHubServer({ ...WORLD, ...world });
+  const hub = await servePullRequest('A change', [], commits, world);
   const run = await runAction({
     ...options,
     script,
     files: { 'a.txt': 'hello\n' },
     inputs: { ...REPORTS, ...inputs },
-    github: { hub, event: { pull_request: { number: 7, ...SIDES } } },
+    github: { hub, event: pullRequestEvent('A change', commits) },
     variables: { GITHUB_RUN_ATTEMPT: attempt, ...variables },
     prepare: async (made) => {
       places = made;
-      checkOut(made.workspace, COMMITS.head);
+      cpSync(checkout, made.workspace, { recursive: true });
       put?.();
     },
   });
@@ -173,10 +172,10 @@ async function judge(
   return { run, comments: hub.comments(), statuses: hub.statuses() };
 }
 
-let green: Pick<ActionRun, 'envelope'> & Required<Pick<GitHubWorld, 'comments' | 'statuses'>>;
+let first: ActionRun;
+let green: Required<Pick<GitHubWorld, 'comments' | 'statuses'>>;
 beforeAll(async () => {
-  const { run, ...reports } = await judge({}, '1', [good], { leg: 'api' });
-  green = { envelope: run.envelope, ...reports };
+  ({ run: first, ...green } = await judge({}, '1', work, { leg: 'api' }));
   expect(green.statuses.map(({ state }) => state)).toEqual(['pending', 'success']);
 });
 
@@ -205,7 +204,7 @@ it.each(rows)('%s: %s', async (_, reason, error, script, inputs, more) => {
   for (const text of texts) expect(text.includes('Replayed: no model')).toBe(isReplay);
   const states = isReplay ? {} : { success: 'success', failure: 'failure' };
   const state = reason === 'cancelled' ? 'pending' : (Reflect.get(states, conclusion) ?? 'error');
-  expect(statuses.at(-1)).toMatchObject({ state, sha: COMMITS.head });
+  expect(statuses.at(-1)).toMatchObject({ state, sha: commits.after });
   // The ending itself, once.
   const errors = parseLog(run.log).filter(({ name }) => name === 'error');
   expect(errors).toHaveLength(Number(conclusion === 'inconclusive' || conclusion === 'failure'));
@@ -223,12 +222,11 @@ it('every reason of the envelope’s schema is in this table', () => {
   expect([...new Set(rows.map(([, reason]) => reason)), ...missing].toSorted()).toEqual(all);
 });
 
-it('a valid call sends tool results back, publishes the payload as it was given, and sets all outputs of action.yml', async () => {
-  const run = await runAction({ files: { 'a.txt': 'hello\n' }, script: work });
-  expect(run.requests[1]?.raw).toContain('hello');
-  expect(run.requests[2]?.raw).toMatch(/exit code 3/u);
-  expect(run.outputs.get('structured_output')).toBe(JSON.stringify(payload));
-  expect([...run.outputs.keys()].toSorted()).toEqual(Object.keys(OUTPUTS).toSorted());
+it('a green run sends tool results back, publishes the payload as it was given, and sets all outputs of action.yml', () => {
+  expect(first.requests[1]?.raw).toContain('hello');
+  expect(first.requests[2]?.raw).toMatch(/exit code 3/u);
+  expect(first.outputs.get('structured_output')).toBe(JSON.stringify(payload));
+  expect([...first.outputs.keys()].toSorted()).toEqual(Object.keys(OUTPUTS).toSorted());
 });
 
 it('no summary is written with summary: false, and no patch with sandbox: off', async () => {

@@ -1,10 +1,9 @@
 /** What users get: the archive of the last commit, which a runner downloads for each job, and the packed tarball, installed without a network. */
-import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
 import { hasSandbox } from '../sandbox/world.ts';
 import { type ScriptedModel, startModel } from '../support/fakes/model/server.ts';
 import { calls, runAction, submits } from '../support/fakes/runner/action.ts';
@@ -25,18 +24,14 @@ it('the archive is small, and the action runs from its files', async () => {
   expect(readdirSync(at).toSorted()).toEqual(['LICENSE', 'README.md', 'action.yml', 'dist', 'merge']);
   expect(readdirSync(path.join(at, 'dist'))).toContain('licenses.txt');
 
-  const [bundle = '', merge = ''] = ['action.yml', 'merge/action.yml'].map((manifest) => {
-    const { runs } = parse(readFileSync(path.join(at, manifest), 'utf8'));
-    return path.join(at, path.dirname(manifest), runs.main);
-  });
+  const dist = path.join(at, 'dist');
   const script = [calls('shell', { command: 'echo from it' }), submits({ passed: true, summary: 's' })];
-  const run = await runAction({ bundle, script });
+  const run = await runAction({ dist, script });
   expect([run.exitCode, run.outputs.get('passed')]).toEqual([0, 'true']);
   expect(run.requests[1]?.raw).toContain('from it');
   // Without inputs the merge says what is missing.
-  const env = { ...process.env, GITHUB_WORKSPACE: at, RUNNER_TEMP: at };
-  const { status, stdout } = spawnSync(process.execPath, [merge], { env, encoding: 'utf8' });
-  expect([status, stdout]).toEqual([52, expect.stringContaining('verdicts')]);
+  const merge = await runAction({ dist, entry: 'merge' });
+  expect([merge.exitCode, merge.log]).toEqual([52, expect.stringContaining('verdicts')]);
 });
 
 describe('the packed package', () => {

@@ -19,21 +19,12 @@ const never = () => new Promise<never>(() => undefined);
 
 type Signals = readonly NodeJS.Signals[];
 
-/** Runs until `when` resolves or the log has a matching line, then sends the signals; ends before the runner would kill. */
+/** Runs until `when`, then sends the signals; ends before the runner would kill. */
 async function interrupt(when: RegExp | Promise<unknown>, signals: Signals, options: ActionOptions) {
-  let sentAt = Number.NEGATIVE_INFINITY;
-  const send = (kill: (signal: NodeJS.Signals) => void) => {
-    if (sentAt > 0) return;
-    sentAt = performance.now();
-    for (const signal of signals) kill(signal);
-  };
-  const run = await runAction({
-    ...options,
-    onLine: (text, kill) => when instanceof RegExp && when.test(text) && send(kill),
-    meanwhile: (kill) => when instanceof Promise && void when.then(() => send(kill)),
-  });
+  const run = await runAction({ ...options, kill: { when, signals } });
   // On a busy machine the time limit may end a run earlier.
-  if (sentAt > 0 || signals.length > 0) expect(performance.now() - sentAt).toBeLessThan(RUNNER_KILLS_MS);
+  if (run.endedAfterMs < Infinity || signals.length > 0)
+    expect(run.endedAfterMs).toBeLessThan(RUNNER_KILLS_MS);
   // Complete and consistent, whatever was going on.
   expect(run.outputs.get('run-exit-code')).toBe(String(run.exitCode));
   expect(run.envelope?.['exit_code']).toBe(run.exitCode);
@@ -143,7 +134,7 @@ it('SIGKILL with sandbox: off leaves no command behind', async () => {
   const script = [shell(`sh -c 'sleep 300; : ${mark}'`)];
   const run = await runAction({
     ...{ inputs: { sandbox: 'off' }, script },
-    meanwhile: (kill) => void until(() => isAlive(mark)).then(() => kill('SIGKILL')),
+    kill: { when: until(() => isAlive(mark)), signals: ['SIGKILL'] },
   });
   expect(run.exitCode).toBeNull();
   await until(() => !isAlive(mark));

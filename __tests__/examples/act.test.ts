@@ -1,24 +1,25 @@
-/** The example workflows on act. `.ci/run` runs two of them; all of them run with `npm run test:all`. */
-import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+/** The example workflows on act, which has to be on PATH. `.ci/run` runs two of them, and `npm run test:all` all. */
+import { mkdtempSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { CASES } from '../support/act/cases.ts';
+import { runExample } from '../support/act/run.ts';
 import { testAll } from '../support/all.ts';
+import { makeFolder } from '../support/surroundings.ts';
 
-const ROOT = path.join(import.meta.dirname, '../..');
+const folders = makeFolder();
 
 it('every example has a case', () => {
-  const examples = readdirSync(path.join(ROOT, 'examples')).filter((name) => name.endsWith('.yml'));
-  expect([...new Set(CASES.map(({ workflow }) => workflow))].toSorted()).toEqual(examples.toSorted());
+  const examples = readdirSync(path.join(import.meta.dirname, '../../examples'));
+  const workflows = examples.filter((name) => name.endsWith('.yml'));
+  expect([...new Set(CASES.map(({ workflow }) => workflow))].toSorted()).toEqual(workflows.toSorted());
 });
 
-it.runIf(testAll)(
-  'every example ends as expected on act, which has to be on PATH',
-  () => {
-    const script = path.join(ROOT, '__tests__/support/act/run.ts');
-    const { status, stdout, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
-    expect(status, stdout + stderr).toBe(0);
-  },
-  1_200_000,
-);
+it.each(testAll ? CASES : [])('$workflow: $title', { timeout: 300_000 }, async (each) => {
+  const { exitCode, log, comments, states } = await runExample(each, mkdtempSync(path.join(folders, 'act-')));
+  expect(exitCode, log).toBe(each.exitCode);
+  for (const text of each.has) expect(log).toContain(text);
+  for (const text of each.lacks) expect(log).not.toContain(text);
+  const comment = each.comment === null ? [] : [expect.stringContaining(each.comment)];
+  expect({ comments, states }).toEqual({ comments: comment, states: each.states ?? [] });
+});

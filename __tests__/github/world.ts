@@ -48,7 +48,7 @@ export function serveEach() {
     server = await startGitHubServer({
       repository: 'o/r',
       tokens: { 'test-token': 'github-actions[bot]', 'other-token': 'other[bot]' },
-      pulls: [{ number: 7, head, base: { ref: 'main', sha: BASE } }],
+      pull: { number: 7, head, base: { ref: 'main', sha: BASE } },
     });
   });
   afterEach(() => {

@@ -1,9 +1,8 @@
 import * as core from '@actions/core';
 import { expect, it } from 'vitest';
 import { maskCommands } from '../../src/reporters/log.ts';
-import { redirect } from '../support/fakes/runner/commands.ts';
 import { parseLog } from '../support/fakes/runner/runner.ts';
-import { captureLog } from '../support/surroundings.ts';
+import { captureLog, redirect } from '../support/surroundings.ts';
 
 // How a run looks is in `golden/log/`, and that no text starts a command in `every-sink.test.ts`.
 it('an annotation is truncated at the limit of the runner, and keeps a long path', () => {

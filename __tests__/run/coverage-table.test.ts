@@ -5,8 +5,7 @@ import { expect, it } from 'vitest';
 import { hasSandbox } from '../sandbox/world.ts';
 import type { Reply } from '../support/fakes/model/server.ts';
 import { coverageOf, endOf, listedFiles, onPullRequest, readDiff, submit } from '../support/worlds/change.ts';
-import { record, replay } from '../support/worlds/recorded-run.ts';
-import { converse, type Inputs } from '../support/worlds/run.ts';
+import { converse, type Inputs, record, replay } from '../support/worlds/run.ts';
 
 const OWN = '{"type":"object","properties":{"passed":{"type":"boolean"}}}';
 const SCHEMAS = ['code-review', 'security-review', 'verdict', 'your own'] as const;

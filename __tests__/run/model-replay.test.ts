@@ -3,8 +3,7 @@ import path from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { calls, type Script, submits } from '../support/fakes/model/server.ts';
 import { putFiles } from '../support/local.ts';
-import { ending, file, record, replay } from '../support/worlds/recorded-run.ts';
-import { base, command, good, type Inputs } from '../support/worlds/run.ts';
+import { base, command, ending, file, good, type Inputs, record, replay } from '../support/worlds/run.ts';
 
 it('a replay runs the same tools and ends with the same payload, gate and exit code, at no cost', async () => {
   const look = { text: 'I look.', ...command('echo real > made.txt') };

@@ -1,5 +1,6 @@
 /** Files and listeners of this machine. */
 import { hash } from 'node:crypto';
+import { once } from 'node:events';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import type { Server, Socket } from 'node:net';
 import path from 'node:path';
@@ -14,14 +15,11 @@ export function putFiles(folder: string, files: Readonly<Record<string, string |
   return folder;
 }
 
-/** Starts a server on a free loopback port or at a path; returns the port. */
-export async function listen(server: Server, where: number | string = 0): Promise<number> {
-  await new Promise<void>((resolve) => {
-    if (typeof where === 'number') server.listen(where, '127.0.0.1', resolve);
-    else server.listen(where, resolve);
-  });
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
+/** Starts a server at the path of a socket or on a free loopback port; returns the port. */
+export async function listen(server: Server, socket?: string): Promise<number> {
+  server.listen(socket === undefined ? { port: 0, host: '127.0.0.1' } : { path: socket });
+  await once(server, 'listening');
+  return Object(server.address()).port;
 }
 
 /** Starts a server on a free loopback port; closing it drops its connections, those in a handshake too. */
@@ -29,11 +27,11 @@ export async function serve(server: Server) {
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => sockets.add(socket));
   const port = await listen(server);
-  const close = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      for (const socket of sockets) socket.destroy();
-    });
+  const close = async () => {
+    const closed = once(server.close(), 'close');
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
   return { port, close };
 }
 

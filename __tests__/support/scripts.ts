@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import type { RunScript } from '../../src/sandbox/sandbox.ts';
 
 /**
@@ -23,14 +24,11 @@ export function scriptsIn(folder: string, temp: string, owner?: number): RunScri
       ...{ GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*' },
     };
     const child = spawn('/bin/sh', ['-c', script], {
-      ...{ cwd: folder, env, signal, timeout: timeoutMs, killSignal: 'SIGKILL' },
-      ...{ stdio: ['ignore', 'pipe', process.env['SHOW_STDERR'] === undefined ? 'ignore' : 'inherit'] },
-      ...(owner === undefined ? {} : { uid: owner, gid: owner }),
+      ...{ cwd: folder, env, signal, timeout: timeoutMs, killSignal: 'SIGKILL', uid: owner, gid: owner },
+      stdio: ['ignore', 'pipe', 'ignore'],
     });
-    const chunks: Buffer[] = [];
-    child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
-    await once(child, 'close').finally(() => rmSync(inputs, { recursive: true }));
-    const all = Buffer.concat(chunks);
+    const ended = Promise.all([buffer(child.stdout), once(child, 'close')]);
+    const [all] = await ended.finally(() => rmSync(inputs, { recursive: true }));
     return { exitCode: child.exitCode, stdout: all.subarray(0, maxBytes), isCut: all.length > maxBytes };
   };
 }

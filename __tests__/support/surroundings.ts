@@ -2,12 +2,12 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import * as core from '@actions/core';
 import fc from 'fast-check';
 import { afterAll } from 'vitest';
 import { InputError } from '../../src/errors.ts';
 import { createLog } from '../../src/reporters/log.ts';
 import { createSecrets, type Secrets } from '../../src/text/secrets.ts';
-import { writeCommands } from './fakes/runner/commands.ts';
 
 /** Creates a directory for the tests of a file or a `describe` and removes it afterwards. */
 export function makeFolder(): string {
@@ -23,13 +23,41 @@ export function knowSecrets(...values: readonly string[]): Secrets {
   return secrets;
 }
 
-/** Opens a log in memory, with the text written so far; stop-commands uses `token`. */
-export function captureLog(secrets = createSecrets(), token: () => string = () => 'tok') {
+/** Opens a log in memory, with the text written so far. */
+export function captureLog(secrets = createSecrets()) {
   let text = '';
-  const core = writeCommands((part) => {
+  const note = (part: string) => {
     text += part;
-  });
-  return { log: createLog(core, secrets, token), text: () => text };
+  };
+  const commands = {
+    info: redirect(core.info, note),
+    error: redirect(core.error, note),
+    warning: redirect(core.warning, note),
+    notice: redirect(core.notice, note),
+    startGroup: redirect(core.startGroup, note),
+    endGroup: redirect(core.endGroup, note),
+  };
+  return { log: createLog(commands, secrets, () => 'tok'), text: () => text };
+}
+
+/** Returns a command of @actions/core, which always writes to stdout of the process, with its output passed to `write`. */
+export function redirect<A extends unknown[]>(
+  command: (...values: A) => void,
+  write: (text: string) => void,
+) {
+  return (...values: A) => {
+    const { stdout } = process;
+    const real = stdout.write;
+    stdout.write = (text: string | Uint8Array) => {
+      write(String(text));
+      return true;
+    };
+    try {
+      command(...values);
+    } finally {
+      stdout.write = real;
+    }
+  };
 }
 
 /** Returns the InputError of a rejected input and rethrows any other error. */

@@ -5,13 +5,12 @@ import { vi } from 'vitest';
  * Skips the waits of the plugins of GitHub's client until `vi.unstubAllGlobals()`; returns the requested waits in
  * milliseconds. Other timers, such as those of Node's fetch, are unchanged.
  */
-export function skipWaits(onWait: () => void = () => undefined): number[] {
+export function skipWaits(): number[] {
   const waits: number[] = [];
   const real = globalThis.setTimeout;
   vi.stubGlobal('setTimeout', (callback: () => void, ms = 0) => {
     if (ms < 500 || !/bottleneck/u.test(new Error().stack ?? '')) return real(callback, ms);
     waits.push(ms);
-    onWait();
     return real(callback, 0);
   });
   return waits;

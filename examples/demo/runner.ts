@@ -40,8 +40,8 @@ export interface StepResult {
 
 /** A step that was started. */
 export interface RunningStep {
-  /** undefined if it could not be started: then `done` rejects. */
-  readonly pid: number | undefined;
+  /** Sends a signal, if it has not ended. */
+  readonly kill: (signal: NodeJS.Signals) => void;
   readonly done: Promise<StepResult>;
 }
 
@@ -103,5 +103,5 @@ export function startStep(step: Step): RunningStep {
     outputs: parseOutputFile(readFileSync(output, 'utf8')),
     summary: readFileSync(summary, 'utf8'),
   }));
-  return { pid: child.pid, done };
+  return { kill: (signal) => void child.kill(signal), done };
 }

@@ -16,7 +16,7 @@ export interface Case {
   /** A text that a comment contains; null if there is no comment. */
   readonly comment: string | null;
   /** The states of `Agent review` on the judged commit, in the order they were set; none by default. */
-  readonly statuses?: string;
+  readonly states?: readonly string[];
   /** What the votes of each leg say, by leg; by default the tests of the repository decide. */
   readonly votes?: Readonly<Record<string, readonly boolean[]>>;
 }
@@ -83,8 +83,8 @@ export const CASES: readonly Case[] = [
     comment: '.github/verdict.schema.json',
   },
   { ...{ ...judge, ...MENDED }, has: [GREEN, HAS_PASSED], comment: ALL_PASS },
-  { ...{ ...afterCi, ...FAILING }, has: [RED], comment: ONE_FAILS, statuses: 'pending, failure' },
-  { ...{ ...afterCi, ...MENDED }, has: [GREEN], comment: ALL_PASS, statuses: 'pending, success' },
+  { ...{ ...afterCi, ...FAILING }, has: [RED], comment: ONE_FAILS, states: ['pending', 'failure'] },
+  { ...{ ...afterCi, ...MENDED }, has: [GREEN], comment: ALL_PASS, states: ['pending', 'success'] },
   {
     ...legs,
     title: 'one leg fails',

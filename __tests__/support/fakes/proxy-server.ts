@@ -20,8 +20,6 @@ export interface ProxyOptions {
   readonly identity?: Identity;
 }
 
-export type ProxyServer = Awaited<ReturnType<typeof startProxy>>;
-
 /** Starts a proxy on a free loopback port. */
 export async function startProxy(options: ProxyOptions) {
   const { hosts, credentials, refusal, identity } = options;

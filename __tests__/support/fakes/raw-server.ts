@@ -17,7 +17,7 @@ export interface RawRequest {
 
 export type RawServer = Awaited<ReturnType<typeof startRawServer>>;
 
-/** Starts a server on a free loopback port, with TLS if it has an identity; `answer` is called with each request and its index, starting at 0. */
+/** Starts a server on a free loopback port, with TLS if it has an identity; `answer` gets each request and its index. */
 export async function startRawServer(
   answer: (response: ServerResponse, request: RawRequest, index: number) => void,
   identity?: Identity,
@@ -50,19 +50,13 @@ export function sendJson(response: ServerResponse, text: string, status = 200, h
 }
 
 /** Responds with server-sent events; an object with a `type` gets it as the event name, as in Anthropic's API. */
-export function sendEvents(
-  response: ServerResponse,
-  events: readonly unknown[],
-  end: 'end' | 'cut' | 'open' = 'end',
-): void {
+export function sendEvents(response: ServerResponse, events: readonly unknown[], end?: 'open'): void {
   if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });
   const text = events.map((event) => {
     if (typeof event === 'string') return `data: ${event}\n\n`;
     const { type } = Object(event);
     return `${type === undefined ? '' : `event: ${type}\n`}data: ${JSON.stringify(event)}\n\n`;
   });
-  response.write(text.join(''), () => {
-    if (end === 'end') response.end();
-    if (end === 'cut') response.destroy();
-  });
+  response.write(text.join(''));
+  if (end !== 'open') response.end();
 }

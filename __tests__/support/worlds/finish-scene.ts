@@ -34,6 +34,7 @@ export function scene({ writeEnvelope, writeOutputs, ...more }: Partial<World> &
     steps.push(step);
     return value;
   };
+  const keep = (step: string, list: Report[]) => (report: Report) => void add(step, list).push(report);
   const reporters = ['first', 'second'].map(
     (name): Reporter => ({ name, report: async () => add(name, undefined) }),
   );
@@ -42,14 +43,8 @@ export function scene({ writeEnvelope, writeOutputs, ...more }: Partial<World> &
     secrets: knowSecrets(SECRET),
     restoreRunnerFiles: () => add('restored', undefined),
     openReporters: async () => [
-      {
-        name: 'envelope',
-        publish: writeEnvelope ?? ((report) => void add('envelope', envelopes).push(report)),
-      },
-      {
-        name: 'outputs',
-        publish: writeOutputs ?? ((report) => void add('outputs', outputs).push(report)),
-      },
+      { name: 'envelope', publish: writeEnvelope ?? keep('envelope', envelopes) },
+      { name: 'outputs', publish: writeOutputs ?? keep('outputs', outputs) },
       ...reporters,
     ],
     warn: (text) => void warnings.push(text),

@@ -1,6 +1,6 @@
 /** A repository with a change, and the pull request of it, as GitHub serves it and as an event names it. */
 import { gitIn } from '../../sandbox/world.ts';
-import { type FakePull, startGitHubServer } from '../fakes/github/server.ts';
+import { type FakePull, type GitHubWorld, startGitHubServer } from '../fakes/github/server.ts';
 import { putFiles } from '../local.ts';
 
 /**
@@ -29,7 +29,6 @@ export function commitChange(
 }
 
 type Commits = ReturnType<typeof commitChange>;
-type ListedFiles = NonNullable<FakePull['files']>;
 
 function pullOf(title: string, { before, after }: Commits) {
   return {
@@ -40,12 +39,14 @@ function pullOf(title: string, { before, after }: Commits) {
 }
 
 /** Starts a server on loopback that lists the files of pull request 7. */
-export function servePullRequest(title: string, files: ListedFiles, commits: Commits) {
-  return startGitHubServer({
-    pulls: [{ ...pullOf(title, commits), author: 'mona', files }],
-    branches: { main: commits.before },
-    contents: {},
-  });
+export function servePullRequest(
+  title: string,
+  files: NonNullable<FakePull['files']>,
+  commits: Commits,
+  world: Partial<GitHubWorld> = {},
+) {
+  const pull = { ...pullOf(title, commits), author: 'mona', files };
+  return startGitHubServer({ pull, branches: { main: commits.before }, ...world });
 }
 
 /** Returns the event of that pull request. */

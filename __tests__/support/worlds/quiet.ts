@@ -1,5 +1,5 @@
-/** The world of a run without GitHub. */
 import path from 'node:path';
+import { readTrustedFile } from '../../../src/config/paths.ts';
 import type { Files } from '../../../src/contract/source.ts';
 import type { World } from '../../../src/run/world.ts';
 import { createSecrets } from '../../../src/text/secrets.ts';
@@ -10,7 +10,7 @@ export function localFiles(readFile: Files['readFile']): Files {
 }
 
 /**
- * The world of a run on a machine that is not a runner: no GitHub, no file, no reporter. Tests override parts of it.
+ * The world of a run on a machine that is not a runner: no GitHub and no reporter. Tests override parts of it.
  * @param base a directory with `workspace` and `temp`; the latter contains the directory of the run.
  */
 export function quietWorld(base: string, runFolder: string): World {
@@ -28,7 +28,7 @@ export function quietWorld(base: string, runFolder: string): World {
     restoreRunnerFiles: () => undefined,
     guarded: [],
     privileged: false,
-    files: localFiles(async () => ({ ok: false, problem: 'there is none' })),
+    files: localFiles((name) => readTrustedFile(name, { root: '/', outside: 'allowed' })),
     findContext: async () => null,
     findPolicyChanges: async () => [],
     fetch,

@@ -1,10 +1,10 @@
-/** The world of a whole run: a workspace, a scripted model, and the recorded notices and reports. */
-import { mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
+/** Whole runs in this process: a workspace, a scripted model, and the recorded notices and reports. */
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
 import type { InputName } from '../../../src/config/inputs.ts';
-import type { RunEvent } from '../../../src/reporters/report-types.ts';
+import type { Report, RunEvent } from '../../../src/reporters/report-types.ts';
 import { run } from '../../../src/run/run.ts';
 import type { World } from '../../../src/run/world.ts';
 import {
@@ -16,7 +16,7 @@ import {
   submits,
 } from '../fakes/model/server.ts';
 import { parseInputs } from '../fakes/runner/inputs.ts';
-import { localFiles, quietWorld } from './quiet.ts';
+import { quietWorld } from './quiet.ts';
 
 export let base = '';
 export let model: Awaited<ReturnType<typeof startModel>>;
@@ -57,7 +57,6 @@ export async function start(parsed: ReturnType<typeof config>, more: Partial<Wor
   const warnings: string[] = [];
   const report = await run(parsed, {
     ...quietWorld(base, await mkdtemp(path.join(base, 'temp', 'run-'))),
-    files: localFiles(async (file) => ({ ok: true, text: await readFile(file, 'utf8') })),
     openReporters: async () => [{ name: 'events', event: (event) => void events.push(event) }],
     warn: (text) => warnings.push(text),
     ...more,
@@ -89,4 +88,26 @@ export async function converse(
   const ended = await start(withBase, { runFolder, ...more });
   const results = asked.flatMap(({ toolResults }) => toolResults.map(({ text }) => text));
   return { ...ended, asked, rejections: results.filter((text) => text.startsWith('Not taken yet')) };
+}
+
+export const file = (): string => path.join(base, 'recording.jsonl');
+
+/** A real run against a scripted model, recorded. */
+export async function record(script: Script, inputs: Inputs = {}, more: Partial<World> = {}) {
+  await serve(script);
+  return start(config(inputs), { recording: file(), ...more });
+}
+
+/** Replays the recording without a model, a key or a network. */
+export function replay(inputs: Inputs = {}, more: Partial<World> = {}) {
+  const usual = { prompt: 'Judge.', sandbox: 'off', 'min-coverage': 'off', replay: file() };
+  const offline = { fetch: () => Promise.reject(new Error('a replay went to the network')) };
+  return start(parseInputs({ ...usual, ...inputs }), { ...offline, ...more });
+}
+
+/** The parts of the ending that must be equal in a replay. */
+export function ending({ report }: { readonly report: Report }) {
+  const { verdict, payload, gate, turnCount, rejections, repaired, usage, lastAssistantText, policy } =
+    report;
+  return { verdict, payload, gate, turnCount, rejections, repaired, usage, lastAssistantText, policy };
 }

@@ -16,10 +16,8 @@ export type Script =
 /** A provider that responds from a list (repeating the last entry) or with a function, and records its requests. */
 export function scriptedProvider(script: Script) {
   const requests: CompletionRequest[] = [];
-  const answer =
-    typeof script === 'function'
-      ? script
-      : (_: unknown, index: number) => script[Math.min(index, script.length - 1)] ?? {};
+  const answer = (request: CompletionRequest, at: number) =>
+    typeof script === 'function' ? script(request, at) : (script[at] ?? script.at(-1) ?? {});
   const provider: Provider = {
     name: 'openai-compatible',
     model: 'scripted',

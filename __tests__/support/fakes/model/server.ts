@@ -6,6 +6,7 @@
  * Limits of the emulator: for Anthropic it re-serializes a call's arguments (spacing, duplicate keys and broken
  * JSON are lost) and knows no cached tokens; `raw-server.ts` is for those.
  */
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ChatCompletionRequest, createServer, type FixtureResponse } from '@copilotkit/aimock';
 import type { RawRequest } from '../raw-server.ts';
@@ -53,10 +54,8 @@ export function submits(payload: unknown): Reply {
 
 /** Starts a scripted model on a free loopback port. */
 export async function startModel(script: Script) {
-  const reply =
-    typeof script === 'function'
-      ? script
-      : (_: ModelRequest, at: number) => script[Math.min(at, script.length - 1)] ?? {};
+  const reply = (request: ModelRequest, at: number) =>
+    typeof script === 'function' ? script(request, at) : (script[at] ?? script.at(-1) ?? {});
   const requests: Pick<RawRequest, 'path' | 'raw' | 'headers'>[] = [];
   let index = 0;
   const response = async (request: ChatCompletionRequest) =>
@@ -74,11 +73,11 @@ export async function startModel(script: Script) {
     /** Every request so far, in order of arrival; grows while the server runs. */
     requests: requests as Readonly<typeof requests>,
     /** Drops open connections and stops listening. */
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    async close() {
+      const closed = once(server.close(), 'close');
+      server.closeAllConnections();
+      await closed;
+    },
   };
 }
 

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Completion, CompletionRequest } from '../../../../src/providers/provider.ts';
 import {
   createProvider,
+  PROVIDERS,
   type ProviderName,
   type ProviderSettings,
 } from '../../../../src/providers/registry.ts';
@@ -89,42 +90,28 @@ function responseEvents({ text, calls = [], stop, usage }: WireAnswer): unknown[
   ];
 }
 
-const chat: Wire = {
-  ...{ provider: 'openai-compatible', basePath: '/v1', path: '/v1/chat/completions' },
-  ...({ conversation: 'messages', length: 'length', response: chatBody } as const),
-  headers: (key) => ({ authorization: `Bearer ${key}` }),
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+const azureKey = (key: string) => ({ 'api-key': key });
+const anthropicKey = (key: string) => ({ 'x-api-key': key, 'anthropic-version': '2026-10-21' });
+
+const chat = { conversation: 'messages', length: 'length', response: chatBody } as const;
+const responses = { conversation: 'input', length: 'max_output_tokens', response: responseEvents } as const;
+const messages = { conversation: 'messages', length: 'max_tokens', response: messageEvents } as const;
+
+const apis: Readonly<Record<ProviderName, Omit<Wire, 'provider'>>> = {
+  'openai-compatible': { basePath: '/v1', path: '/v1/chat/completions', headers: bearer, ...chat },
+  gemini: { basePath: '/v1beta/openai', path: '/v1beta/openai/chat/completions', headers: bearer, ...chat },
+  'azure-openai': { basePath: '', path: '/openai/v1/chat/completions', headers: azureKey, ...chat },
+  openai: { basePath: '/v1', path: '/v1/responses', headers: bearer, ...responses },
+  anthropic: { basePath: '', path: '/v1/messages', headers: anthropicKey, ...messages },
 };
-const azureHeaders = (key: string) => ({ 'api-key': key });
-const anthropicHeaders = (key: string) => ({ 'x-api-key': key, 'anthropic-version': '2026-10-21' });
-const responses = { length: 'max_output_tokens', response: responseEvents };
-const messages = { length: 'max_tokens', response: messageEvents };
 
-/** Every provider. */
-export const wires: readonly Wire[] = [
-  chat,
-  { ...chat, provider: 'gemini', basePath: '/v1beta/openai', path: '/v1beta/openai/chat/completions' },
-  {
-    ...chat,
-    provider: 'azure-openai',
-    basePath: '',
-    path: '/openai/v1/chat/completions',
-    headers: azureHeaders,
-  },
-  { ...chat, provider: 'openai', path: '/v1/responses', conversation: 'input', ...responses },
-  {
-    ...chat,
-    provider: 'anthropic',
-    basePath: '',
-    path: '/v1/messages',
-    headers: anthropicHeaders,
-    ...messages,
-  },
-];
-
-/** Finds the wire of a provider. */
+/** Returns the wire of a provider. */
 export function wireOf(provider: ProviderName): Wire {
-  return wires.find((wire) => wire.provider === provider) ?? chat;
+  return { provider, ...apis[provider] };
 }
+
+export const wires = PROVIDERS.map(wireOf);
 
 /** Sends a body as JSON, or a list as the events of a stream. */
 export function send(response: ServerResponse, answer: object): void {

@@ -6,6 +6,7 @@ import { hasSandbox, processesWith } from '../../../sandbox/world.ts';
 import { putFiles } from '../../local.ts';
 import { issuesOf } from '../../schemas/envelope-issues.ts';
 import { SKIP_WAITS } from '../../waits.ts';
+import type { GitHubServer } from '../github/server.ts';
 import { type Script, startModel } from '../model/server.ts';
 
 export { calls, submits } from '../model/server.ts';
@@ -16,14 +17,11 @@ export const KEY = 'sk-canary-0123456789abcdef';
 /** The results of a run in RUNNER_TEMP; its own temporary folders have a longer name. */
 const RESULTS_FOLDER = /^structured-agent-[A-Za-z0-9]{6}$/u;
 
-/** The committed bundle's other entry. */
-const MERGE = path.join(path.dirname(BUNDLE), 'merge.js');
-
 export interface ActionOptions {
   /** Runs the merge instead, which has no default inputs. */
   readonly entry?: 'merge';
-  /** Another bundle than the committed one: the path of its index.js. */
-  readonly bundle?: string;
+  /** The folder of another bundle than the committed one. */
+  readonly dist?: string;
   readonly script?: Script;
   /** Override the default inputs; an empty string is an absent input. */
   readonly inputs?: Readonly<Record<string, string>>;
@@ -31,7 +29,7 @@ export interface ActionOptions {
   readonly files?: Readonly<Record<string, string>>;
   /** A loopback GitHub, where the repository is `octo/demo`, and an event: its name, or `pull_request`, and its content. */
   readonly github?: {
-    readonly hub: { readonly apiUrl: string; readonly graphqlUrl: string };
+    readonly hub: GitHubServer;
     readonly name?: string;
     readonly event: object;
   };
@@ -41,10 +39,8 @@ export interface ActionOptions {
   readonly prepare?: (places: Places) => Promise<void>;
   /** Delays reading the log by this many milliseconds. */
   readonly readAfterMs?: number;
-  /** Called with each line of the log, and a way to send the process a signal. */
-  readonly onLine?: (line: string, kill: (signal: NodeJS.Signals) => void) => void;
-  /** Called after the process has started. */
-  readonly meanwhile?: (kill: (signal: NodeJS.Signals) => void) => void;
+  /** Sends signals, once the log has a matching line or the promise resolves. */
+  readonly kill?: { readonly when: RegExp | Promise<unknown>; readonly signals: readonly NodeJS.Signals[] };
 }
 
 /** `temp` is RUNNER_TEMP. */
@@ -62,6 +58,8 @@ export async function runAction(options: ActionOptions = {}) {
   putFiles(workspace, options.files ?? {});
   await options.prepare?.({ workspace, temp, outputFile });
   const model = await startModel(options.script ?? []);
+  const { when, signals = [] } = options.kill ?? {};
+  let sentAt = Number.NEGATIVE_INFINITY;
   let log = '';
   try {
     const usual = {
@@ -75,30 +73,31 @@ export async function runAction(options: ActionOptions = {}) {
       workspace,
       folder,
       sha: '0123456789012345678901234567890123456789',
-      bundle: options.entry === 'merge' ? MERGE : (options.bundle ?? BUNDLE),
+      bundle: path.join(options.dist ?? path.dirname(BUNDLE), `${options.entry ?? 'index'}.js`),
       inputs: { ...(options.entry === 'merge' ? {} : usual), ...options.inputs },
       environment: { PATH: process.env['PATH'], HOME: folder },
       extra: { ...githubVariables(options.github, folder), ...options.variables },
       readAfterMs: options.readAfterMs ?? 0,
       onLine: (line) => {
         log += `${line}\n`;
-        options.onLine?.(line, kill);
+        if (when instanceof RegExp && when.test(line)) interrupt();
       },
     });
-    function kill(signal: NodeJS.Signals): void {
-      try {
-        if (step.pid !== undefined) process.kill(step.pid, signal);
-      } catch {
-        // The process ended while its last lines were read.
-      }
+    function interrupt(): void {
+      if (sentAt > 0) return;
+      sentAt = performance.now();
+      signals.forEach(step.kill);
     }
-    options.meanwhile?.(kill);
+    if (when instanceof Promise) void when.then(interrupt);
     const { exitCode, summary, outputs } = await step.done;
+    const endedAfterMs = performance.now() - sentAt;
     const names = readdirSync(temp).filter((name) => name !== '_runner_file_commands');
     const made = names.find((name) => RESULTS_FOLDER.test(name)) ?? 'none';
     const results = readTree(outputs.get('run-results') ?? path.join(temp, made));
     return {
       exitCode,
+      /** The time since the signals. */
+      endedAfterMs,
       log,
       outputs,
       /** The parsed result file; null if there is none. */
