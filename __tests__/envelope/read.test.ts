@@ -4,10 +4,11 @@ import path from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { type EnvelopeFile, readEnvelopes } from '../../src/envelope/read.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
-import type { Evidence, Report } from '../../src/reporters/report-types.ts';
+import type { Report } from '../../src/reporters/report-types.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { sampleMergedReport } from '../merge/sample-merged.ts';
-import { sampleReport, unpublished, unseenCoverage } from '../reporters/sample-report.ts';
+import { sampleReport, unpublished } from '../reporters/sample-report.ts';
+import { sampleReports } from '../reporters/sample-reports.ts';
 import { putFiles } from '../support/local.ts';
 import { makeFolder } from '../support/surroundings.ts';
 
@@ -44,16 +45,9 @@ const firstOf = async () => {
 };
 
 it('an envelope is read as the run that it describes', async () => {
-  const grounding = { exact: 1, moved: 0, unproven: 1 };
-  const findings: Evidence['findings'] = [
-    { path: 'packages/api/src/sum.js', line: 4, lineWas: 9, grounding: 'exact' },
-    { path: null, line: null, lineWas: null, grounding: 'unproven' },
-  ];
-  const looked = { context: 'truncated', toolCalls: 3, coverage: unseenCoverage } as const;
-  const evidence: Evidence = { ...looked, grounding, findings };
-  const report = sampleReport({ leg: 'api', vote: '2', evidence, replayed: true });
+  const report = sampleReport({ ...sampleReports['grounded'], leg: 'api', vote: '2', replayed: true });
   put('verdict-api/result.json', envelope(report, same));
-  const { payload, gate, usage, costUsd, model, subject, policy } = report;
+  const { payload, gate, usage, costUsd, model, subject, policy, evidence } = report;
   expect(await firstOf()).toMatchObject({
     ...{ leg: 'api', vote: '2', conclusion: 'success', reason: 'accepted', replayed: true, model, subject },
     ...{ structured_output: payload, gate, num_turns: 2, usage, total_cost_usd: costUsd },

@@ -9,7 +9,7 @@ import { describeGate, describeUndecided } from '../../src/merge/words.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { verdictOf } from '../../src/run/ending-sentences.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
-import type { GateResult, JsonObject, Subject } from '../../src/types.ts';
+import type { GateResult, JsonObject, Reason, Subject } from '../../src/types.ts';
 import { sampleReport, unpublished } from '../reporters/sample-report.ts';
 
 export const SUBJECT: Subject = {
@@ -121,10 +121,10 @@ export function sampleMergedReport(merged: Merged = sampleMerged()): Report {
 }
 
 /** The report of a merge that failed before it could count. */
-export function sampleFailedMerge(error: string, changes: Partial<Report['verdict']> = {}): Report {
+export function sampleFailedMerge(error: string, reason?: Reason): Report {
   const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
   const nothing = { turnCount: 0, usage, costUsd: null, model: '' };
-  return describeMerge(sampleReport({ ...unpublished(error, changes), ...WITHOUT_AGENT, ...nothing }), null);
+  return describeMerge(sampleReport({ ...unpublished(error, reason), ...WITHOUT_AGENT, ...nothing }), null);
 }
 
 const WITHOUT_AGENT: Partial<Report> = {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { cell, code, inline, jsonBlock, prose } from '../../src/reporters/escape-markdown.ts';
 import { proseOf, render, sparks, tagsOf } from '../support/texts/gfm.ts';
 
@@ -24,40 +24,34 @@ const texts: [string, string][] = [
 ];
 
 // That no text leaves its place is in `every-sink.test.ts`.
-describe('inline', () => {
-  it.each(texts)('shows %s as plain text', (_, text) => {
-    const html = render(inline(text));
-    expect({ tags: tagsOf(html), seen: seen(html), sparks: sparks(proseOf(html)) }).toEqual({
-      tags: ['p'],
-      seen: text,
-      sparks: [],
-    });
-  });
-
-  it('truncates before it escapes', () => {
-    expect(inline('<<<<', 3)).toBe('&#60;&#60;…');
-    expect(inline('a🎉b', 3)).toBe('a…');
+it.each(texts)('shows %s as plain text', (_, text) => {
+  const html = render(inline(text));
+  expect({ tags: tagsOf(html), seen: seen(html), sparks: sparks(proseOf(html)) }).toEqual({
+    tags: ['p'],
+    seen: text,
+    sparks: [],
   });
 });
 
-describe('prose', () => {
-  it('renders text between two backticks as code', () => {
-    expect(prose('run `npm test` in `a|b`, not `x')).toBe(
-      'run <code>npm test</code> in <code>a&#124;b</code>, not &#96;x',
-    );
-    expect(prose('``` ` ` `` `a`` ```')).not.toContain('<code>');
-  });
+it('inline truncates before it escapes', () => {
+  expect(inline('<<<<', 3)).toBe('&#60;&#60;…');
+  expect(inline('a🎉b', 3)).toBe('a…');
 });
 
-describe('cell', () => {
-  it('keeps line breaks and does not break the table', () => {
-    const html = render(`| a | b |\n| - | - |\n| ${cell('x | y\n/deploy\n\n- z')} | end |`);
-    expect(html).toContain('<td>x | y<br>/deploy<br><br>- z</td>\n<td>end</td>');
-  });
+it('prose renders text between two backticks as code', () => {
+  expect(prose('run `npm test` in `a|b`, not `x')).toBe(
+    'run <code>npm test</code> in <code>a&#124;b</code>, not &#96;x',
+  );
+  expect(prose('``` ` ` `` `a`` ```')).not.toContain('<code>');
+});
 
-  it('keeps at most 20 lines', () => {
-    expect(cell('x\n'.repeat(30)).split('<br>')).toEqual([...Array.from({ length: 20 }, () => 'x'), '…']);
-  });
+it('cell keeps line breaks and does not break the table', () => {
+  const html = render(`| a | b |\n| - | - |\n| ${cell('x | y\n/deploy\n\n- z')} | end |`);
+  expect(html).toContain('<td>x | y<br>/deploy<br><br>- z</td>\n<td>end</td>');
+});
+
+it('cell keeps at most 20 lines', () => {
+  expect(cell('x\n'.repeat(30)).split('<br>')).toEqual([...Array.from({ length: 20 }, () => 'x'), '…']);
 });
 
 it('a block of JSON is longer than any fence in it, and has no marker of a comment', () => {

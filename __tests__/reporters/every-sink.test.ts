@@ -11,20 +11,18 @@ import { envelope } from '../../src/reporters/envelope.ts';
 import { createLiveLog, createProgress } from '../../src/reporters/live-log.ts';
 import type { Log } from '../../src/reporters/log.ts';
 import { createTranscript } from '../../src/reporters/messages.ts';
-import { formatOutputs, stepOutputs } from '../../src/reporters/outputs.ts';
-import type { Report, Reporter, SourcePlace, StatusText } from '../../src/reporters/report-types.ts';
+import type { Report, Reporter, SourcePlace, ViewFacts } from '../../src/reporters/report-types.ts';
 import { createSarif } from '../../src/reporters/sarif.ts';
 import { createCommitStatus } from '../../src/reporters/status.ts';
 import { createStdout, type OutputFormat } from '../../src/reporters/stdout.ts';
 import { createComment, createSummary } from '../../src/reporters/summary-and-comment.ts';
-import type { JsonObject } from '../../src/types.ts';
 import { legVote, sampleMerged } from '../merge/sample-merged.ts';
 import { testAll } from '../support/all.ts';
-import { parseLog, parseOutputFile, withoutStopCommands } from '../support/fakes/runner/runner.ts';
+import { parseLog, withoutStopCommands } from '../support/fakes/runner/runner.ts';
 import { captureLog, knowSecrets, makeFolder, textOf } from '../support/surroundings.ts';
 import { actionsIn } from '../support/texts/gfm.ts';
 import { eventsSaying } from './sample-events.ts';
-import { notMet, sampleReport, unpublished, VIEW } from './sample-report.ts';
+import { notMet, sampleCoverage, sampleReport, VIEW } from './sample-report.ts';
 
 const LONG = 'sk-canary+0123456789/abcXYZ';
 const SHORT = 'hush7x';
@@ -37,15 +35,7 @@ const locate = (place: SourcePlace) => place;
 
 /** A report with texts wherever the model, a tool or the repository can put one. */
 function said([text = '', ...others]: readonly string[]): Report {
-  const finding = {
-    severity: 'error',
-    path: text,
-    line: 3,
-    rule: text,
-    title: text,
-    message: text,
-    quote: text,
-  };
+  const finding = { severity: 'error', path: text, line: 3, rule: text, title: text, message: text };
   const findings = [finding, ...others.map((message) => ({ severity: 'error', path: 'src/b.js', message }))];
   const unproven = { path: text, line: 3, grounding: 'unproven' } as const;
   return sampleReport({
@@ -64,11 +54,8 @@ function said([text = '', ...others]: readonly string[]): Report {
     evidence: {
       ...{ context: 'truncated', toolCalls: 1, grounding: { exact: 1, moved: 0, unproven: 1 } },
       coverage: {
+        ...sampleCoverage({ shown: 0, unseen: [text], notRequired: [{ path: text, why: 'binary' }] }),
         ...{ status: 'partial', why: text },
-        files: {
-          ...{ changed: 2, required: 1, shown: 0, unseen: [text] },
-          notRequired: [{ path: text, why: 'binary' }],
-        },
       },
       commands: [{ command: text, exitCode: 0, seconds: 1 }],
       findings: [...findings.map(() => unproven), { path: 'src/a.js', line: 1, grounding: 'exact' }],
@@ -78,20 +65,17 @@ function said([text = '', ...others]: readonly string[]): Report {
 
 function merged([text = '', ...others]: readonly string[]): Report {
   const merged = sampleMerged({ api: 'f' });
-  const [finding] = merged.findings;
-  if (finding === undefined) throw new Error('There is a finding.');
-  const hostile = { ...finding, path: text, rule: text, title: text, message: text, legs: [text] };
+  const hostile = { path: text, rule: text, title: text, message: text, legs: [text] };
+  const findings = merged.findings.map((finding) => ({ ...finding, ...hostile }));
   const legs = [text, ...others].map((why) => {
     const vote = { ...legVote('api', null, 'fail'), vote: text, model: text, why };
     return { leg: why, outcome: vote.outcome, votes: [vote] };
   });
-  return describeMerge(said([text]), { ...merged, legs, findings: [hostile] });
+  return describeMerge(said([text]), { ...merged, legs, findings });
 }
 
 /** A payload with a secret is never published, so that no data masks its payload. */
 const published = (texts: readonly string[]): Report => ({ ...said(texts), payload: { passed: false } });
-const ofProse = ([text = '']: readonly string[]): Report =>
-  sampleReport({ ...unpublished(`It says ${text} here.`), model: text, lastAssistantText: text });
 
 /** Returns what a sink writes of a run in which these texts occur. */
 type Sink = (...texts: string[]) => Promise<string>;
@@ -130,19 +114,16 @@ function reported(make: (place: Place) => Reporter, reportOf = said): Sink {
   };
 }
 
-/** A line for each text. */
-const lines =
-  (line: (text: string) => Promise<string>): Sink =>
-  async (...texts) =>
-    (await Promise.all(texts.map(line))).join('\n');
-
-function onStdout(format: OutputFormat): Sink {
+function onStdout(format: OutputFormat, reportOf = published): Sink {
   return reported(({ write }) => {
     const stream = new Writable({ write: (chunk, _, done) => done(void write(String(chunk))) });
     const { reporter, writeOutputs } = createStdout(stream, format, options);
     return { ...reporter, report: writeOutputs };
-  }, published);
+  }, reportOf);
 }
+
+const summary = (reportOf: typeof said, more: Partial<ViewFacts> = {}) =>
+  reported(({ name }) => createSummary(options.file, { ...facts, name, ...more }), reportOf);
 
 const comment = reported(({ write, name }) =>
   createComment({
@@ -154,20 +135,16 @@ const comment = reported(({ write, name }) =>
   }),
 );
 
-const status = reported(({ write }) => {
-  const set = async ({ description }: StatusText) => write(description) === undefined;
-  return createCommitStatus(set, facts);
-}, ofProse);
+const status = reported(({ write }) =>
+  createCommitStatus(async ({ description }) => write(description) === undefined, facts),
+);
 
 const blocks = reported(({ log, name }) => ({ name, report: async () => log.group(name, name) }));
 const progress = (level: 'turns' | 'full') =>
   reported(({ write }) => createProgress(write, level, secrets).reporter);
 
-const outputs: Sink = async (...texts) => {
-  const payload: JsonObject = { passed: false, summary: texts.join('\n'), list: texts };
-  const outputNames = ['passed', 'summary', ...texts];
-  return formatOutputs(stepOutputs(sampleReport({ payload, outputNames })).outputs);
-};
+const liveLog = reported(({ log }) => createLiveLog(log, 'full', facts));
+const annotations = reported(({ log }) => createAnnotations(log, locate, 'x'));
 
 /** How many texts one call takes, and what is wrong with what was written. */
 interface Kind {
@@ -217,47 +194,23 @@ const html: Kind = {
     ...(page.match(/[\0\x1b\u200b\u202e]/gu) ?? []),
   ],
 };
-const RUN_NAMES = [...stepOutputs(sampleReport()).outputs.keys()];
-const outputFile: Kind = {
-  batch: 20,
-  wrong: (block) => [...parseOutputFile(block).keys()].filter((name) => !RUN_NAMES.includes(name)),
-};
-
-const annotated = ['warning', 'error'];
+/** The outputs are in `outputs.test.ts`. */
 const sinks: readonly (readonly [string, Sink, Kind])[] = [
-  [
-    'the job summary',
-    reported(({ name }) => createSummary(options.file, { ...facts, name, locate })),
-    markdown,
-  ],
-  [
-    'the summary of a merge',
-    reported(({ name }) => createSummary(options.file, { ...facts, name }), merged),
-    markdown,
-  ],
+  ['the job summary', summary(said, { locate }), markdown],
+  ['the summary of a merge', summary(merged), markdown],
   ['the comment', comment, markdown],
-  ['the commit status', lines(status), { batch: 40, wrong: (text) => text.match(ACTIVE) ?? [] }],
+  ['the commit status', status, { batch: 1, wrong: (text) => text.match(ACTIVE) ?? [] }],
   ['blocks of the log', blocks, logText('group', 'endgroup')],
-  [
-    'the live log',
-    reported(({ log }) => createLiveLog(log, 'full', facts)),
-    logText(...annotated, 'group', 'endgroup'),
-  ],
-  [
-    'the annotations of findings',
-    reported(({ log }) => createAnnotations(log, locate, 'x')),
-    logText(...annotated),
-  ],
+  ['the live log', liveLog, logText('warning', 'error', 'group', 'endgroup')],
+  ['the annotations of findings', annotations, logText('warning', 'error')],
   ['progress on stderr', progress('turns'), plainText],
   ['the whole progress on stderr', progress('full'), plainText],
   ['the report page', reported(() => createReportPage(options), published), html],
-  ['the outputs', outputs, outputFile],
   ['the SARIF file', reported(() => createSarif({ ...options, locate })), jsonLines],
   ['the transcript', reported(() => createTranscript(options.file, options)), jsonLines],
-  ['the envelope of a verdict', async (...texts) => json(published(texts)), jsonLines],
-  ['the envelope of prose', lines(async (text) => json(ofProse([text]))), jsonLines],
+  ['the envelope', async (...texts) => json({ ...said(texts), payload: null }), { ...jsonLines, batch: 1 }],
   ['the envelope of a merge', async (...texts) => json({ ...merged(texts), payload: null }), jsonLines],
-  ['text on stdout', onStdout('text'), stdoutLines],
+  ['a payload on stdout', onStdout('text', said), stdoutLines],
   ['an object on stdout', onStdout('object'), stdoutLines],
   ['messages on stdout', onStdout('stream-json'), stdoutLines],
 ];
@@ -298,7 +251,7 @@ function seen(text: string): string {
 }
 
 // A payload that holds a secret is not published.
-const withPayload = sinks.filter(([name]) => name !== 'the outputs');
+const withPayload = sinks.filter(([name]) => name !== 'a payload on stdout');
 
 describe('a secret', () => {
   it.each(withPayload)('is not shown in %s', async (_, sink) => {
@@ -310,10 +263,12 @@ describe('a secret', () => {
   });
 
   // The others hold data, in which an invisible character is one of many ways to write a secret that is not known.
-  const forPeople = withPayload.filter(([, , kind]) => kind !== jsonLines && kind !== stdoutLines);
+  const forPeople = withPayload.filter(
+    ([, , kind]) => kind.wrong !== jsonLines.wrong && kind !== stdoutLines,
+  );
   const PAYLOAD = /<details><summary>Payload as JSON.*?<\/details>/su;
 
-  it.each(forPeople)('with invisible characters between its letters is not shown in %s', async (_, sink) => {
+  it.each(forPeople)('with invisible characters in it or before it is not shown in %s', async (_, sink) => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(disguised(LONG), disguised(SHORT)), async (text) => {
         const visible = seen((await sink(`before ${text} after`)).replace(PAYLOAD, ''));
@@ -322,10 +277,7 @@ describe('a secret', () => {
       }),
       { numRuns: 60 },
     );
-  });
-
-  it.each(forPeople)('that is behind what is read of a text is not shown in part in %s', async (_, sink) => {
-    // Invisible characters fill the text, so that its end is shown as well.
+    // Invisible characters fill what is read of a text, so that its end is shown as well.
     const before = '\u200b'.repeat(64 * 1024 - LONG.length / 2);
     expect(seen(await sink(before + LONG))).not.toContain(LONG.slice(0, 3));
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   type Finding,
   gravityOf,
@@ -10,20 +10,10 @@ import { findingsToShow } from '../../src/reporters/places.ts';
 import type { Evidence, FindingEvidence } from '../../src/reporters/report-types.ts';
 import { viewOf } from '../../src/reporters/view.ts';
 import type { JsonObject } from '../../src/types.ts';
-import { sampleReport } from './sample-report.ts';
+import { placeAt as at, sampleReport } from './sample-report.ts';
 
-const at = (path: string, line: number | null = null, endLine: number | null = null) => ({
-  path,
-  line,
-  endLine,
-});
-const row = (changes: JsonObject = {}): JsonObject => ({
-  severity: 'error',
-  path: 'a.ts',
-  line: 3,
-  message: 'No.',
-  ...changes,
-});
+const ROW = { severity: 'error', path: 'a.ts', line: 3, message: 'No.' };
+const row = (changes: JsonObject = {}): JsonObject => ({ ...ROW, ...changes });
 const payloadOf = (...findings: readonly JsonObject[]): JsonObject => ({ passed: true, findings });
 const checked = (...findings: readonly FindingEvidence[]): Evidence => ({
   context: 'complete',
@@ -34,56 +24,46 @@ const checked = (...findings: readonly FindingEvidence[]): Evidence => ({
 const exact: FindingEvidence = { path: 'src/a.ts', line: 5, lineWas: 3, grounding: 'exact' };
 const unproven: FindingEvidence = { path: 'src/a.ts', line: 3, grounding: 'unproven' };
 
-describe('readFindings', () => {
-  const code = { path: 'a.js', line: 4, end_line: 6, title: 't', message: 'm' };
-  const high = { severity: 'error', score: 8, place: at('a.js', 4, 6), title: 't', message: 'm' } as const;
-  const failed = { severity: 'error', score: 0, place: null, title: 'boots', message: 'boots' } as const;
-  const mild = { severity: 'warning', score: 0, place: at('x.js'), title: null, message: 'a' } as const;
-  const injection = { severity: 'high', category: 'injection', cwe: 'CWE-89', ...code };
-  const ruled = { file: 'x.js', description: 'a', rule: 'no-x', category: 'x' };
-  it.each<[string, JsonObject, Omit<Finding, 'row' | 'isDoubted'>]>([
-    ['findings', injection, { ...high, rule: 'injection', isKind: true }],
-    ['failures', { test: 'boots' }, { ...failed, rule: 'failed-test', isKind: true }],
-    ['problems', ruled, { ...mild, rule: 'no-x', isKind: false }],
-  ])('reads a row of %s: %j', (list, row, finding) => {
-    expect(readFindings({ passed: false, [list]: [row] })).toEqual([{ ...finding, isDoubted: false, row }]);
-  });
+const code = { path: 'a.js', line: 4, end_line: 6, title: 't', message: 'm' };
+const high = { severity: 'error', score: 8, place: at('a.js', 4, 6), title: 't', message: 'm' } as const;
+const failed = { severity: 'error', score: 0, place: null, title: 'boots', message: 'boots' } as const;
+const mild = { severity: 'warning', score: 0, place: at('x.js'), title: null, message: 'a' } as const;
+const injection = { severity: 'high', category: 'injection', cwe: 'CWE-89', ...code };
+const ruled = { file: 'x.js', description: 'a', rule: 'no-x', category: 'x' };
+it.each<[string, JsonObject, Omit<Finding, 'row' | 'isDoubted'>]>([
+  ['findings', injection, { ...high, rule: 'injection', isKind: true }],
+  ['failures', { test: 'boots' }, { ...failed, rule: 'failed-test', isKind: true }],
+  ['problems', ruled, { ...mild, rule: 'no-x', isKind: false }],
+])('readFindings reads a row of %s: %j', (list, row, finding) => {
+  expect(readFindings({ passed: false, [list]: [row] })).toEqual([{ ...finding, isDoubted: false, row }]);
+});
 
-  it('needs a text, and a severity or a file, in an object of a top-level list', () => {
-    const payload = {
-      problems: [
-        { message: 'taken', severity: 'purple' },
-        { message: 'neither' },
-        { path: 'no-text.js', severity: 'high' },
-        { message: '  ', title: '', path: 'blank.js' },
-        { message: 4, path: 'number.js' },
-        null,
-        'text',
-        [{ message: 'nested', path: 'y.js' }],
-      ],
-      deeper: { findings: [{ message: 'c', path: 'z.js' }] },
-      findings: 'none',
-    };
-    expect(readFindings(payload).map(({ message, severity }) => [message, severity])).toEqual([
-      ['taken', 'warning'],
-    ]);
-  });
+it('readFindings needs a text, and a severity or a file, in an object of a top-level list', () => {
+  const payload = {
+    problems: [
+      { message: 'taken', severity: 'purple' },
+      { message: 'neither' },
+      { path: 'no-text.js', severity: 'high' },
+      { message: '  ', title: '', path: 'blank.js' },
+      { message: 4, path: 'number.js' },
+      null,
+      'text',
+      [{ message: 'nested', path: 'y.js' }],
+    ],
+    deeper: { findings: [{ message: 'c', path: 'z.js' }] },
+    findings: 'none',
+  };
+  expect(readFindings(payload).map(({ message, severity }) => [message, severity])).toEqual([
+    ['taken', 'warning'],
+  ]);
+});
 
-  it('sorts by severity, then in payload order', () => {
-    const rows = (name: string) =>
-      ['low', 'medium', 'high', 'critical'].map((severity) => ({ severity, message: `${name} ${severity}` }));
-    const order = readFindings({ findings: rows('f'), others: rows('o') }).map(({ message }) => message);
-    const wanted = 'f critical, o critical, f high, o high, f medium, o medium, f low, o low';
-    expect(order).toEqual(wanted.split(', '));
-  });
-
-  it('puts what is not proven at no line', () => {
-    const findings = readFindings(payloadOf(row(), row()), checked(exact, unproven));
-    expect(findings.map(({ place, isDoubted }) => [place, isDoubted])).toEqual([
-      [at('src/a.ts', 5), false],
-      [at('src/a.ts'), true],
-    ]);
-  });
+it('readFindings sorts by severity, then in payload order', () => {
+  const rows = (name: string) =>
+    ['low', 'medium', 'high', 'critical'].map((severity) => ({ severity, message: `${name} ${severity}` }));
+  const order = readFindings({ findings: rows('f'), others: rows('o') }).map(({ message }) => message);
+  const wanted = 'f critical, o critical, f high, o high, f medium, o medium, f low, o low';
+  expect(order).toEqual(wanted.split(', '));
 });
 
 it.each<[JsonObject, ReturnType<typeof at> | null]>([
@@ -114,36 +94,34 @@ it.each([
   }
 });
 
-describe('a payload', () => {
-  it.each([null, checked(), checked(exact, exact)])(
-    'is left as it is without one entry for each row: %#',
-    (evidence) => {
-      const payload = payloadOf(row());
-      expect(placeFindings(payload, evidence)).toEqual({ payload, byRow: new Map() });
-    },
-  );
+it.each([null, checked(), checked(exact, exact)])(
+  'a payload is left as it is without one entry for each row: %#',
+  (evidence) => {
+    const payload = payloadOf(row());
+    expect(placeFindings(payload, evidence)).toEqual({ payload, byRow: new Map() });
+  },
+);
 
-  const proven = { path: 'src/a.ts', line: 5 };
-  const nowhere = row({ path: 'no.ts' });
-  it.each<[string, JsonObject, FindingEvidence, JsonObject]>([
-    ['a corrected line', row(), exact, row(proven)],
-    ['a range', row({ end_line: 6 }), exact, row({ ...proven, end_line: 8 })],
-    ['another file', row({ path: 'b.ts' }), { ...exact, grounding: 'moved' }, row(proven)],
-    ['no proof', row(), unproven, row({ path: 'src/a.ts' })],
-    ['no file', nowhere, { ...unproven, path: null }, nowhere],
-    ['a line behind the path', row({ path: 'a.ts:3', line: null }), { path: 'b.ts' }, row({ path: 'b.ts' })],
-  ])('shows a finding with %s', (_, before, evidence, after) => {
-    const { payload, byRow } = placeFindings(payloadOf(before), checked(evidence));
-    expect(payload).toEqual(payloadOf(after));
-    expect([...byRow.values()]).toEqual([evidence]);
-  });
+const proven = { path: 'src/a.ts', line: 5 };
+const nowhere = row({ path: 'no.ts' });
+it.each<[string, JsonObject, FindingEvidence, JsonObject]>([
+  ['a corrected line', row(), exact, row(proven)],
+  ['a range', row({ end_line: 6 }), exact, row({ ...proven, end_line: 8 })],
+  ['another file', row({ path: 'b.ts' }), { ...exact, grounding: 'moved' }, row(proven)],
+  ['no proof', row(), unproven, row({ path: 'src/a.ts' })],
+  ['no file', nowhere, { ...unproven, path: null }, nowhere],
+  ['a line behind the path', row({ path: 'a.ts:3', line: null }), { path: 'b.ts' }, row({ path: 'b.ts' })],
+])('a payload shows a finding with %s', (_, before, evidence, after) => {
+  const { payload, byRow } = placeFindings(payloadOf(before), checked(evidence));
+  expect(payload).toEqual(payloadOf(after));
+  expect([...byRow.values()]).toEqual([evidence]);
+});
 
-  it('keeps a row apart that is listed twice', () => {
-    const same = row();
-    const { payload, byRow } = placeFindings(payloadOf(same, same), checked(exact, { ...exact, line: 6 }));
-    expect(payload).toEqual(payloadOf(row(proven), row({ ...proven, line: 6 })));
-    expect(byRow.size).toBe(2);
-  });
+it('a payload keeps a row apart that is listed twice', () => {
+  const same = row();
+  const { payload, byRow } = placeFindings(payloadOf(same, same), checked(exact, { ...exact, line: 6 }));
+  expect(payload).toEqual(payloadOf(row(proven), row({ ...proven, line: 6 })));
+  expect(byRow.size).toBe(2);
 });
 
 it('findings that a merge has outvoted are notes and come last, and may be doubted; a payload cannot say so itself', () => {

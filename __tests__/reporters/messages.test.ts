@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createMessages, createTranscript } from '../../src/reporters/messages.ts';
 import type { RunEvent } from '../../src/reporters/report-types.ts';
 import type { JsonObject, ToolCall } from '../../src/types.ts';
@@ -13,22 +13,23 @@ function collectMessages(events: readonly RunEvent[]): readonly JsonObject[] {
   return events.flatMap(createMessages(options));
 }
 
-describe('the messages of a run', () => {
-  it('P3 start with the task, contain each turn and result, and describe a rejection by path and keyword', async () => {
-    const text = `${JSON.stringify(collectMessages(sampleEvents), null, 2)}\n`;
-    await expect(text).toMatchFileSnapshot('../golden/messages.json');
-    expect(text).not.toMatch(/NATIVE-CANARY|sk-canary/u);
-  });
+it('P3 the messages of a run start with the task, contain each turn and result, and describe a rejection by path and keyword', async () => {
+  const text = `${JSON.stringify(collectMessages(sampleEvents), null, 2)}\n`;
+  await expect(text).toMatchFileSnapshot('../golden/messages.json');
+  expect(text).not.toMatch(/NATIVE-CANARY|sk-canary/u);
+});
 
-  it.each<[string, JsonObject, ToolCall['status']?]>([
-    ['{"a":1,"__proto__":2}', { input: JSON.parse('{"a":1,"__proto__":2}') }],
-    ['', { input: {} }],
-    ['{"a":1', { input: {}, raw_input: '{"a":1' }, 'truncated'],
-    ['{"a":1}', { input: {}, raw_input: '{"a":1}' }, 'truncated'],
-    ['[1]', { input: {}, raw_input: '[1]' }],
-    ['sk-canary-1', { input: {}, raw_input: '***' }],
-    ['{"a":1,"a":2}', { input: {}, raw_input: '{"a":1,"a":2}' }],
-  ])('contain an object as the input of a call with %j', (rawArguments, expected, status = 'complete') => {
+it.each<[string, JsonObject, ToolCall['status']?]>([
+  ['{"a":1,"__proto__":2}', { input: JSON.parse('{"a":1,"__proto__":2}') }],
+  ['', { input: {} }],
+  ['{"a":1', { input: {}, raw_input: '{"a":1' }, 'truncated'],
+  ['{"a":1}', { input: {}, raw_input: '{"a":1}' }, 'truncated'],
+  ['[1]', { input: {}, raw_input: '[1]' }],
+  ['sk-canary-1', { input: {}, raw_input: '***' }],
+  ['{"a":1,"a":2}', { input: {}, raw_input: '{"a":1,"a":2}' }],
+])(
+  'messages contain an object as the input of a call with %j',
+  (rawArguments, expected, status = 'complete') => {
     const [turn] = sampleEvents.filter((event) => event.type === 'turn_completed');
     if (turn === undefined) throw new Error('There is no turn.');
     const toolCalls = [{ id: 'c0', name: 'shell', rawArguments, status }];
@@ -36,8 +37,8 @@ describe('the messages of a run', () => {
     expect(message).toMatchObject({
       message: { content: [{ type: 'tool_use', id: 'c0', name: 'shell', ...expected }] },
     });
-  });
-});
+  },
+);
 
 // That it has a line for each message is in `every-sink.test.ts` and `e2e/privacy.test.ts`.
 it('a transcript that cannot be written is reported once, at the end', async () => {

@@ -1,4 +1,4 @@
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { symlinkSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -13,15 +13,10 @@ import {
 } from '../../src/reporters/places.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
 import { anyCharacter } from '../support/surroundings.ts';
-import { sampleReport } from './sample-report.ts';
+import { placeAt as place, sampleReport } from './sample-report.ts';
 import { type Workspace, workspaces } from './workspace-world.ts';
 
 const make = workspaces();
-const place = (path: string, line: number | null = null, endLine: number | null = null) => ({
-  path,
-  line,
-  endLine,
-});
 const locator = ({ root }: Workspace, workingDirectory = '.', changed: readonly string[] = []) =>
   createLocator(root, workingDirectory, new Set(changed));
 const pathIn = (workspace: Workspace, from: string, written: string, changed: readonly string[] = []) =>
@@ -63,14 +58,12 @@ describe('a path in a payload', () => {
     workspace.write('vendor/lib/x.js');
     workspace.write('sub/.git', 'gitdir: ../.git/modules/sub\n');
     workspace.write('sub/x.js');
-    const outside = make();
-    symlinkSync(outside.write('secret'), path.join(workspace.root, 'out'));
-    symlinkSync(outside.root, path.join(workspace.root, 'folder'));
-    symlinkSync('.git', path.join(workspace.root, 'inside'));
-    symlinkSync('loop', path.join(workspace.root, 'loop'));
-    writeFileSync(path.join(workspace.root, 'line\nend'), 'x\n');
-    symlinkSync('line\nend', path.join(workspace.root, 'odd'));
+    workspace.write('line\nend');
     workspace.write('.GIT/HEAD');
+    const outside = make();
+    const links = { out: outside.write('secret'), folder: outside.root, inside: '.git', odd: 'line\nend' };
+    for (const [name, target] of Object.entries({ ...links, loop: 'loop' }))
+      symlinkSync(target, path.join(workspace.root, name));
     const names =
       '. src nope.js /etc/passwd ../../etc/passwd ../x out folder/secret loop odd README.md/x \0 ~ .git/HEAD inside/HEAD .GIT/HEAD vendor/lib/x.js sub/x.js';
     const locate = locator(workspace);
@@ -105,26 +98,24 @@ describe('a path in a payload', () => {
   });
 });
 
-describe('the judged checkout', () => {
-  it.each<[string, readonly string[], string, string | null]>([
-    ['is around the working directory', ['.', 'sub', 'other'], 'sub/src', 'sub'],
-    ['is the nearest one', ['.', 'sub/src'], 'sub/src', 'sub/src'],
-    ['is the only one in a folder of the workspace', ['sub'], '.', 'sub'],
-    ['is not known if there are two', ['sub', 'other'], '.', null],
-    ['is not outside', [], 'sub', null],
-  ])('%s: of %j from %s', (_, folders, from, found) => {
-    const workspace = make();
-    workspace.checkout(...folders);
-    workspace.write('sub/src/x.js');
-    // A folder named .git alone makes no checkout.
-    workspace.write('odd/.git/x');
-    const checkout = findCheckout(path.join(workspace.root, from), workspace.root);
-    expect(checkout).toBe(found === null ? null : path.join(workspace.root, found));
-  });
+it.each<[string, readonly string[], string, string | null]>([
+  ['is around the working directory', ['.', 'sub', 'other'], 'sub/src', 'sub'],
+  ['is the nearest one', ['.', 'sub/src'], 'sub/src', 'sub/src'],
+  ['is the only one in a folder of the workspace', ['sub'], '.', 'sub'],
+  ['is not known if there are two', ['sub', 'other'], '.', null],
+  ['is not outside', [], 'sub', null],
+])('the judged checkout %s: of %j from %s', (_, folders, from, found) => {
+  const workspace = make();
+  workspace.checkout(...folders);
+  workspace.write('sub/src/x.js');
+  // A folder named .git alone makes no checkout.
+  workspace.write('odd/.git/x');
+  const checkout = findCheckout(path.join(workspace.root, from), workspace.root);
+  expect(checkout).toBe(found === null ? null : path.join(workspace.root, found));
+});
 
-  it('is not known in a workspace that is not a folder', () => {
-    for (const odd of [make().write('x.js'), '/nowhere']) expect(findCheckout(odd, odd)).toBeNull();
-  });
+it('the judged checkout is not known in a workspace that is not a folder', () => {
+  for (const odd of [make().write('x.js'), '/nowhere']) expect(findCheckout(odd, odd)).toBeNull();
 });
 
 describe('the evidence of findings', () => {

@@ -18,10 +18,8 @@ function answered(
   stopReason: StopReason,
   calls: readonly CallRef[],
 ): RunEvent {
-  const toolCalls = calls.map(
-    ({ name }, at) =>
-      ({ id: `c${at}`, name, rawArguments: '{"redacted":true}', status: 'complete' }) as const,
-  );
+  const redacted = { rawArguments: '{"redacted":true}', status: 'complete' } as const;
+  const toolCalls = calls.map(({ id, name }) => ({ id, name, ...redacted }));
   const message = { role: 'assistant', text: PROSE, toolCalls, native: { opaque: 'NATIVE-CANARY' } } as const;
   return { type: 'turn_completed', usage, totals, stopReason, turn, durationMs, message };
 }

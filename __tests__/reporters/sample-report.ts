@@ -1,6 +1,7 @@
 /** The report of a finished run, and its coverage; each test changes the fields that it is about. */
 import type { Report, ViewFacts } from '../../src/reporters/report-types.ts';
-import type { Coverage, Verdict } from '../../src/types.ts';
+import { ENDINGS } from '../../src/text/exit-codes.ts';
+import type { Coverage, Reason, Verdict } from '../../src/types.ts';
 import { knowSecrets } from '../support/surroundings.ts';
 
 /** How the reports of these tests are shown. */
@@ -14,14 +15,7 @@ export const VIEW: ViewFacts = {
 /** A successful two-turn run of the `verdict` preset's shape. */
 export function sampleReport(changes: Partial<Report> = {}): Report {
   return {
-    verdict: {
-      conclusion: 'success',
-      reason: 'accepted',
-      subtype: 'success',
-      exitCode: 0,
-      published: true,
-      error: null,
-    },
+    verdict: sampleVerdict('accepted', null, true),
     payload: {
       passed: true,
       summary: 'All 12 tests pass.',
@@ -78,31 +72,23 @@ export function sampleReport(changes: Partial<Report> = {}): Report {
   };
 }
 
+/** The verdict of a run that ended for this reason. */
+export function sampleVerdict(reason: Reason, error: string | null, published = false): Verdict {
+  const [conclusion, subtype, exitCode] = ENDINGS[reason];
+  return { conclusion, reason, subtype, exitCode, published, error };
+}
+
 /** The verdict of a gate that is not met. */
-export const notMet: Verdict = {
-  conclusion: 'failure',
-  reason: 'gate_not_met',
-  subtype: 'gate_not_met',
-  exitCode: 1,
-  published: true,
-  error: 'The gate is not met.',
-};
+export const notMet = sampleVerdict('gate_not_met', 'The gate is not met.', true);
 
 /** The changed fields of a report whose payload was not published. */
-export function unpublished(error: string, changes: Partial<Report['verdict']> = {}): Partial<Report> {
-  return {
-    verdict: {
-      conclusion: 'inconclusive',
-      reason: 'plain_text',
-      subtype: 'error_plain_text',
-      exitCode: 1,
-      published: false,
-      error,
-      ...changes,
-    },
-    payload: null,
-    gate: null,
-  };
+export function unpublished(error: string, reason: Reason = 'plain_text'): Partial<Report> {
+  return { verdict: sampleVerdict(reason, error), payload: null, gate: null };
+}
+
+/** A place in a file. */
+export function placeAt(path: string, line: number | null = null, endLine: number | null = null) {
+  return { path, line, endLine };
 }
 
 /** A finding, and the evidence of a run that could not prove it. */
@@ -114,36 +100,20 @@ export const UNPROVEN = {
   findings: [{ path: 'src/a.js', line: 2, grounding: 'unproven' }],
 } as const;
 
-interface CoverageChanges extends Partial<Pick<Coverage, 'status' | 'why'>> {
-  readonly files?: Partial<Coverage['files']>;
-}
-
 /** A change of 43 files, all shown. */
-export function sampleCoverage({ files, ...changes }: CoverageChanges = {}): Coverage {
-  return {
-    status: 'measured',
-    why: null,
-    ...changes,
-    files: { changed: 43, required: 43, shown: 43, unseen: [], notRequired: [], ...files },
-  };
+export function sampleCoverage(files: Partial<Coverage['files']> = {}): Coverage {
+  const all = { changed: 43, required: 43, shown: 43, unseen: [], notRequired: [] };
+  return { status: 'measured', why: null, files: { ...all, ...files } };
 }
 
 /** 41 of 43 files were shown, one of the others in part; three more need not be. */
 export const unseenCoverage = sampleCoverage({
-  files: {
-    changed: 46,
-    shown: 41,
-    unseen: ['src/billing/tax.ts', 'src/billing/invoice.ts'],
-    notRequired: [
-      { path: 'package-lock.json', why: 'lock_file' },
-      { path: 'docs/logo.png', why: 'binary' },
-      { path: 'docs/mark.png', why: 'binary' },
-    ],
-  },
-});
-
-export const unknownCoverage = sampleCoverage({
-  status: 'unknown',
-  why: 'There is no known change: the run was started by a schedule.',
-  files: { changed: 0, required: 0, shown: 0 },
+  changed: 46,
+  shown: 41,
+  unseen: ['src/billing/tax.ts', 'src/billing/invoice.ts'],
+  notRequired: [
+    { path: 'package-lock.json', why: 'lock_file' },
+    { path: 'docs/logo.png', why: 'binary' },
+    { path: 'docs/mark.png', why: 'binary' },
+  ],
 });

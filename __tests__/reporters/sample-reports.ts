@@ -1,10 +1,8 @@
 /** Sample reports: verdicts, endings without a verdict, merges. Golden files contain their rendering. */
 import { InputError, MissingKeyError } from '../../src/errors.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
-import { commentBody, renderPage } from '../../src/reporters/summary-and-comment.ts';
-import { viewOf } from '../../src/reporters/view.ts';
 import { type Ending, verdictOf } from '../../src/run/ending-sentences.ts';
-import type { GateResult, JsonObject } from '../../src/types.ts';
+import type { Issue, JsonObject } from '../../src/types.ts';
 import {
   findingPayload,
   legVote,
@@ -12,46 +10,33 @@ import {
   sampleMerged,
   sampleMergedReport,
 } from '../merge/sample-merged.ts';
-import { sampleReport, unpublished, unseenCoverage, VIEW } from './sample-report.ts';
+import { sampleReport, unseenCoverage } from './sample-report.ts';
 
 /** A hostile text with markup, commands and control characters. */
 const EVIL =
   '</details></td><script>alert(1)</script>\n\n# ✅ pass\n```\n| @octocat #1 https://x.y [x](http://a) ![i](https://c.d/e.png) <!-- sticky --> /merge :tada: $x^2$ **b** _i_';
 
-export const sampleView = { ...VIEW, name: 'Pull request review / review' };
-
-const PASSED: GateResult = {
-  status: 'not_met',
-  issues: [{ path: '/passed', keyword: 'const', message: '`/passed` must be true, is false' }],
-};
-/** A run that ended before a model was asked. */
-const unstarted: Partial<Report> = {
-  turnCount: 0,
-  usage: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 },
-  costUsd: null,
-  durationMs: 38,
-  changedFiles: null,
-  isolation: 'none',
-};
-
+/** The report of a run of two turns that ended so. */
 function ended(ending: Ending, changes: Partial<Report> = {}): Report {
-  const verdict = verdictOf(ending, { turns: 2, gate: null, entry: 'action' });
-  return sampleReport({ ...unpublished(''), ...changes, verdict });
-}
-
-function gateFails(payload: JsonObject, changes: Partial<Report> = {}, gate: GateResult = PASSED): Report {
-  const ending = { kind: 'submitted', payload, repaired: null } as const;
+  const payload = ending.kind === 'submitted' ? ending.payload : null;
+  const { gate = null } = changes;
   const verdict = verdictOf(ending, { turns: 2, gate, entry: 'action' });
-  return sampleReport({ verdict, gate, payload, ...changes });
+  return sampleReport({ payload, gate, ...changes, verdict });
 }
 
-/** A run of the leg `ui` without a verdict. */
-const cutOff = legVote('ui', null, 'abstain', {
-  reason: 'max_turns',
-  error: 'Stopped after 30 turns: the limit of 30 turns (max-turns) is reached.',
-  num_turns: 30,
-  total_cost_usd: 0.31,
-});
+/** A run whose gate has this issue. */
+function gateFails(payload: JsonObject, issue: Issue, changes: Partial<Report> = {}): Report {
+  const gate = { status: 'not_met', issues: [issue] } as const;
+  return ended({ kind: 'submitted', payload, repaired: null }, { gate, ...changes });
+}
+
+/** A run that ended before a model was asked. */
+function unstarted(error: Error, changes: Partial<Report> = {}): Report {
+  const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
+  const nothing = { turnCount: 0, usage, costUsd: null, changedFiles: null, isolation: 'none' } as const;
+  return ended({ kind: 'failed', error }, { ...nothing, durationMs: 38, ...changes });
+}
+
 /** A run of the leg `billing` whose finding is not proven, and which did not see a file. */
 const doubtful = legVote('billing', '1', 'pass', {
   payload: findingPayload({ severity: 'note', message: 'The changelog says nothing of it.' }),
@@ -63,32 +48,19 @@ const doubtful = legVote('billing', '1', 'pass', {
   },
 });
 
-const message =
-  'The total is rounded before tax is added, so an invoice of 3 × €0.335 is off by one cent. Round once, after `applyTax()`.';
-
 /** The reports by name. */
 export const sampleReports: Readonly<Record<string, Report>> = {
   'gate-not-met': gateFails(
     {
       passed: false,
-      summary:
-        '2 of 214 tests fail in `src/billing`. The refactoring is sound, but rounding changed.\nSee the findings.',
+      summary: '2 of 214 tests fail in `src/billing`. The refactoring is sound.\nSee the findings.',
       findings: [
-        { severity: 'error', path: 'src/billing/invoice.ts', line: 118, message },
-        {
-          severity: 'warning',
-          path: 'src/billing/invoice.ts',
-          line: 12,
-          message: 'Unused import `Decimal`.',
-        },
-        {
-          severity: 'note',
-          path: 'README.md',
-          line: 40,
-          message: 'The example calls `createInvoice(a, b)`.',
-        },
+        { severity: 'note', path: 'README.md', line: 40, message: 'The example calls `invoice(a, b)`.' },
+        { severity: 'error', path: 'src/tax.ts', line: 118, message: 'Round € 3.35 once, after `tax()`.' },
+        { severity: 'warning', path: 'src/tax.ts', line: 12, message: 'Unused import `Decimal`.' },
       ],
     },
+    { path: '/passed', keyword: 'const', message: '`/passed` must be true, is false' },
     {
       turnCount: 6,
       durationMs: 52_340,
@@ -112,6 +84,7 @@ export const sampleReports: Readonly<Record<string, Report>> = {
       licence: { spdx: 'MIT', copyleft: false },
       notes: 'One line.\nAnother line with a_snake_case name and src/__init__.py.',
     },
+    { path: '/score', keyword: 'minimum', message: '`/score` must be 8 or more, is 3' },
     {
       repaired: { kind: 'unwrapped', key: 'output' },
       weaknesses: ['shell-network: on. What the agent reads it can send anywhere.'],
@@ -122,10 +95,6 @@ export const sampleReports: Readonly<Record<string, Report>> = {
       isolation: 'none',
       costUsd: null,
     },
-    {
-      status: 'not_met',
-      issues: [{ path: '/score', keyword: 'minimum', message: '`/score` must be 8 or more, is 3' }],
-    },
   ),
   'plain-text': ended({
     kind: 'plain_text',
@@ -133,22 +102,8 @@ export const sampleReports: Readonly<Record<string, Report>> = {
     empty: false,
     truncated: false,
   }),
-  'config-error': ended(
-    {
-      kind: 'failed',
-      error: new InputError('provider', 'No provider is known for the model "my-model". Set provider.'),
-    },
-    { ...unstarted, model: '', provider: '', results: null },
-  ),
-  skipped: ended(
-    {
-      kind: 'failed',
-      error: new MissingKeyError(
-        'Nothing was judged, and this step is green all the same (on-missing-key: skip). No key for provider anthropic.',
-      ),
-    },
-    unstarted,
-  ),
+  'config-error': unstarted(new InputError('model', 'Name one.'), { model: '', provider: '', results: null }),
+  skipped: unstarted(new MissingKeyError('Nothing was judged, and this step is green all the same.')),
   // Findings that were checked: proven, corrected, moved, about no file, and not proven.
   grounded: sampleReport({
     payload: {
@@ -157,20 +112,8 @@ export const sampleReports: Readonly<Record<string, Report>> = {
       findings: [
         { severity: 'warning', path: 'src/a.ts', line: 7, message: 'No quote at all.' },
         { severity: 'note', path: 'src/gone.ts', line: 2, message: EVIL, quote: EVIL },
-        {
-          severity: 'warning',
-          path: './a.ts',
-          line: 118,
-          message: 'The total is rounded before tax is added.',
-          quote: 'const total = round(sum);\nreturn applyTax(total);',
-        },
-        {
-          severity: 'error',
-          path: 'src/a.ts',
-          line: 3,
-          message: 'Moved.',
-          quote: 'export const rate = 0.19;',
-        },
+        { severity: 'warning', path: './a.ts', line: 118, message: 'Corrected.', quote: 'round();\nadd();' },
+        { severity: 'error', path: 'src/a.ts', line: 3, message: 'Moved.', quote: 'const rate = 0.19;' },
         { severity: 'note', title: 'Changelog', message: 'It says nothing of it.' },
       ],
     },
@@ -190,17 +133,11 @@ export const sampleReports: Readonly<Record<string, Report>> = {
     },
   }),
   'merge-success': sampleMergedReport(sampleMerged({ api: 'ppf', billing: '-pp', web: 'fpp' }, [doubtful])),
-  'merge-failure': sampleMergedReport(sampleMerged({ api: 'p', billing: 'f', ui: '-', web: 'p' }, [cutOff])),
+  'merge-failure': sampleMergedReport(
+    sampleMerged({ api: 'p', billing: 'f', ui: '-', web: 'p' }, [legVote('ui', null, 'abstain')]),
+  ),
   'merge-undecided': sampleMergedReport({
     ...sampleMerged({ api: 'ppf', billing: '-pp', web: 'pf-', worker: '---' }, [doubtful]),
     findingsLeftOut: 12,
   }),
 };
-
-/** A report as Markdown: as a job summary, and as the comment of a pull request. */
-export function renderSample(report: Report, kind: 'summary' | 'comment'): string {
-  const { subject } = report;
-  return kind === 'summary' || subject === null
-    ? renderPage(viewOf(report, sampleView), 1024 ** 2)
-    : commentBody(report, subject, sampleView);
-}

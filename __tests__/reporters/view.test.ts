@@ -1,30 +1,16 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Report } from '../../src/reporters/report-types.ts';
-import {
-  coverageSentence,
-  duration,
-  groundingSentence,
-  policyChangeSentence,
-} from '../../src/reporters/sentences.ts';
+import { coverageSentence, duration, groundingSentence } from '../../src/reporters/sentences.ts';
 import { viewOf } from '../../src/reporters/view.ts';
 import { ENDINGS } from '../../src/text/exit-codes.ts';
 import type { ContextStatus, Coverage, Reason } from '../../src/types.ts';
 import { sampleFailedMerge, sampleMergedReport } from '../merge/sample-merged.ts';
-import {
-  notMet,
-  sampleCoverage,
-  sampleReport,
-  unknownCoverage,
-  unpublished,
-  unseenCoverage,
-  VIEW,
-} from './sample-report.ts';
+import { notMet, sampleCoverage, sampleReport, sampleVerdict, unpublished, VIEW } from './sample-report.ts';
 
 const view = (changes: Partial<Report> = {}) => viewOf(sampleReport(changes), VIEW);
 it('answers the question for each reason, for a replay and for a merge', async () => {
   const ended = (Object.keys(ENDINGS) as Reason[]).map((reason) => {
-    const verdict = { ...sampleReport().verdict, conclusion: ENDINGS[reason][0], reason };
-    return sampleReport({ payload: null, verdict });
+    return sampleReport({ payload: null, verdict: sampleVerdict(reason, null) });
   });
   const others = [
     sampleReport(),
@@ -32,8 +18,8 @@ it('answers the question for each reason, for a replay and for a merge', async (
     sampleReport({ gate: { status: 'none', issues: [] } }),
     sampleReport({ replayed: true }),
     sampleMergedReport(),
-    { ...sampleMergedReport(), ...unpublished('x', { reason: 'cancelled' }) },
-    sampleFailedMerge('x', { reason: 'config' }),
+    { ...sampleMergedReport(), ...unpublished('x', 'cancelled') },
+    sampleFailedMerge('x', 'config'),
   ];
   const lines = [...ended, ...others].map((report) => {
     const { mark, outcome } = viewOf(report, VIEW);
@@ -49,15 +35,14 @@ it('gives as reason the sentence of the verdict, unless the payload says itself 
   expect(failed({ passed: false }, '/passed')).toBeNull();
   expect(failed({ passed: false }, '/passed', '/a')).toBe(notMet.error);
   expect(failed({}, '/passed')).toBe(notMet.error);
-  const { reason, help } = view(unpublished('Out of `turns`.', { reason: 'max_turns' }));
+  const { reason, help } = view(unpublished('Out of `turns`.', 'max_turns'));
   expect([reason, help]).toEqual(['Out of `turns`.', `${VIEW.help}#max_turns`]);
   expect(view()).toMatchObject({ reason: null, help: null });
 });
 
 it('says in a table only what the headline and the summary do not', () => {
-  expect(view({ payload: { passed: true, summary: 'Fine.', findings: [], score: 3 } }).tables).toEqual({
-    score: 3,
-  });
+  const { tables } = view({ payload: { passed: true, summary: 'Fine.', findings: [], score: 3 } });
+  expect(tables).toEqual({ score: 3 });
 });
 
 it('formats durations with their unit', () => {
@@ -75,11 +60,12 @@ it('says how much of the change was shown, and which files were not', async () =
     { changed: 3, required: 0, shown: 0, notRequired: [{ path: 'x', why: 'lock_file' }] },
     { shown: 35, unseen: ['p', ...'abcdefg'] },
   ];
-  const partial = sampleCoverage({ status: 'partial', why: 'Too much. ', files: { shown: 1 } });
-  const all = [...files.map((each) => sampleCoverage({ files: each })), partial];
+  const partial = { ...sampleCoverage({ shown: 1 }), status: 'partial', why: 'Too much. ' } as const;
+  const all = [...files.map(sampleCoverage), partial];
   await expect(`${all.map(coverageSentence).join('\n')}\n`).toMatchFileSnapshot('../golden/coverage.txt');
-  const nothing = sampleCoverage({ files: { changed: 0, required: 0, shown: 0 } });
-  for (const coverage of [null, unknownCoverage, nothing]) expect(coverageSentence(coverage)).toBeNull();
+  const nothing = sampleCoverage({ changed: 0, required: 0, shown: 0 });
+  const unknown = { ...sampleCoverage(), status: 'unknown' } as const;
+  for (const coverage of [null, unknown, nothing]) expect(coverageSentence(coverage)).toBeNull();
 });
 
 it.each([
@@ -87,48 +73,35 @@ it.each([
   [2, 1, 2, 5, '5 findings: 3 proven, 2 not proven.'],
   [1, 0, 0, 3, '3 findings: 1 proven, 2 about no file.'],
   [0, 0, 0, 1, '1 finding: 1 about no file.'],
-])(
-  'says that %i, %i and %i of %i findings are proven, moved and not proven',
-  (exact, moved, unproven, count, said) => {
-    const findings = Array.from({ length: count }, () => ({ path: 'a.ts' }));
-    const evidence = { context: 'complete', toolCalls: 1, findings } as const;
-    expect(groundingSentence({ ...evidence, grounding: { exact, moved, unproven } })).toBe(said);
-    expect(groundingSentence({ ...evidence, grounding: null })).toBeNull();
-  },
-);
+])('says of %i exact, %i moved, %i unproven of %i findings: %j', (exact, moved, unproven, count, said) => {
+  const evidence = { context: 'complete', toolCalls: 1, findings: Array(count).fill({}) } as const;
+  expect(groundingSentence({ ...evidence, grounding: { exact, moved, unproven } })).toBe(said);
+  expect(groundingSentence({ ...evidence, grounding: null })).toBeNull();
+});
 
-describe('the warnings', () => {
-  const of = (context: ContextStatus, toolCalls: number) => ({ context, toolCalls, findings: [] });
+const of = (context: ContextStatus, toolCalls: number) => ({ context, toolCalls, findings: [] });
 
-  it('say what was not shown, and which policy the change modifies', async () => {
-    const contexts = [of('missing', 1), of('truncated', 1), of('none', 0)];
-    const warnings = [
-      ...contexts.flatMap((evidence) => view({ evidence }).warnings),
-      ...view({ subject: null, evidence: of('missing', 1) }).warnings,
-    ];
-    const gate = { what: 'gate', path: 'g.json' } as const;
-    const policy = [true, false].map((applied) => policyChangeSentence({ ...gate, applied }));
-    const workflow = policyChangeSentence({ what: 'workflow', path: 'ci.yml', applied: true });
-    const text = [...warnings, ...policy, workflow].join('\n');
-    await expect(`${text}\n`).toMatchFileSnapshot('../golden/warnings.txt');
-  });
+it('the warnings say what was not shown, and which policy the change modifies', async () => {
+  const runs: Partial<Report>[] = [
+    ...[of('missing', 1), of('truncated', 1), of('none', 0)].map((evidence) => ({ evidence })),
+    { subject: null, evidence: of('missing', 1) },
+    // The others are in `golden/summary/`.
+    { policyChanges: [{ what: 'gate', path: 'g.json', applied: false }] },
+  ];
+  const warnings = runs.flatMap((changes) => view(changes).warnings);
+  await expect(`${warnings.join('\n')}\n`).toMatchFileSnapshot('../golden/warnings.txt');
+});
 
-  it.each([
-    [sampleCoverage(), 0],
-    [unseenCoverage, 1],
-    [sampleCoverage({ status: 'partial', why: 'Too much.' }), 1],
-    [unknownCoverage, 0],
-    [{ ...unseenCoverage, status: 'unknown' }, 0],
-  ] as const)('name the coverage only if it is not complete: %#', (coverage, count) => {
-    const evidence = { ...of('complete', 1), coverage };
-    expect(view({ evidence }).warnings).toHaveLength(count);
-    const isKnown = coverageSentence(coverage) !== null;
-    expect(view({ evidence }).notes).toHaveLength(isKnown && count === 0 ? 1 : 0);
-    expect(view({ ...unpublished('No.'), evidence }).warnings).toEqual([]);
-  });
-
-  it('are about tool calls only with a payload', () => {
-    expect(view({ ...unpublished('No.'), evidence: of('none', 0) }).warnings).toEqual([]);
-    expect(view({ evidence: null }).warnings).toEqual([]);
-  });
+it.each([
+  [sampleCoverage(), 0],
+  [sampleCoverage({ shown: 42 }), 1],
+  [{ ...sampleCoverage(), status: 'partial', why: 'Too much.' }, 1],
+  [{ ...sampleCoverage({ shown: 42 }), status: 'unknown' }, 0],
+] as const)('the warnings name the coverage only if it is not complete: %#', (coverage, count) => {
+  const evidence = { ...of('complete', 1), coverage };
+  expect(view({ evidence }).warnings).toHaveLength(count);
+  const isKnown = coverageSentence(coverage) !== null;
+  expect(view({ evidence }).notes).toHaveLength(isKnown && count === 0 ? 1 : 0);
+  for (const each of [evidence, of('none', 0)])
+    expect(view({ ...unpublished('No.'), evidence: each }).warnings).toEqual([]);
 });

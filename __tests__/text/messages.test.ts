@@ -1,47 +1,18 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { InputName } from '../../src/config/inputs.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { messageFor } from '../../src/errors.ts';
-import {
-  counted,
-  type Entry,
-  joinWithOr,
-  listIssues,
-  quote,
-  suggest,
-  truncate,
-} from '../../src/text/messages.ts';
+import { type Entry, listIssues, suggest, truncate } from '../../src/text/messages.ts';
 
-describe('text in a message', () => {
-  it.each([
-    ['abc', 3, 'abc'],
-    ['abcd', 3, 'ab…'],
-    ['ab', 1, '…'],
-    ['ab', 0, '…'],
-    ['a\u{1f600}bc', 3, 'a…'],
-  ])('%j is truncated to %i characters as %j, without a split surrogate pair', (text, max, cut) => {
-    expect(truncate(text, max)).toBe(cut);
-  });
-
-  it('is quoted, escaped and truncated', () => {
-    expect(quote('a\n::error::x')).toBe('"a\\n::error::x"');
-    expect(quote('x'.repeat(1000))).toHaveLength(202);
-    expect(quote('abcd', 3)).toBe('"ab…"');
-  });
-
-  it.each([
-    [[], ''],
-    [['a'], 'a'],
-    [['a', 'b'], 'a or b'],
-    [['a', 'b', 'c'], 'a, b or c'],
-  ])('the alternatives %j are joined as %j', (choices, text) => {
-    expect(joinWithOr(choices)).toBe(text);
-  });
-
-  it('a count has its noun and thousands separators', () => {
-    const texts = [0, 1, 999, 1000, 1_234_567].map((count) => counted(count, 'turn'));
-    expect(texts).toEqual(['0 turns', '1 turn', '999 turns', '1,000 turns', '1,234,567 turns']);
-  });
+// How `quote`, `joinWithOr` and `counted` write is in the messages of `config`, `cli` and `merge`.
+it.each([
+  ['abc', 3, 'abc'],
+  ['abcd', 3, 'ab…'],
+  ['ab', 1, '…'],
+  ['ab', 0, '…'],
+  ['a\u{1f600}bc', 3, 'a…'],
+])('%j is truncated to %i characters as %j, without a split surrogate pair', (text, max, cut) => {
+  expect(truncate(text, max)).toBe(cut);
 });
 
 it('issues are listed by path, keyword and missing property, without their messages', () => {

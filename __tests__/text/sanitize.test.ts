@@ -4,31 +4,29 @@ import { describe, expect, it } from 'vitest';
 import { breakCommands, cleanText, inertLine, jsonLine, shellSafeJson } from '../../src/text/sanitize.ts';
 import { anyCharacter } from '../support/surroundings.ts';
 
-describe('cleanText', () => {
-  it.each([
-    ['normalizes line breaks', 'a\r\nb\nc\rd\ve\ff\u0085g\u2028h\u2029i', 'a\nb\nc\nd\ne\nf\ng\nh\ni'],
-    [
-      'removes invisible characters: controls, bidi, zero width, variation selectors, tags',
-      'a\0\x1b\x7f\x80b\u202e\u2066\u200b\u200d\ufeff\u00adc\u034f\u115f\u3164\ufe0f\u{e0041}d',
-      'abcd',
-    ],
-    [
-      'removes whole terminal sequences and keeps tabs and letters of any script',
-      '\x1b[1;31mred\x1b[0m\t\x1b]8;;http://x\x07link\x1b]8;;\x1b\\ naïve 日本 🎉',
-      'red\tlink naïve 日本 🎉',
-    ],
-    ['replaces unpaired surrogates', 'a\ud800b\udc00c', 'a\ufffdb\ufffdc'],
-  ])('%s', (_, text, cleaned) => {
-    expect(cleanText(text)).toBe(cleaned);
-  });
+it.each([
+  ['normalizes line breaks', 'a\r\nb\nc\rd\ve\ff\u0085g\u2028h\u2029i', 'a\nb\nc\nd\ne\nf\ng\nh\ni'],
+  [
+    'removes invisible characters: controls, bidi, zero width, variation selectors, tags',
+    'a\0\x1b\x7f\x80b\u202e\u2066\u200b\u200d\ufeff\u00adc\u034f\u115f\u3164\ufe0f\u{e0041}d',
+    'abcd',
+  ],
+  [
+    'removes whole terminal sequences and keeps tabs and letters of any script',
+    '\x1b[1;31mred\x1b[0m\t\x1b]8;;http://x\x07link\x1b]8;;\x1b\\ naïve 日本 🎉',
+    'red\tlink naïve 日本 🎉',
+  ],
+  ['replaces unpaired surrogates', 'a\ud800b\udc00c', 'a\ufffdb\ufffdc'],
+])('cleanText %s', (_, text, cleaned) => {
+  expect(cleanText(text)).toBe(cleaned);
+});
 
-  it('is idempotent', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: anyCharacter }), (text) => {
-        expect(cleanText(cleanText(text))).toBe(cleanText(text));
-      }),
-    );
-  });
+it('cleanText is idempotent', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: anyCharacter }), (text) => {
+      expect(cleanText(cleanText(text))).toBe(cleanText(text));
+    }),
+  );
 });
 
 it('command markers are broken visibly, also those with an invisible character inside', () => {

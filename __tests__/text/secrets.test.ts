@@ -1,41 +1,39 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { findSecrets } from '../../src/text/secrets.ts';
 import { anyCharacter, knowSecrets } from '../support/surroundings.ts';
 
 const KEY = 'sk-canary+0123456789/abcXYZ';
 
-describe('mask', () => {
-  it('replaces every known value, the longest first', () => {
-    const secrets = knowSecrets('abcdef', 'abcdefgh-longer');
-    expect(secrets.mask('1 abcdef 2 abcdefabcdef 3 abcdefgh-longer 4')).toBe('1 *** 2 ****** 3 *** 4');
-  });
+it('mask replaces every known value, the longest first', () => {
+  const secrets = knowSecrets('abcdef', 'abcdefgh-longer');
+  expect(secrets.mask('1 abcdef 2 abcdefabcdef 3 abcdefgh-longer 4')).toBe('1 *** 2 ****** 3 *** 4');
+});
 
-  it('ignores values shorter than 4 characters and blank values', () => {
-    const secrets = knowSecrets('abc', '   ', '');
-    expect([secrets.mask('abc    '), secrets.has('abc'), secrets.has('')]).toEqual(['abc    ', true, false]);
-  });
+it('mask ignores values shorter than 4 characters and blank values', () => {
+  const secrets = knowSecrets('abc', '   ', '');
+  expect([secrets.mask('abc    '), secrets.has('abc'), secrets.has('')]).toEqual(['abc    ', true, false]);
+});
 
-  it('masks the lines of a multi-line secret, its encoded forms, and it as JSON', () => {
-    const secrets = knowSecrets(`${KEY}\nsecond-line-of-it\n}\n`, 'with "quotes" and \\');
-    const base64 = Buffer.from(`user:${KEY}\nsecond-line-of-it\n}`).toString('base64');
-    const masked = secrets.mask(`a ${KEY} b second-line-of-it c } d ${base64}`);
-    expect(masked).toMatch(/^a \*\*\* b \*\*\* c \} d .{0,9}\*\*\*.{0,4}$/);
-    expect(secrets.mask(JSON.stringify({ a: 'with "quotes" and \\' }))).toBe('{"a":"***"}');
-  });
+it('mask replaces the lines of a multi-line secret, its encoded forms, and it as JSON', () => {
+  const secrets = knowSecrets(`${KEY}\nsecond-line-of-it\n}\n`, 'with "quotes" and \\');
+  const base64 = Buffer.from(`user:${KEY}\nsecond-line-of-it\n}`).toString('base64');
+  const masked = secrets.mask(`a ${KEY} b second-line-of-it c } d ${base64}`);
+  expect(masked).toMatch(/^a \*\*\* b \*\*\* c \} d .{0,9}\*\*\*.{0,4}$/);
+  expect(secrets.mask(JSON.stringify({ a: 'with "quotes" and \\' }))).toBe('{"a":"***"}');
+});
 
-  it('leaves no known value in any text', () => {
-    const value = fc.string({ minLength: 4, maxLength: 12, unit: fc.constantFrom('a', 'b', ' ', '=') });
-    const parts = fc.array(fc.string({ maxLength: 5 }));
-    fc.assert(
-      fc.property(fc.array(value, { minLength: 1, maxLength: 4 }), parts, (values, between) => {
-        const text = between.flatMap((part, at) => [part, values[at % values.length] ?? '']).join('');
-        const masked = knowSecrets(...values).mask(text);
-        for (const known of values.map((each) => each.trim()))
-          if (known.length >= 4) expect(masked).not.toContain(known);
-      }),
-    );
-  });
+it('mask leaves no known value in any text', () => {
+  const value = fc.string({ minLength: 4, maxLength: 12, unit: fc.constantFrom('a', 'b', ' ', '=') });
+  const parts = fc.array(fc.string({ maxLength: 5 }));
+  fc.assert(
+    fc.property(fc.array(value, { minLength: 1, maxLength: 4 }), parts, (values, between) => {
+      const text = between.flatMap((part, at) => [part, values[at % values.length] ?? '']).join('');
+      const masked = knowSecrets(...values).mask(text);
+      for (const known of values.map((each) => each.trim()))
+        if (known.length >= 4) expect(masked).not.toContain(known);
+    }),
+  );
 });
 
 const hex = Buffer.from(KEY).toString('hex');
@@ -57,48 +55,46 @@ it.each(rows)('a secret %s is found and masked', (_, text, form) => {
   expect(secrets.mask(`before ${text} after`)).toMatch(/^before .{0,4}\*\*\*.{0,4} after$/);
 });
 
-describe('find', () => {
-  it('finds a secret in a property name, and one that is a number', () => {
-    expect(knowSecrets(KEY).find({ outer: { [`x${KEY}`]: { deeper: true } } })).toBe('plain');
-    expect(knowSecrets('1234567890').find({ pin: 1234567890 })).toBe('plain');
-  });
+it('find sees a secret in a property name, and one that is a number', () => {
+  expect(knowSecrets(KEY).find({ outer: { [`x${KEY}`]: { deeper: true } } })).toBe('plain');
+  expect(knowSecrets('1234567890').find({ pin: 1234567890 })).toBe('plain');
+});
 
-  it('finds a secret with gaps between its letters, in any form', () => {
-    const secrets = knowSecrets('secret with blanks', KEY);
-    const invisible = [...'\u200b\u00ad\ufe0f\u{e0041}\u3164\0\x1b', '\x1b[31m', '\x1b]0;title\x07'];
-    for (const gap of [...invisible, ' ', '\r\n', '\u00a0', '`'])
-      for (const [, text, form] of rows)
-        expect([gap, secrets.find({ a: [[...text].join(gap)] })]).toEqual([gap, form]);
-    expect(secrets.find({ a: 'secretwith\nblanks' })).toBe('plain');
-  });
+it('find sees a secret with gaps between its letters, in any form', () => {
+  const secrets = knowSecrets('secret with blanks', KEY);
+  const invisible = [...'\u200b\u00ad\ufe0f\u{e0041}\u3164\0\x1b', '\x1b[31m', '\x1b]0;title\x07'];
+  for (const gap of [...invisible, ' ', '\r\n', '\u00a0', '`'])
+    for (const [, text, form] of rows)
+      expect([gap, secrets.find({ a: [[...text].join(gap)] })]).toEqual([gap, form]);
+  expect(secrets.find({ a: 'secretwith\nblanks' })).toBe('plain');
+});
 
-  it('finds the key material of a secret with several parts, but not its labels', () => {
-    const body = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7';
-    const email = 'a-very-long-name@some-project.example';
-    const account = { type: 'service_account', email, key: `-----BEGIN PRIVATE KEY-----\n${body}\n` };
-    const secrets = knowSecrets(JSON.stringify(account));
-    expect(secrets.find({ a: `x${body}x` })).toBe('plain');
-    expect(secrets.find({ a: `-----BEGIN PRIVATE KEY----- ${email} service_account` })).toBeNull();
-  });
+it('find sees the key material of a secret with several parts, but not its labels', () => {
+  const body = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7';
+  const email = 'a-very-long-name@some-project.example';
+  const account = { type: 'service_account', email, key: `-----BEGIN PRIVATE KEY-----\n${body}\n` };
+  const secrets = knowSecrets(JSON.stringify(account));
+  expect(secrets.find({ a: `x${body}x` })).toBe('plain');
+  expect(secrets.find({ a: `-----BEGIN PRIVATE KEY----- ${email} service_account` })).toBeNull();
+});
 
-  it('ignores values of fewer than 8 characters, payloads without a secret, and adjacent strings', () => {
-    expect(knowSecrets('short77').find({ a: 'short77' })).toBeNull();
-    expect(knowSecrets(KEY).find({ a: 'sk-canary', b: [true, null, 3], '': {} })).toBeNull();
-    expect(knowSecrets('abcdefghij').find({ a: ['abcde', 'fghij'] })).toBeNull();
-  });
+it('find ignores values of fewer than 8 characters, payloads without a secret, and adjacent strings', () => {
+  expect(knowSecrets('short77').find({ a: 'short77' })).toBeNull();
+  expect(knowSecrets(KEY).find({ a: 'sk-canary', b: [true, null, 3], '': {} })).toBeNull();
+  expect(knowSecrets('abcdefghij').find({ a: ['abcde', 'fghij'] })).toBeNull();
+});
 
-  it('A12 finds any secret inside any base64 or hex text', () => {
-    const text = fc.string({ unit: anyCharacter });
-    const secret = fc.string({ minLength: 8, maxLength: 40, unit: anyCharacter });
-    const form = fc.constantFrom('base64', 'base64url', 'hex');
-    fc.assert(
-      fc.property(secret, text, text, form, (value, before, after, encoding) => {
-        fc.pre(value.trim().length >= 8);
-        const a = Buffer.from(`${before}${value}${after}`).toString(encoding);
-        expect(knowSecrets(value).find({ a })).not.toBeNull();
-      }),
-    );
-  });
+it('A12 find sees any secret inside any base64 or hex text', () => {
+  const text = fc.string({ unit: anyCharacter });
+  const secret = fc.string({ minLength: 8, maxLength: 40, unit: anyCharacter });
+  const form = fc.constantFrom('base64', 'base64url', 'hex');
+  fc.assert(
+    fc.property(secret, text, text, form, (value, before, after, encoding) => {
+      fc.pre(value.trim().length >= 8);
+      const a = Buffer.from(`${before}${value}${after}`).toString(encoding);
+      expect(knowSecrets(value).find({ a })).not.toBeNull();
+    }),
+  );
 });
 
 const tokens =
