@@ -5,9 +5,7 @@ import formats from 'ajv-formats';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { writeResultFile } from '../src/reporters/envelope.ts';
-import { createTranscript } from '../src/reporters/messages.ts';
 import { stepOutputs, writeOutputs } from '../src/reporters/outputs.ts';
-import { createSummary } from '../src/reporters/summary-and-comment.ts';
 import type { JsonObject } from '../src/types.ts';
 import { processesWith } from './sandbox/world.ts';
 import { testAll } from './support/all.ts';
@@ -115,22 +113,14 @@ async function fuzz(given: Inputs, script: readonly Reply[]) {
     environment: { PATH: process.env['PATH'], HOME: folder },
     results: folder,
     openReporters: async () => [
-      createTranscript(place('transcript.jsonl'), { version: '0', cwd: folder, mask: secrets.mask }),
-      createSummary(place('summary.md'), { secrets, serverUrl: null, name: null, help: 'docs' }),
       { name: 'envelope', publish: (finished) => writeResultFile(finished, secrets) },
-      {
-        name: 'outputs',
-        publish: (finished) => writeOutputs(place('outputs'), stepOutputs(finished).outputs),
-      },
+      { name: 'outputs', publish: async (end) => writeOutputs(place('outputs'), stepOutputs(end).outputs) },
     ],
   });
-  const read = (name: string) => (existsSync(place(name)) ? readFileSync(place(name), 'utf8') : '');
   return {
     report,
-    outputs: parseOutputFile(read('outputs')),
-    envelope: JSON.parse(read('result.json')) as JsonObject,
-    summary: read('summary.md'),
-    transcript: read('transcript.jsonl'),
+    outputs: parseOutputFile(readFileSync(place('outputs'), 'utf8')),
+    envelope: JSON.parse(readFileSync(place('result.json'), 'utf8')) as JsonObject,
     /** Whether a call beside `structured_output` ran. */
     ran: existsSync(path.join(workspace, 'ran.txt')),
     survivors: processesWith(folder, 'environ').length,
@@ -141,7 +131,7 @@ it('any inputs, schema and model give one verdict that the published schema know
   const reasons = new Set<string>();
   await fc.assert(
     fc.asyncProperty(inputs, fc.array(reply, { minLength: 1, maxLength: 4 }), async (given, script) => {
-      const { report, outputs, envelope, summary, transcript, ...rest } = await fuzz(given, script);
+      const { report, outputs, envelope, ran, survivors } = await fuzz(given, script);
       const { verdict: end } = report;
       const published = report.payload !== null;
       // The published schema has one row for each verdict: what it says and whether there is a payload.
@@ -151,12 +141,10 @@ it('any inputs, schema and model give one verdict that the published schema know
       const set = [outputs.get('run-exit-code'), outputs.get('run-reason'), outputs.has('structured_output')];
       expect(set).toEqual([String(end.exitCode), end.reason, published]);
       expect(envelope).toMatchObject({ type: 'result', subtype: end.subtype, exit_code: end.exitCode });
-      expect(summary).not.toBe('');
       // When it is excluded, structured_output is an unknown tool, and the calls beside it run.
-      if (given['exclude-tools'] !== 'structured_output') expect(rest.ran).toBe(false);
-      expect(rest.survivors).toBe(0);
-      const written = [transcript, summary, JSON.stringify(envelope), ...outputs.values()];
-      expect(written.join('\n')).not.toContain(SECRET);
+      if (given['exclude-tools'] !== 'structured_output') expect(ran).toBe(false);
+      expect(survivors).toBe(0);
+      expect([JSON.stringify(envelope), ...outputs.values()].join('\n')).not.toContain(SECRET);
       if (!published) return;
       const text = given.schema === '' || given.schema === 'verdict' ? PRESET : given.schema;
       expect(JSON.parse(outputs.get('structured_output') ?? '')).toEqual(report.payload);

@@ -31,9 +31,13 @@ git commit -qm files
 echo before > untracked
 echo edited before > run.sh`);
 
-const remember = (root = at.repo) => rememberTree(scripts(), root, never);
-const compare = (tree: string | null, holdsSecret = (_: string): boolean => false, root = at.repo) =>
-  comparePatch(scripts(), root, tree, holdsSecret, never);
+/** Compares the workspace before and after an edit: a script, or a function. */
+async function changesBy(edit: string | (() => void), holdsSecret = (_: string) => false, root = at.repo) {
+  const tree = await rememberTree(scripts(), root, never);
+  if (typeof edit === 'string') shell(edit);
+  else edit();
+  return comparePatch(scripts(), root, tree, holdsSecret, never);
+}
 const namesIn = (patch: Buffer | null) =>
   Array.from(String(patch ?? '').matchAll(/^diff --git "?a\/(.*?)"? "?b\/\1"?$/gmu), ([, name]) => name);
 
@@ -75,11 +79,12 @@ it('applied to what was there before, gives what the agent left, without protect
   await fc.assert(
     fc.asyncProperty(edits, async (lines) => {
       shell(`rm -rf repo before; cp -a ${at.original} repo; cp -a ${at.original} before`, at.base);
-      const tree = await remember();
-      shell(lines.join('\n'));
       const state = () => shell('find .git ! -type d -exec sha1sum {} +');
-      const before = state();
-      const { patch, why } = await compare(tree);
+      let before = '';
+      const { patch, why } = await changesBy(() => {
+        shell(lines.join('\n'));
+        before = state();
+      });
       expect([why, state()]).toEqual([null, before]);
       writeFileSync(path.join(at.base, 'patch'), patch ?? '');
       if (patch !== null) shell('git apply ../patch', path.join(at.base, 'before'));
@@ -90,6 +95,11 @@ it('applied to what was there before, gives what the agent left, without protect
   );
   expect(found).toBeGreaterThan(10);
 });
+
+const UNKNOWN = {
+  ...{ files: null, patch: null, leftOut: [] },
+  why: 'git could not tell what the agent changed, so there is no patch.',
+};
 
 describe('the patch', () => {
   const long = 'd'.repeat(250);
@@ -110,9 +120,7 @@ describe('the patch', () => {
     ['leaves out a binary file', `printf '\\0\\1\\2' > .github/x`, [], ['.github/x']],
     ['leaves out an odd name', `touch .github/$'ä "x"\\n'`, [], ['.github/\\303\\244 \\"x\\"\\n']],
   ])('%s', async (_, script, names, leftOut = []) => {
-    const tree = await remember();
-    shell(script);
-    const changes = await compare(tree);
+    const changes = await changesBy(script);
     // Node cannot remove a path that is too long.
     shell(`rm -rf ${long}`);
     expect(namesIn(changes.patch)).toEqual(names);
@@ -129,52 +137,44 @@ describe('the patch', () => {
     // git compares whole seconds.
     await sleep(2_000 - (Date.now() % 1_000));
     shell(late);
-    const tree = await remember();
-    shell(`tr a-y b-z < a.txt > ../t; cat ../t > a.txt; ${after}`);
-    expect(String((await compare(tree)).patch)).toMatch(/\n-(?:a\.txt|new)\n/u);
+    const { patch } = await changesBy(`tr a-y b-z < a.txt > ../t; cat ../t > a.txt; ${after}`);
+    expect(String(patch)).toMatch(/\n-(?:a\.txt|new)\n/u);
   });
 
   it('is not what the agent makes of a repository around or in this one', async () => {
     const ran = path.join(at.base, 'ran');
     shell(`git config core.fsmonitor 'touch ${ran}'`);
-    const tree = await remember();
-    shell(`git init -q ..
+    const edit = `git init -q ..
 cp -r ../.git/{HEAD,objects,refs,config} .
 echo '*' > ../.git/info/exclude
 echo '* -diff' > ../.gitattributes
 echo '* -diff diff=evil' > .gitattributes
 for key in command textconv; do git config diff.evil.$key 'touch ${ran}'; done
-printf 'two\\nsecond\\n' > a.txt`);
-    const { files, patch } = await compare(tree);
+printf 'two\\nsecond\\n' > a.txt`;
+    const { files, patch } = await changesBy(edit);
     expect(String(patch)).toContain('-a.txt\n+two\n');
     expect(files?.length).toBeGreaterThan(2);
     shell('rm -r .git HEAD');
-    expect(await remember()).toBeNull();
+    expect(await changesBy(':')).toEqual(UNKNOWN);
     expect(existsSync(ran)).toBe(false);
   });
 
   it.skipIf(!isRoot)('has files and folders that the agent closed', async () => {
     shell(`chmod 755 .; chown -R 65534 ${at.base}`, path.dirname(at.original));
     at.user = 65_534;
-    const tree = await remember();
-    shell('echo > sub/known; mkdir n; touch n/x y; chmod 0 sub/known n/x y n sub');
-    expect(namesIn((await compare(tree)).patch)).toEqual(['n/x', 'sub/known', 'y']);
+    const closed = await changesBy('echo > sub/known; mkdir n; touch n/x y; chmod 0 sub/known n/x y n sub');
+    expect(namesIn(closed.patch)).toEqual(['n/x', 'sub/known', 'y']);
   });
 
   it('is made in a worktree, and without a first commit', async () => {
     shell('git worktree add -q --detach ../tree; git init -q ../empty');
     for (const root of ['tree', 'empty'].map((name) => path.join(at.base, name))) {
-      const tree = await remember(root);
-      shell(`echo two > ${root}/a.txt; echo three > a.txt`);
-      const { patch } = await compare(tree, undefined, root);
+      const edit = `echo two > ${root}/a.txt; echo three > a.txt`;
+      const { patch } = await changesBy(edit, undefined, root);
       expect([namesIn(patch), String(patch).includes('+two')]).toEqual([['a.txt'], true]);
     }
   });
 
-  const UNKNOWN = {
-    ...{ files: null, patch: null, leftOut: [] },
-    why: 'git could not tell what the agent changed, so there is no patch.',
-  };
   const failing: RunScript = () => Promise.reject(new Error('broken'));
   const killed: RunScript = async (script, options) => {
     const result = await scripts()(script.replace('trap ', 'true '), options);
@@ -192,7 +192,7 @@ printf 'two\\nsecond\\n' > a.txt`);
     for (const runScript of [failing, killed, ...(isRoot ? [onFullDisk] : [])]) {
       expect(await rememberTree(runScript, at.repo, never)).toBeNull();
       expect(existsSync(path.join(at.temp, '.changes'))).toBe(false);
-      const tree = await remember();
+      const tree = await rememberTree(scripts(), at.repo, never);
       expect(await comparePatch(runScript, at.repo, tree, () => false, never)).toEqual(UNKNOWN);
       shell('rm -rf .changes *', at.temp);
     }
@@ -202,42 +202,36 @@ printf 'two\\nsecond\\n' > a.txt`);
 
   const FAIL = `cd ../repo; echo '* filter=x' > .gitattributes; git config filter.x.required true`;
   const ours = ['rm -r .changes', 'echo > .changes/index', 'rm -r .changes/objects/??'];
-  it.each([...ours, 'rm -r ../repo/.git', FAIL])(
-    'is unknown without a repository, or after %s',
-    async (damage) => {
-      const tree = await remember();
-      shell(`${damage}; echo more >> ../repo/untracked`, at.temp);
-      expect(await compare(tree)).toEqual(UNKNOWN);
-      expect(await compare(await remember(at.base))).toEqual(UNKNOWN);
-    },
-  );
+  it.each([...ours, 'rm -r ../repo/.git', FAIL])('is unknown after %s', async (damage) => {
+    expect(await changesBy(`cd ../temp; ${damage}; echo more >> ../repo/untracked`)).toEqual(UNKNOWN);
+  });
 
   const SECRET = 'sk-canary-0123456789';
   const secrets = knowSecrets(SECRET);
   const holdsSecret = (text: string) => secrets.find(text) !== null || secrets.mask(text) !== text;
   const HELD = 'secret that this run knows';
   const MIB = 1024 * 1024;
-  it.each<[title: string, write: () => void, why?: string]>([
-    ['with a secret in a line', () => put('a', `x\nkey=${SECRET}\n`)],
-    ['with one in a binary file', () => put('a', Buffer.from(`\0\0${SECRET}\0`))],
-    ['with one in a name with invisible characters', () => put([...SECRET].join('\u200b'))],
-    ['with one in the target of a link', () => void shell(`ln -s ${SECRET} a`)],
-    ['with one in a line that was removed', () => put('known', 'x\n')],
-    ['with one farther inside', () => put('a', `${'-\n'.repeat(MIB)}${SECRET}${'x\n'.repeat(MIB)}`)],
-    ['if it is too large', () => put('a', 'x'.repeat(9 * MIB)), 'larger than 8 MiB'],
-    ['if it is too large to be searched', () => put('a', Buffer.alloc(9 * MIB)), 'larger than 8 MiB'],
-  ])('is dropped %s', async (_, write, why = HELD) => {
+  it.each<[title: string, write: () => void, why?: string | null]>([
+    ['is kept without one', () => put('kept'), null],
+    ['is dropped with one in a line', () => put('a', `x\nkey=${SECRET}\n`)],
+    ['is dropped with one in a binary file', () => put('a', Buffer.from(`\0\0${SECRET}\0`))],
+    ['is dropped with one in a name with invisible characters', () => put([...SECRET].join('\u200b'))],
+    ['is dropped with one in the target of a link', () => void shell(`ln -s ${SECRET} a`)],
+    ['is dropped with one in a line that was removed', () => put('known', 'x\n')],
+    [
+      'is dropped with one farther inside',
+      () => put('a', `${'-\n'.repeat(MIB)}${SECRET}${'x\n'.repeat(MIB)}`),
+    ],
+    ['is dropped if it is too large', () => put('a', 'x'.repeat(9 * MIB)), 'larger than 8 MiB'],
+    [
+      'is dropped if it is too large to be searched',
+      () => put('a', Buffer.alloc(9 * MIB)),
+      'larger than 8 MiB',
+    ],
+  ])('of a checkout with a secret %s', async (_, write, why = HELD) => {
     put('known', `x\n${SECRET}\n`);
-    const changed = async (change: () => void) => {
-      const tree = await remember();
-      change();
-      return compare(tree, holdsSecret);
-    };
-    expect(await changed(() => put('kept'))).toMatchObject({
-      files: [{ path: 'kept', isNew: true }],
-      why: null,
-    });
-    const dropped = { files: expect.any(Array), patch: null, why: expect.stringContaining(why) };
-    expect(await changed(write)).toMatchObject(dropped);
+    const changes = await changesBy(write, holdsSecret);
+    expect([changes.files?.length, changes.patch === null]).toEqual([1, why !== null]);
+    expect(changes.why).toEqual(why && expect.stringContaining(why));
   });
 });

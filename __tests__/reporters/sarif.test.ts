@@ -112,7 +112,7 @@ it('the log is valid for any payload', async () => {
   );
 });
 
-// That it is private and replaces no folder is in `files/private-file.test.ts`.
+// That it is private and replaces no folder is in `files/files.test.ts`.
 it('the file is not written without a published payload', async () => {
   const { file, report } = open();
   await report(unpublished('no verdict'));

@@ -4,13 +4,17 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findProgram, runOnHost } from '../../src/sandbox/host-program.ts';
 import { createOutput } from '../../src/sandbox/output.ts';
-import { createMark, exec, hasSandbox, isAlive, overtime, until, useWorld } from './world.ts';
+import type { OpenedSandbox, ScriptOptions } from '../../src/sandbox/sandbox.ts';
+import { createMark, exec, isAlive, MODES, until, useWorld } from './world.ts';
 
 const world = await useWorld();
-const modes = hasSandbox ? (['required', 'off'] as const) : (['off'] as const);
 
-describe.each(modes)('with sandbox: %s', (mode) => {
-  const opening = world.openReady({ mode });
+/** Runs a script of ours. */
+const runScript = ({ runScript }: OpenedSandbox, script: string, more: Partial<ScriptOptions> = {}) =>
+  runScript(script, { maxBytes: 1_000, timeoutMs: 30_000, signal: new AbortController().signal, ...more });
+
+describe.each(MODES)('with sandbox: %s', async (mode) => {
+  const sandbox = await world.openReady({ mode });
 
   it.each<[what: string, command: string, exitCode: number, output: string]>([
     ['an exit code', 'exit 7', 7, ''],
@@ -25,17 +29,13 @@ describe.each(modes)('with sandbox: %s', (mode) => {
     ['the directory', 'pwd', 0, `${world.workspace}\n`],
     ['what only looks like an exit code', 'echo "exit 0" >&2; exit 3', 3, 'exit 0\n'],
     ['no core files', 'ulimit -c', 0, '0\n'],
+    ['the number of the signal that ended it', 'kill -PIPE $$', 141, ''],
   ])('gives %s', async (_, command, exitCode, output) => {
-    const result = await exec(await opening, command);
+    const result = await exec(sandbox, command);
     expect(result).toMatchObject({ exitCode, output, fullOutputPath: null });
   });
 
-  it('gives the number of the signal that ended it', async () => {
-    expect((await exec(await opening, 'kill -TERM $$')).exitCode).toBe(143);
-  });
-
   it('cuts a long output between code points and keeps all of it in a file', async () => {
-    const sandbox = await opening;
     const result = await exec(sandbox, `printf 'é%.0s' $(seq 20000)`);
     expect(result).toMatchObject({ exitCode: 0, totalBytes: 40_000, keptBytes: 40_000 });
     expect(result.output).toMatch(/^é+\n\[… 14400 bytes left out here …\]\né+$/u);
@@ -44,16 +44,12 @@ describe.each(modes)('with sandbox: %s', (mode) => {
 
   it('ends a command in time, and all of its processes', async () => {
     const mark = createMark('slow');
-    const result = await overtime(
-      await opening,
-      `echo on; (exec -a ${mark} sleep 300) & exec -a ${mark} sleep 300`,
-    );
-    expect(result).toMatchObject({ exitCode: null, output: 'on\n' });
+    const command = `echo on; (exec -a ${mark} sleep 300) & exec -a ${mark} sleep 300`;
+    expect(await exec(sandbox, command, 4_000)).toMatchObject({ exitCode: null, output: 'on\n' });
     await until(() => !isAlive(mark));
   });
 
   it('rejects with the reason of an abort, and ends the command', async () => {
-    const sandbox = await opening;
     const mark = createMark('aborted');
     const controller = new AbortController();
     const limits = { timeoutMs: 80_000, maxOutputBytes: 100, signal: controller.signal };
@@ -70,7 +66,7 @@ describe.each(modes)('with sandbox: %s', (mode) => {
     const mark = createMark('background');
     const daemon = mode === 'off' ? '' : `setsid -f bash -c 'exec -a ${mark} sleep 300' >/dev/null 2>&1;`;
     const command = `${daemon} (exec -a ${mark} sleep 300) >/dev/null 2>&1 & echo on`;
-    expect((await exec(await opening, command)).output).toBe('on\n');
+    expect((await exec(sandbox, command)).output).toBe('on\n');
     await until(() => !isAlive(mark));
   });
 
@@ -85,7 +81,6 @@ describe.each(modes)('with sandbox: %s', (mode) => {
 
   // Only without a sandbox can a command reach it.
   it.runIf(mode === 'off')('runs commands after one killed the shell that starts them', async () => {
-    const sandbox = await opening;
     // The shell itself, and the one of its processes that says the exit code.
     for (const steps of ['1 2', '1']) {
       const kill = `p=$PPID; for i in ${steps}; do read -r _ _ _ p _ < /proc/$p/stat; done; kill -9 $p; sleep 1`;
@@ -95,37 +90,27 @@ describe.each(modes)('with sandbox: %s', (mode) => {
   });
 
   it('refuses a NUL character', async () => {
-    await expect(exec(await opening, 'a\0b')).rejects.toThrow('A command must not contain a NUL character.');
+    await expect(exec(sandbox, 'a\0b')).rejects.toThrow('A command must not contain a NUL character.');
   });
 
   it('runs a script with input, a limit of its output and a limit of time', async () => {
-    const sandbox = await opening;
-    const limits = { maxBytes: 5, timeoutMs: 30_000, signal: new AbortController().signal };
     const script = 'cat "$INPUT"; echo said >&2; cat; touch "$TMPDIR/x" && exit 3';
-    const cut = await sandbox.runScript(script, { ...limits, input: Buffer.from('12345678') });
+    const cut = await runScript(sandbox, script, { maxBytes: 5, input: Buffer.from('12345678') });
     expect(cut).toEqual({ exitCode: 3, stdout: Buffer.from('12345'), isCut: true });
-    const slow = await sandbox.runScript('sleep 300', { ...limits, timeoutMs: 300 });
+    const slow = await runScript(sandbox, 'sleep 300', { timeoutMs: 300 });
     expect(slow).toMatchObject({ exitCode: null, isCut: false });
   });
 
-  it.runIf(mode === 'required')('ends what a script has started before anything else runs', async () => {
-    const sandbox = await opening;
+  it.runIf(mode === 'required')('has ended what a script started, and the shell of our scripts', async () => {
     const mark = createMark('planted');
-    const limits = { maxBytes: 0, timeoutMs: 30_000, signal: new AbortController().signal };
-    await sandbox.runScript(`setsid -f sh -c 'sleep 300; : ${mark}' >/dev/null`, limits);
+    await runScript(sandbox, `setsid -f sh -c 'sleep 300; : ${mark}' >/dev/null`);
     await until(() => !isAlive(mark));
+    await sandbox.read('.', 1_000);
+    // A command could change that shell.
+    const { output } = await exec(sandbox, `cat /proc/[0-9]*/cmdline | tr "\\0" " "`);
+    expect(output).toMatch(/bash/u);
+    expect(output).not.toContain('/bin/sh -s');
   });
-
-  it.runIf(mode === 'required')(
-    'has ended the shell of our scripts, which a command could change',
-    async () => {
-      const sandbox = await opening;
-      await sandbox.read('.', 1_000);
-      const { output } = await exec(sandbox, `cat /proc/[0-9]*/cmdline | tr "\\0" " "`);
-      expect(output).toMatch(/bash/u);
-      expect(output).not.toContain('/bin/sh -s');
-    },
-  );
 
   it.runIf(mode === 'required')('gives our scripts nothing of the user, and of pass-env', async () => {
     const evil = { BASH_ENV: '/tmp/evil', ENV: '/tmp/evil' };
@@ -135,14 +120,12 @@ describe.each(modes)('with sandbox: %s', (mode) => {
     expect(shown.output).toBe("a 'b' $c\nd||1");
     await exec(sandbox, "echo 'echo pwned' > /tmp/evil");
     expect((await exec(sandbox, ':')).output).toBe('pwned\n');
-    const limits = { maxBytes: 1_000, timeoutMs: 9_000, signal: new AbortController().signal };
-    const text = String((await sandbox.runScript('env | sort; bash -c :', limits)).stdout);
+    const text = String((await runScript(sandbox, 'env | sort; bash -c :')).stdout);
     expect(text).not.toMatch(/MINE|OTHER|CI=|ENV=|API_KEY|pwned|HOME=\/(?!nonexistent)/u);
     expect(text).toContain('PATH=/usr/bin:/bin:/usr/sbin:/sbin\n');
   });
 
   it('runs commands one after another', async () => {
-    const sandbox = await opening;
     const add = (n: number) => exec(sandbox, `cat $TMPDIR/n 2>/dev/null; sleep 0.1; echo ${n} >> $TMPDIR/n`);
     const results = await Promise.all([1, 2, 3].map(add));
     expect(results.map(({ output }) => output)).toEqual(['', '1\n', '1\n2\n']);

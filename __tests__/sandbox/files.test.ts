@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { OpenedSandbox } from '../../src/sandbox/sandbox.ts';
 import { manifest, putFiles } from '../support/local.ts';
-import { CANARY, exec, hasSandbox, NO_SANDBOX, useWorld } from './world.ts';
+import { CANARY, exec, MODES, NO_SANDBOX, useWorld } from './world.ts';
 
 const world = await useWorld();
 const { workspace, home } = world;
-const modes = hasSandbox ? (['required', 'off'] as const) : (['off'] as const);
 
 putFiles(workspace, { 'src/a.txt': '0123456789', 'src/empty': '', '-n': 'dash', "it's $HOME\n.txt": 'odd' });
 putFiles(workspace, { 'tools/run.sh': 'old', '.hidden/x': '', 'fine.txt': 'ok' });
@@ -34,12 +33,13 @@ async function tryRead(sandbox: OpenedSandbox, path: string, maxBytes = 100): Pr
 const tryWrite = (sandbox: OpenedSandbox, path: string, text: string) =>
   orDenied(sandbox.write(path, Buffer.from(text)).then(() => 'written'));
 
-describe.each(modes)('with sandbox: %s', (mode) => {
+describe.each(MODES)('with sandbox: %s', async (mode) => {
   const before = manifest(workspace, () => false);
-  const opening = world.openReady({ mode });
+  const sandbox = await world.openReady({ mode });
 
-  it.each<[path: string, seen: unknown]>([
-    ['src/a.txt', ['0123456789', false]],
+  it.each<[path: string, seen: unknown, maxBytes?: number]>([
+    ['src/a.txt', ['0123456789', false], 10],
+    ['src/a.txt', ['0123', true], 4],
     [`${workspace}/src/../src//a.txt`, ['0123456789', false]],
     ['src/empty', ['', false]],
     ['-n', ['dash', false]],
@@ -52,17 +52,11 @@ describe.each(modes)('with sandbox: %s', (mode) => {
     ['src/a.txt/x', '"src/a.txt/x" does not exist.'],
     ['/dev/zero', '"/dev/zero" is not a regular file.'],
     ['a\0b', 'A path must not contain a NUL character.'],
-  ])('reads %j', async (path, seen) => {
-    expect(await tryRead(await opening, path)).toEqual(seen);
-  });
-
-  it('reads the beginning of a long file, and tells that there is more', async () => {
-    expect(await tryRead(await opening, 'src/a.txt', 4)).toEqual(['0123', true]);
-    expect(await tryRead(await opening, 'src/a.txt', 10)).toEqual(['0123456789', false]);
+  ])('reads %j', async (path, seen, maxBytes) => {
+    expect(await tryRead(sandbox, path, maxBytes)).toEqual(seen);
   });
 
   it('lists kinds, hidden names and names that are not UTF-8', async () => {
-    const sandbox = await opening;
     const socket = `python3 -c "import socket; socket.socket(socket.AF_UNIX).bind('s')"`;
     const make = "touch .x ..y f $'\\377'; mkdir d; ln -s nowhere l; mkfifo p";
     await exec(sandbox, `mkdir $TMPDIR/kinds && cd $TMPDIR/kinds && ${make}; ${socket}`);
@@ -88,13 +82,11 @@ describe.each(modes)('with sandbox: %s', (mode) => {
     ['', '"" is a folder. Name a file in it.'],
     ['a\0b', 'A path must not contain a NUL character.'],
   ])('writes %j', async (path, said) => {
-    const sandbox = await opening;
     expect(await tryWrite(sandbox, path, 'text')).toBe(said);
     if (said === 'written') expect(await tryRead(sandbox, path)).toEqual(['text', false]);
   });
 
   it('keeps the mode of a file, and a link', async () => {
-    const sandbox = await opening;
     await exec(sandbox, 'printf old > new-target; chmod 750 new-target; ln -s new-target new-link');
     expect(await tryWrite(sandbox, 'new-link', 'new')).toBe('written');
     const look = 'stat -c %a new-target; cat new-target; readlink new-link';
@@ -105,41 +97,38 @@ describe.each(modes)('with sandbox: %s', (mode) => {
   });
 
   it(`${mode === 'off' ? 'changes' : 'does not change'} the checkout`, async () => {
-    await (await opening).close();
+    await sandbox.close();
     if (mode !== 'off') return expect(manifest(workspace, () => false)).toEqual(before);
     expect(readFileSync(join(workspace, 'new/folders/a.txt'), 'utf8')).toBe('text');
     expect(statSync(join(workspace, 'tools/run.sh')).mode & 0o777).toBe(0o755);
   });
 });
 
-describe('with sandbox: auto, without a sandbox', () => {
-  const opening = world.openReady({ mode: 'auto', detected: NO_SANDBOX });
+describe('with sandbox: auto, without a sandbox', async () => {
+  const sandbox = await world.openReady({ mode: 'auto', detected: NO_SANDBOX });
 
-  const outside = /is outside of the checkout, and without a sandbox nothing else can be read/u;
+  const closed = expect.stringMatching(/is closed: (?:\.git|config) can hold credentials/u);
+  const outside = expect.stringMatching(/ is outside of the checkout, and without a sandbox nothing else /u);
   it.each<[path: string, seen: unknown]>([
     ['fine.txt', ['ok', false]],
     ['fine-link', ['ok', false]],
     ['.hidden', ['x']],
-    ['missing', /does not exist\.$/u],
+    ['missing', expect.stringMatching(/does not exist\.$/u)],
     ['outer', outside],
     ['outer-folder/passwd', outside],
     ['..', outside],
     [`${workspace}-beside`, outside],
     ['/etc/passwd', outside],
     ['/proc/self/environ', outside],
-    ['.git', /is closed: \.git can hold credentials/u],
-    ['git-link/config', /is closed/u],
-    ['sub/.git/config', /is closed/u],
-    ['a\0b', /NUL/u],
+    ['.git', closed],
+    ['git-link/config', closed],
+    ['sub/.git/config', closed],
+    ['a\0b', expect.stringContaining('NUL')],
   ])('reads %j', async (path, seen) => {
-    const absolute = path.startsWith('/') ? path : join(workspace, path);
-    const read = await tryRead(await opening, absolute);
-    if (seen instanceof RegExp) expect(read).toMatch(seen);
-    else expect(read).toEqual(seen);
+    expect(await tryRead(sandbox, path)).toEqual(seen);
   });
 
   it('runs and writes nothing, and shows the context', async () => {
-    const sandbox = await opening;
     expect(() => world.open({ mode: 'required', detected: NO_SANDBOX })).toThrow('There is no sandbox.');
     expect(sandbox.shellOffered).toBe(false);
     expect(sandbox.weaknesses()[0]).toContain('There is no sandbox.');
@@ -148,6 +137,6 @@ describe('with sandbox: auto, without a sandbox', () => {
     expect(await tryWrite(sandbox, 'x', '')).toBe('Without a sandbox, no commands can run.');
     await sandbox.addContext('change.txt', Buffer.from('diff'));
     expect(await tryRead(sandbox, `${sandbox.contextFolder}/change.txt`)).toEqual(['diff', false]);
-    expect(await tryRead(sandbox, join(sandbox.contextFolder, '../home'))).toMatch(outside);
+    expect(await tryRead(sandbox, join(sandbox.contextFolder, '../home'))).toEqual(outside);
   });
 });

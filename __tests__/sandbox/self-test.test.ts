@@ -15,7 +15,7 @@ import { CANARY, describeOpen, detected, exec, isRoot, useWorld } from './world.
 const world = await useWorld();
 const { base, home, temp, workspace } = world;
 const shown = putFiles(join(base, 'shown'), { file: '' });
-putFiles(home, { '.cargo/bin/cargo': '' });
+putFiles(home, { '.cargo/bin/cargo': '', '.local/share/pnpm/x': '', 'work/repo/repo/sub/.git/HEAD': '' });
 const environment = { PATH: '/usr/bin:/bin' };
 /** The user of the commands. */
 const [uid, gid] = isRoot ? [46_007, 46_008] : [process.getuid?.(), process.getgid?.()];
@@ -124,39 +124,23 @@ const UNSHARE: readonly Row[] = [
 /** The folder of the run whose sandbox is tried. */
 const run = join(temp, 'run-without');
 const isBwrap = detected.kind === 'bwrap';
-const at = isBwrap
-  ? { tmp: `${run}/tmp`, home: `${run}/home`, layer: `${run}/layer/copy` }
-  : { tmp: `${run}/private/tmp`, home: `${run}/private/home`, layer: `${run}/layer/merged` };
-const withoutMount = (
-  kind: 'show' | 'open',
-  from: string,
-  place: string,
-  look: string,
-  isRefused = false,
-  /** Where the mount point is made. */
-  point = from,
-): Row =>
+/** Folders that lead to mounts. They are mounts, too: a command cannot put a link there for the next one. */
+const LEADING = ['.cargo', '.local', '.local/share', 'work', 'work/repo', 'work/repo/repo/sub'];
+const withoutMount = (place: string, look: string, isRefused = false): Row =>
   isBwrap
-    ? ['bwrap', [kind === 'show' ? '--ro-bind-try' : '--bind', from, place], [], look, isRefused]
-    : ['unshare', `${kind} '${from}' '${point}'`, ':', look, isRefused];
+    ? ['bwrap', [place, ''], ['/elsewhere', ''], look, isRefused]
+    : ['unshare', ` ${run}/root${place}'`, ` ${run}/root${place} none noauto 0 0'`, look, isRefused];
 const MOUNTS = [
-  withoutMount('open', at.tmp, '/tmp', '[ ! -w /tmp ]', true, `${run}/root/tmp`),
-  withoutMount('open', at.tmp, '/var/tmp', '[ ! -w /var/tmp ]', false, `${run}/root/var/tmp`),
-  withoutMount('open', at.home, home, `mv -T ${home} ${home}-moved`, !isBwrap, at.tmp + home.slice(4)),
-  withoutMount(
-    'open',
-    at.layer,
-    workspace,
-    '[ ! -e README.md ]',
-    !isBwrap,
-    at.home + workspace.slice(home.length),
-  ),
-  withoutMount('show', `${at.layer}/.git`, `${workspace}/.git`, 'touch .git/x', true),
-  withoutMount('show', `${run}/context`, '/tmp/context', 'touch /tmp/context/x', true, `${at.tmp}/context`),
-  withoutMount('show', '/etc/passwd', '/etc/passwd', '[ ! -e /etc/passwd ]', false, `${run}/root/etc/passwd`),
-  withoutMount('open', at.tmp + base.slice(4), base, `mv -T ${base} ${base}-moved`),
-  ...['.cargo', 'work', 'work/repo'].map((name) =>
-    withoutMount('open', `${at.home}/${name}`, `${home}/${name}`, `mv -T ~/${name} ~/${name}-moved`),
+  withoutMount('/tmp', '[ ! -w /tmp ]', true),
+  withoutMount('/var/tmp', '[ ! -w /var/tmp ]'),
+  withoutMount(home, `mv -T ${home} ${home}-moved`, !isBwrap),
+  withoutMount(workspace, '[ ! -e README.md ]', !isBwrap),
+  withoutMount(`${workspace}/.git`, 'touch .git/x', true),
+  withoutMount(`${workspace}/sub/.git`, 'touch sub/.git/x', true),
+  withoutMount('/tmp/context', 'touch /tmp/context/x', true),
+  withoutMount('/etc/passwd', '[ ! -s /etc/passwd ]'),
+  ...[base, ...LEADING.map((name) => join(home, name))].map((place) =>
+    withoutMount(place, `! grep -q ' ${place} ' /proc/self/mountinfo`),
   ),
 ];
 
@@ -189,7 +173,7 @@ describeOpen('without a part of the sandbox', () => {
     const parts = /\x01--[^\x01]+(?:\x01(?!-)[^\x01\n]+)*|^ *mount .*\n|^(?:open|show) '.*\n/gmu;
     const found = fs.readFileSync(join(base, 'words'), 'utf8').match(parts) ?? [];
     const named = [...ELSEWHERE, ...ROWS.map(([, without]) => joinWords(without))];
-    const isNamed = (part: string) => named.some((one) => part.includes(one) || one.includes(part));
+    const isNamed = (part: string) => named.some((one) => `${part}\x01`.includes(one) || one.includes(part));
     // The list of the system has a test of its own.
     const isSystem = (part: string) =>
       /^(?:show |\x01--(?:ro-bind-try|symlink))./u.test(part) &&
@@ -210,12 +194,8 @@ async function tryLook([program, without, instead, look]: Row, isLate = false): 
       ? { ...detected, programs: { ...detected.programs, [program]: file } }
       : { kind: 'bwrap', bwrap: file };
   // Some programs are started in the new root.
-  const sandbox = world.open({
-    detected: weak,
-    readable: [dirname(file), shown],
-    environment,
-    runFolder: run,
-  });
+  const readable = [dirname(file), shown];
+  const sandbox = world.open({ detected: weak, readable, environment, runFolder: run });
   try {
     await sandbox.ready();
     fs.writeFileSync(`${file}.on`, '');

@@ -154,13 +154,6 @@ poetry run pip install --quiet pytest`,
     says: /(?:1 passed[\s\S]*){3}/u,
   },
   {
-    name: 'Ruby with minitest',
-    needs: 'ruby -e \'require "minitest"\'',
-    files: { 'a.rb': 'require "minitest/autorun"; describe("a") { it("adds") { assert_equal 2, 1 + 1 } }' },
-    command: 'ruby a.rb',
-    says: /1 runs, 1 assertions, 0 failures/u,
-  },
-  {
     name: 'PHPUnit',
     needs: 'phpunit --version',
     files: {

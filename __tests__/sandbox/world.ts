@@ -24,6 +24,9 @@ export const NO_SANDBOX: Detected = { kind: 'none', error: new SandboxError('The
 /** Whether this machine can start the sandbox. If not, `required` without a sandbox is tested instead. */
 export const hasSandbox = detected.kind !== 'none';
 
+/** The modes in which commands can run here. */
+export const MODES: readonly ('required' | 'off')[] = hasSandbox ? ['required', 'off'] : ['off'];
+
 export const isRoot = process.getuid?.() === 0;
 
 export const describeOpen = describe.runIf(hasSandbox);
@@ -33,14 +36,12 @@ export const CLOSED = { shellNetwork: false, readable: [], passEnv: [], isSecret
 /** Options of a test's sandbox; `detected` replaces how this machine isolates commands. */
 type WorldOptions = Partial<SandboxOptions> & { readonly detected?: Detected };
 
-export type World = Awaited<ReturnType<typeof createWorld>>;
-
-export async function createWorld() {
+export async function useWorld() {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'world-')));
   const home = join(base, 'home');
   const temp = join(home, 'work', '_temp');
   const workspace = join(home, 'work', 'repo', 'repo');
-  for (const name of ['.npmrc', '.bashrc', '.netrc']) putFiles(home, { [name]: `token=${CANARY}\n` });
+  putFiles(home, { '.npmrc': `token=${CANARY}\n` });
   putFiles(temp, { '_runner_file_commands/set_output_1': '', 'git-credentials-1.config': CANARY });
   makeRepository(workspace, CANARY, { 'README.md': 'hello\n' });
 
@@ -60,25 +61,17 @@ export async function createWorld() {
     return sandbox;
   }
 
-  return {
-    ...{ base, home, temp, workspace, open },
-    async openReady(options?: WorldOptions): Promise<OpenedSandbox> {
-      const sandbox = open(options);
-      await sandbox.ready();
-      return sandbox;
-    },
-    async close() {
-      for (const sandbox of opened) await sandbox.close();
-      // Commands can have removed permissions from files that they created.
-      await removeFolder(base, 20_000);
-    },
-  };
-}
-
-export async function useWorld(): Promise<World> {
-  const world = await createWorld();
-  afterAll(() => world.close());
-  return world;
+  afterAll(async () => {
+    for (const sandbox of opened) await sandbox.close();
+    // Commands can have removed permissions from files that they created.
+    await removeFolder(base, 20_000);
+  });
+  async function openReady(options?: WorldOptions): Promise<OpenedSandbox> {
+    const sandbox = open(options);
+    await sandbox.ready();
+    return sandbox;
+  }
+  return { base, home, temp, workspace, open, openReady };
 }
 
 /** Runs git in a directory with an identity for commits; returns its output without the final line break. */
@@ -126,17 +119,6 @@ export function isAlive(mark: string): boolean {
 /** Waits for a condition. @throws if it does not hold within 60 s */
 export async function until(fact: () => boolean): Promise<void> {
   await vi.waitUntil(fact, { timeout: 60_000, interval: 20 });
-}
-
-/**
- * Runs a command until its timeout, with longer timeouts until it has printed `on`: on a busy machine the first one can
- * end before the command starts.
- */
-export async function overtime(sandbox: OpenedSandbox, command: string) {
-  for (let timeoutMs = 400; ; timeoutMs *= 4) {
-    const result = await exec(sandbox, command, timeoutMs);
-    if (result.output.startsWith('on\n') || timeoutMs > 6_000) return result;
-  }
 }
 
 /** Runs a command with limits that no test reaches. */
