@@ -124,7 +124,7 @@ it('findings go back once, the payload is taken as it is, and every report and a
   const { envelope } = run;
   expect(endOf(run)).toBe('failure gate_not_met 1 gate_not_met');
   const { messages } = JSON.parse(run.requests.at(-1)?.raw ?? '');
-  expect(messages.at(-1).content.match(/^- .*$/gmu)).toEqual(['- /findings/4/quote']);
+  expect(messages.at(-1).content).toContain(' in the change: "/findings/4/quote".');
   expect(run.outputs.get('structured_output')).toBe(JSON.stringify(payload));
   expect(envelope).toMatchObject({ result: JSON.stringify(payload), rejections: 1, repaired: null });
   const { grounding, findings: found } = Object(envelope?.['evidence']);

@@ -45,7 +45,10 @@ function shownBy(results: readonly SeenResult[], workingDirectory = root): reado
   const { unseen } = meter.measure().files;
   return all.filter((name) => !unseen.includes(name));
 }
-const run = (target: string) => ({ tool: 'shell', target, text: `${shell(target)}[exit code 0]` });
+const run = (command: string) => {
+  const target = command.replaceAll('.git/context', '/tmp/context');
+  return { tool: 'shell', target, text: `${shell(command)}[exit code 0]` };
+};
 
 const sandbox = {
   read: async (file: string) => {
@@ -71,6 +74,7 @@ describe('a change is shown by', () => {
     ['git show HEAD', all],
     ['git log -p -1', all],
     ['cat .git/context/diff.patch', all],
+    ['cat -n .git/context/diff.patch', all],
     ['git diff main HEAD -- src/a.ts', changed],
     ['cat src/a.ts', changed],
     ['cat ./src/../src/a.ts', changed],
@@ -93,13 +97,13 @@ describe('a change is shown by', () => {
     ['cat src/a.ts | awk \'{ printf "%s %4d | %s\\n", NR == 6 ? ">" : " ", NR, $0 }\'', changed],
     ['cat src/a.ts | sed "s/$/\\r/"', changed],
     // The numbers or the names of the lines are missing, or not those of the file.
-    ['cat -n .git/context/diff.patch', []],
     ['git diff main HEAD | grep "^[-+]"', []],
     ['git diff main HEAD -- src/a.ts | tail -n +6', []],
     ['for f in src/*.ts; do cat $f; done', []],
     ["grep -r '= 55\\|added30' src", []],
     // A part only.
     ['git diff main HEAD | sed -n "60,80p"', []],
+    ["grep -v '= 55\\|added' .git/context/diff.patch | tail -n +20", ['src/gone.ts', 'src/new.ts']],
     ["sed -n '1,12p' src/a.ts", []],
     ['head -2 src/new.ts', []],
     // No line.
@@ -110,10 +114,13 @@ describe('a change is shown by', () => {
     expect(shownBy([run(command)])).toEqual(shown);
   });
 
-  it('pages of sed', () => {
-    const pages = ["sed -n '1,25p' src/new.ts", "sed -n '26,$p' src/new.ts"].map(run);
-    expect(shownBy(pages)).toEqual(['src/new.ts']);
-    expect(shownBy([...pages.slice(1), ...pages.slice(1)])).toEqual([]);
+  it.each([
+    ['src/new.ts', ['src/new.ts'], []],
+    ['.git/context/diff.patch', all, ['src/gone.ts', 'src/new.ts']],
+  ])('pages of sed of %s', (name, whole, last) => {
+    const pages = [`sed -n '1,25p' ${name}`, `sed -n '26,$p' ${name}`].map(run);
+    expect(shownBy(pages)).toEqual(whole);
+    expect(shownBy(pages.slice(1))).toEqual(last);
   });
 
   it.each<[string, file: string, offsets: readonly number[], shown: readonly string[], folder?: string]>([

@@ -6,8 +6,11 @@ import { createCoverageMeter, type SeenResult } from '../../src/evidence/coverag
 import type { NotRequired } from '../../src/types.ts';
 import { changeOf, diffOf, file, type HunkLines } from './files.ts';
 
-const meterOf = (change: Change, subject = '') =>
-  createCoverageMeter(change, { root: '/r', workingDirectory: '/r', subject, diff: null });
+const meterOf = (change: Change, subject = '', diff = '') =>
+  createCoverageMeter(change, {
+    ...{ root: '/r', workingDirectory: '/r', subject },
+    diff: { path: '/r.diff', text: diff },
+  });
 const read = (target: string, text: string): SeenResult => ({ tool: 'read_file', target, text });
 const ran = (target: string, text: string): SeenResult => ({ tool: 'shell', target, text });
 const diffed = (path: string, hunks: readonly HunkLines[]) => ran('git diff', diffOf(path, hunks));
@@ -30,6 +33,7 @@ const patch = changeOf(file('a.ts', [header]), file('x.patch', [['+diff --git a/
 const whole = diffOf('a.ts', [header]);
 const empty = whole.replace(/^\+\/.*/gm, '');
 const cut = whole.replace('\n+// See', '\n[cut]\n+// See');
+const long = 'x'.repeat(2_000);
 const behind = cut.replace('[cut]', '[cut]\n@@ -0,0 +1,2 @@\n+// Licensed under the Apache License');
 
 it.each<[why: string, change: Change, result: SeenResult, unseen: readonly string[]]>([
@@ -42,6 +46,7 @@ it.each<[why: string, change: Change, result: SeenResult, unseen: readonly strin
   ['a path in another folder', both, ran('git -C src grep -n e', grepped), ['a.ts', 'b.ts']],
   ['a hunk header without its lines', both, ran('git diff', empty), ['a.ts', 'b.ts']],
   ['a diff of other lines', both, diffed('a.ts', [[' x', ...header]]), ['a.ts', 'b.ts']],
+  ['a line that is cut', changeOf(file('a.ts', [[`+${long}y`]])), read('a.ts', numbered([long])), ['a.ts']],
   ['a diff in a file', patch, read('x.patch', numbered(whole.split('\n'))), ['a.ts']],
   ['what stands behind a cut', both, ran('git diff', cut), ['a.ts', 'b.ts']],
   ['a hunk that stands behind a cut', both, ran('git diff', behind), ['a.ts', 'b.ts']],
@@ -136,6 +141,7 @@ it.each<[string, Change, string, readonly string[], string?]>([
 });
 
 const plus = [['+x1']];
+const MEASURED = { status: 'measured', why: null };
 it.each<[subject: string, path: string, FileChange, why: NotRequired | null]>([
   ['', 'a lock file', file('src/go.sum', plus), 'lock_file'],
   ['', 'a binary file', file('image.png', [], { kind: 'binary' }), 'binary'],
@@ -160,14 +166,14 @@ it.each<[subject: string, path: string, FileChange, why: NotRequired | null]>([
   if (only.kind === 'unknown') meter.observe(ran('git diff --name-status', `M\t${only.path}\n`));
   const [unseen, notRequired] = why === null ? [[only.path], []] : [[], [{ path: only.path, why }]];
   const files = { changed: 1, required: unseen.length, shown: 0, unseen, notRequired };
-  expect(meter.measure()).toEqual({ status: 'measured', why: null, files });
+  const isPart = unseen.length > 0 && only.kind === 'unknown';
+  const known = isPart ? { status: 'partial', why: 'The lines of "large.ts" are not known.' } : MEASURED;
+  expect(meter.measure()).toEqual({ ...known, files });
 });
 
-const long = 'x'.repeat(2_000);
 it.each<[string, string, string]>([
   ['NUL, which the tools show as a sign', 'a\0b', 'a\u2400b'],
   ['a control character, as read_file shows it', 'a\x01b', 'a\\x01b'],
-  ['a line that is cut', `${long}${'y'.repeat(5_000)}`, `${long} [… line cut]`],
   ['CR in a line', 'a\rb c', 'a\\x0db c'],
   ['CR at its end', 'a b c\r', 'a b c'],
   ['an unpaired surrogate', 'a \ud800', 'a \ufffd'],
@@ -202,11 +208,20 @@ it('any change is shown by its own diff, as a whole, and nothing of it by that o
 });
 
 it('no change is shown by lines that were in no result', () => {
-  const commands = fc.constantFrom('cat $x', 'cat src/f0.ts', 'git diff', 'cat src/f0.ts src/f1.ts');
+  const commands = fc.constantFrom(
+    'cat $x',
+    'cat src/f0.ts',
+    'git diff',
+    'cat src/f0.ts src/f1.ts',
+    'cat /r.diff',
+  );
   const seen = fc.array(fc.tuple(commands, fc.array(word)));
   const property = fc.property(anyFiles, seen, (files, outputs) => {
-    const results = outputs.map(([command, lines]) => ran(command, lines.join('\n')));
-    expect(unseen(changeFrom(files), ...results)).toEqual(files.map((_, at) => `src/f${at}.ts`));
+    const names = files.map((_, at) => `src/f${at}.ts`);
+    const diff = files.map((hunks, at) => diffOf(`src/f${at}.ts`, hunks)).join('');
+    const meter = meterOf(changeFrom(files), '', diff);
+    for (const [command, lines] of outputs) meter.observe(ran(command, lines.join('\n')));
+    expect(meter.measure().files.unseen).toEqual(names);
   });
   fc.assert(property, runs);
 });

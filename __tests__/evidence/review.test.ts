@@ -77,7 +77,7 @@ it.each<[string, Setting, JsonObject, JsonObject | 'last turn', string]>([
   const decision = await submit(first, last === 'last turn');
   if (decision.kind !== 'rejected') return expect(decision.kind).toBe(expected);
   expect(decision.issues[0]).toEqual({ path: '/findings/0/quote', keyword: 'quote' });
-  expect(decision.text).toMatch(/^- \/findings\/0\/quote$/mu);
+  expect(decision.text).toContain(' in the change: "/findings/0/quote"');
   const taken = (payload: unknown) => ({ kind: 'taken', submission: { payload, repaired: null } });
   expect(await giveUp()).toEqual(taken(first));
   expect(await submit(Object(last))).toEqual(taken(expected === 'rejected, the first' ? first : last));

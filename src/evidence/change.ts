@@ -24,15 +24,11 @@ export interface Change extends Pick<Coverage, 'status' | 'why'> {
 /**
  * Parses the output of `git diff --no-color --find-renames`, in linear time. A file whose hunks are not whole is
  * `unknown`. A file whose type changes appears twice, as git shows it.
- * @param isCut whether the end of the text may be missing: then the last file is `unknown`, by what is known of its name.
  */
-export function parseDiff(text: string, isCut = false): readonly FileChange[] {
-  const whole = isCut ? text.slice(0, text.lastIndexOf('\n') + 1) : text;
+export function parseDiff(text: string): readonly FileChange[] {
   // No line of a hunk or of binary data starts like this.
-  const sections = `\n${whole.replace(/\n$/, '')}`.split('\ndiff --git ').slice(1);
-  const files = sections.map(readSection);
-  const last = isCut ? files.at(-1) : undefined;
-  return last === undefined ? files : files.with(-1, { ...last, kind: 'unknown', hunks: [] });
+  const sections = `\n${text.replace(/\n$/, '')}`.split('\ndiff --git ').slice(1);
+  return sections.map(readSection);
 }
 
 /** Symbolic links and submodules: their hunks show a target, and no lines of a file. */
@@ -59,11 +55,10 @@ function readHunks(lines: readonly string[]): FileChange['hunks'] | null {
   const reader = createHunkReader();
   const hunks: HunkLine[][] = [];
   for (const line of lines) {
-    if (line.startsWith('\\')) continue;
     const read = reader.read(line);
     if (read === null) return null;
-    if (read === 'header') hunks.push([]);
-    else hunks.at(-1)?.push(read);
+    if (line.startsWith('@')) hunks.push([]);
+    else if (read !== 'header') hunks.at(-1)?.push(read);
   }
   return reader.isOpen() ? null : hunks;
 }
@@ -142,6 +137,8 @@ export function createHunkReader() {
   /** Reads the next line of a text; null if it is not part of a hunk, which ends an open one. */
   function read(line: string): HunkLine | 'header' | null {
     const mark = line[0] ?? ' ';
+    // "\ No newline at end of file"
+    if (mark === '\\') return 'header';
     if (!isOpen()) {
       const header = HUNK_HEADER.exec(line);
       if (header === null) return null;
@@ -151,8 +148,6 @@ export function createHunkReader() {
       [old, now] = [Number(oldStart), Number(newStart) + (newLeft === 0 ? 1 : 0)];
       return 'header';
     }
-    // "\ No newline at end of file"
-    if (mark === '\\') return 'header';
     const found = { mark, text: line.slice(1), number: mark === '-' ? -old : now, above: now - 1 };
     if (mark !== '+') [old, oldLeft] = [old + 1, oldLeft - 1];
     if (mark !== '-') [now, newLeft] = [now + 1, newLeft - 1];

@@ -3,13 +3,12 @@
  * text stood there, or its text beside a line around it. Results are hostile; each takes time in proportion to its length
  * and to that of the files that it is about.
  */
+import { listNames } from '../text/messages.ts';
 import { showControls } from '../text/sanitize.ts';
 import type { Coverage, NotRequired } from '../types.ts';
 import { type Change, createHunkReader, type FileChange, readGitHeader, readPath } from './change.ts';
 import { createExemptions } from './not-required.ts';
 
-/** Characters of a line that are compared: read_file shows 2,000, and in a diff the first one is a mark. */
-const COMPARED = 1_999;
 /** Places of a text in an output that are looked at, and numbers in a line at which a path may end. */
 const MAX_PLACES = 8;
 /** Characters of a folder that `cd` is followed to. */
@@ -38,7 +37,8 @@ export interface CoverageOptions {
 interface Line {
   readonly number: number;
   readonly text: string;
-  isShown: boolean;
+  /** The same for a line of a file and the line of the diff that stands for it. */
+  readonly seen: { isShown: boolean };
 }
 
 type Tracked = ReturnType<typeof trackFile>;
@@ -50,9 +50,18 @@ export function createCoverageMeter(change: Change, options: CoverageOptions) {
   // A file whose type changes appears twice, and the part with lines is the one to look in.
   const sorted = tracked.toSorted((one, other) => one.hunks.length - other.hunks.length);
   /** By their absolute path. */
-  const files = new Map(sorted.map((each) => [`${root}/${each.file.path}`, each]));
+  const files = new Map<string, Text>(sorted.map((each) => [`${root}/${each.file.path}`, each]));
   const find = (path: string) => files.get(`${root}/${path}`);
-  const given = readDiffs((diff?.text ?? '').split('\n').map(comparable), find);
+  if (diff !== null) {
+    const rows = diff.text.split('\n').map(comparable);
+    const parts = readDiffs(rows, find);
+    const lines = rows.map((text, at) => ({
+      number: at + 1,
+      text,
+      seen: parts[at]?.seen ?? { isShown: false },
+    }));
+    files.set(diff.path, indexLines(lines, false));
+  }
   /** The paths that a list of files or the header of a diff named. */
   const listed = new Set<string>();
   const findListed = (path: string) => {
@@ -62,7 +71,7 @@ export function createCoverageMeter(change: Change, options: CoverageOptions) {
 
   /** Finds the files that a command names by a word, and the folder of its last `cd`. */
   function readCommand(command: string) {
-    const named = new Set<Tracked>();
+    const named = new Set<Text>();
     let [folder, previous] = [workingDirectory, ''];
     for (const words of command.matchAll(/'([^']*)'|"([^"]*)"|([^\s'"`;|&()<>=,]+)/g)) {
       const word = words.slice(1).find((each) => each !== undefined) ?? '';
@@ -80,8 +89,7 @@ export function createCoverageMeter(change: Change, options: CoverageOptions) {
     observe({ tool, target, text }: SeenResult): void {
       const isRead = tool === 'read_file';
       const { named, folder } = readCommand(isRead ? '' : target);
-      const path = isRead ? resolveIn(workingDirectory, target) : '';
-      const file = files.get(path);
+      const file = isRead ? files.get(resolveIn(workingDirectory, target)) : undefined;
       if (file !== undefined) named.add(file);
       const lines = text.split('\n').map(comparable);
       const parts = readDiffs(lines, findListed);
@@ -94,11 +102,9 @@ export function createCoverageMeter(change: Change, options: CoverageOptions) {
           continue;
         }
         listed.add(readListed(line));
-        output.push(line.slice(0, COMPARED));
+        output.push(line);
         const [prefix = '', number] = NUMBER.exec(line) ?? [];
-        const rest = line.slice(prefix.length);
-        numbered.add(`${Number(number)} ${rest.slice(0, COMPARED)}`);
-        if (path === diff?.path) show(given[Number(number) - 1], rest.slice(1));
+        numbered.add(`${Number(number)} ${line.slice(prefix.length)}`);
         // `path:12:text` and `path-12-text`, as grep writes them.
         const ends = [...line.matchAll(/[:-](\d{1,7})[:-]/g)];
         for (const { index, 0: end, 1: count } of ends.slice(0, MAX_PLACES)) {
@@ -106,10 +112,7 @@ export function createCoverageMeter(change: Change, options: CoverageOptions) {
           show(found?.lines.get(Number(count)), line.slice(index + end.length));
         }
       }
-      for (const each of named)
-        for (const line of each.lines.values())
-          if (numbered.has(`${line.number} ${line.text}`)) line.isShown = true;
-      showRuns(named, output);
+      showLines(named, numbered, output);
     },
     measure(): Coverage {
       const notRequired = tracked.flatMap(({ file: { path }, why }) => (why === null ? [] : [{ path, why }]));
@@ -117,7 +120,11 @@ export function createCoverageMeter(change: Change, options: CoverageOptions) {
       const unseen = required.filter((each) => !isShown(each, listed)).map(({ file }) => file.path);
       const shown = required.length - unseen.length;
       const counts = { changed: tracked.length, required: required.length, shown };
-      return { status: change.status, why: change.why, files: { ...counts, unseen, notRequired } };
+      const unclear = required.filter(({ file }) => file.kind === 'unknown').map(({ file }) => file.path);
+      const isPart = change.status === 'measured' && unclear.length > 0;
+      const why = isPart ? `The lines of ${listNames(unclear)} are not known.` : change.why;
+      const status = isPart ? 'partial' : change.status;
+      return { status, why, files: { ...counts, unseen, notRequired } };
     },
   };
 }
@@ -126,50 +133,58 @@ export function createCoverageMeter(change: Change, options: CoverageOptions) {
 function isShown({ file, hunks }: Tracked, listed: ReadonlySet<string>): boolean {
   if (file.kind === 'unknown') return false;
   if (hunks.every((lines) => lines.length === 0)) return listed.has(file.path);
-  return hunks.every((lines) => lines.filter((line) => line.isShown).length * 10 >= lines.length * 9);
+  return hunks.every((lines) => lines.filter(({ seen }) => seen.isShown).length * 10 >= lines.length * 9);
 }
 
 /** A text that a file may hold only once; shorter ones are everywhere. */
 const THREE_LETTERS = /[\p{L}\p{N}][^\p{L}\p{N}]*[\p{L}\p{N}][^\p{L}\p{N}]*[\p{L}\p{N}]/u;
 
-/** Returns the lines of a file by their numbers, and for each hunk those that have to be shown. */
+/** Returns the lines of a file, and for each hunk those that have to be shown. */
 function trackFile(file: FileChange, why: NotRequired | null) {
-  const lines = new Map<number, Line>();
+  const lines: Line[] = [];
   const hunks = file.hunks.map((hunk): readonly Line[] => {
     const [added, removed]: [Line[], Line[]] = [[], []];
     for (const { mark, text, number } of hunk) {
-      const line = { number, text: comparable(text).slice(0, COMPARED), isShown: false };
-      lines.set(number, line);
+      const line = { number, text: comparable(text), seen: { isShown: false } };
+      lines.push(line);
       if (mark !== ' ' && text.trim() !== '') (mark === '+' ? added : removed).push(line);
     }
     // If a hunk adds nothing, what it removes has to be shown.
     return added.length > 0 ? added : removed;
   });
+  return { ...indexLines(lines, file.isRemoved), file, why, hunks };
+}
+
+type Text = ReturnType<typeof indexLines>;
+
+/** Returns lines by their numbers, and those that an output without numbers is looked up by. */
+function indexLines(all: readonly Line[], isRemoved: boolean) {
   // An output without marks shows nothing of what was removed from a file that is still there.
-  const visible = [...lines.values()].filter(({ number }) => number > 0 !== file.isRemoved);
+  const visible = all.filter(({ number }) => number > 0 !== isRemoved);
   const unique = [...Map.groupBy(visible, ({ text }) => text).values()].filter(({ length }) => length === 1);
   const anchors = new Set(unique.flat().filter(({ text }) => THREE_LETTERS.test(text)));
-  return { file, why, lines, hunks, anchors };
+  return { lines: new Map(all.map((line) => [line.number, line])), anchors, step: isRemoved ? -1 : 1 };
 }
 
 function show(line: Line | undefined | null, text: string): void {
-  if (line?.text === text.slice(0, COMPARED)) line.isShown = true;
+  if (line?.text === text) line.seen.isShown = true;
 }
 
 /**
- * Shows the lines of an output without numbers: those that follow each other in a hunk as well, if the first of them is
- * like no other in the file.
+ * Shows the lines of an output: those that stand behind their number, and without numbers those that follow each other in
+ * a hunk as well, if the first of them is like no other in the file.
  */
-function showRuns(named: Iterable<Tracked>, output: readonly string[]): void {
+function showLines(named: Iterable<Text>, numbered: ReadonlySet<string>, output: readonly string[]): void {
   const places = Map.groupBy(output.keys(), (at) => output[at] ?? '');
-  for (const { file, lines, anchors } of named) {
-    const step = file.isRemoved ? -1 : 1;
+  for (const { lines, anchors, step } of named) {
+    for (const line of lines.values())
+      if (numbered.has(`${line.number} ${line.text}`)) line.seen.isShown = true;
     for (const anchor of anchors) {
       for (const place of places.get(anchor.text)?.slice(0, MAX_PLACES) ?? []) {
         for (let [at, number] = [place + 1, anchor.number + step]; ; at += 1, number += step) {
           const next = lines.get(number);
           if (next === undefined || next.text !== output[at]) break;
-          [next.isShown, anchor.isShown] = [true, true];
+          [next.seen.isShown, anchor.seen.isShown] = [true, true];
           // From there it goes on by itself.
           if (anchors.has(next)) break;
         }
@@ -206,9 +221,9 @@ function readListed(line: string): string {
 }
 
 /** Finds the lines of diffs in a text, and those of the change among them; null for each line outside of diffs. */
-function readDiffs(lines: readonly string[], find: (path: string) => Tracked | undefined) {
+function readDiffs(lines: readonly string[], find: (path: string) => Text | undefined) {
   const reader = createHunkReader();
-  let file: Tracked | undefined;
+  let file: Text | undefined;
   return lines.map((text) => {
     const wasOpen = reader.isOpen();
     const read = file === undefined ? null : reader.read(text);

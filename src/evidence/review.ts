@@ -4,7 +4,7 @@
  * and no answer to a rejection makes a red verdict green.
  */
 import { coverageShare } from '../text/figures.ts';
-import { DISPLAY, LISTED } from '../text/limits.ts';
+import { LISTED } from '../text/limits.ts';
 import { listNames } from '../text/messages.ts';
 import type { JsonObject, RedactedIssue, Repair } from '../types.ts';
 import type { CoverageMeter } from './coverage.ts';
@@ -59,8 +59,6 @@ interface Lack {
   readonly advice: string;
 }
 
-const AGAIN =
-  'Then call structured_output again, alone, with the whole result, changed where what you have seen changes it.';
 const OFF = 'min-coverage: off accepts verdicts that rest on less.';
 
 export function createReview(options: ReviewOptions) {
@@ -82,7 +80,7 @@ export function createReview(options: ReviewOptions) {
         rounds.set(keyword, round);
         ended = { kind: 'ended', text: `The payload meets its gate, but ${clause} ${advice} ${OFF}` };
         if (isLast || round > ROUNDS[keyword]) return ended;
-        const text = `Not taken yet: ${clause} ${request} ${AGAIN}`;
+        const text = `Not taken yet: ${clause} ${request} Then call structured_output again, alone, with the whole result, changed where what you have seen changes it.`;
         return { kind: 'rejected', text, issues: [{ path: '', keyword }] };
       }
       // Also for the report, which marks what is not proven.
@@ -91,8 +89,7 @@ export function createReview(options: ReviewOptions) {
         return { kind: 'taken', submission };
       held = submission;
       const issues = unproven.map((path) => ({ path, keyword: 'quote' }));
-      const text = `Not taken yet: these findings could not be found in the files as they are in the change.
-${listMany(unproven)}
+      const text = `Not taken yet: these findings could not be found in the files as they are in the change: ${listNames(unproven, LISTED.many)}.
 Look again, correct their path, line and quote, and call structured_output again, alone, with the whole result. A quote is one to three whole lines of the file, copied exactly, without omissions. Take a finding out only if it is wrong; leaving findings out does not make a failed verdict pass.`;
       return { kind: 'rejected', text, issues };
     },
@@ -122,9 +119,8 @@ async function findLack(payload: JsonObject, options: ReviewOptions): Promise<La
     return {
       keyword: 'coverage',
       clause: `only ${files.shown} of ${files.required} changed files were shown. min-coverage requires more, or the payload says that it is complete.`,
-      request: `Not shown, or not nine tenths of each part that changed:
-${listMany(files.unseen.map((path) => JSON.stringify(path.slice(0, DISPLAY.path))))}
-Read their part of the diff (in the context folder if your task names one, where changed-files.txt lists what was only renamed; else with git diff), or the files themselves with read_file: removed lines are in the diff only.`,
+      request: `Not shown, or not nine tenths of each part that changed: ${listNames(files.unseen, LISTED.many)}.
+Read their part of the diff with read_file (in the context folder if your task names one, where changed-files.txt lists what was only renamed; else with git diff), or the files themselves: removed lines are in the diff only. read_file cuts long lines, which git diff does not.`,
       advice: `Not shown: ${listNames(files.unseen)}. Split the change, judge a part of it (working-directory), or give the model more room (max-turns).`,
     };
   if (options.isPreset && !options.hasLooked())
@@ -142,10 +138,4 @@ Read their part of the diff (in the context folder if your task names one, where
     request: 'Deliver what was measured, or run the command again, and name it exactly as you run it.',
     advice: 'The exit codes of all commands are in the result file.',
   };
-}
-
-function listMany(rows: readonly string[]): string {
-  const left = rows.length - LISTED.many;
-  const shown = rows.slice(0, LISTED.many).map((row) => `- ${row}`);
-  return [...shown, ...(left > 0 ? [`- and ${left} more`] : [])].join('\n');
 }

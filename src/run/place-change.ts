@@ -63,9 +63,8 @@ export async function placeContext(
   let files = rows;
   let why: string | null;
   if (fromGit !== null) {
-    const isCut = fromGit.status !== 'complete';
-    files = parseDiff(String(fromGit.diff), isCut);
-    why = isCut || files.length > GITHUB.changedFiles ? TOO_LARGE : null;
+    files = parseDiff(String(fromGit.diff));
+    why = fromGit.status !== 'complete' || files.length > GITHUB.changedFiles ? TOO_LARGE : null;
   } else {
     const { about } = subject;
     for (const text of notes) warn(`${about[0]?.toUpperCase()}${about.slice(1)}: ${text}`);

@@ -85,10 +85,8 @@ export async function prepare({ config, problems }: Parsed<Config>, state: RunSt
   const repository = findCheckout(folder, world.workspace);
   if (config.base !== null && repository === null) {
     const part = inputName('working-directory', world.entry);
-    throw new InputError(
-      'base',
-      `There is no git repository in ${quote(world.workspace)}. Start in the root of the checkout; ${part} names the part to judge.`,
-    );
+    const why = `There is no git repository in ${quote(world.workspace)}. Start in the root of the checkout; ${part} names the part to judge.`;
+    throw new InputError('base', why);
   }
   const root = repository ?? world.workspace;
   return {

@@ -69,10 +69,10 @@ export function listIssues(issues: readonly RedactedIssue[]): string {
   return parts.join(', ');
 }
 
-/** Lists the first names of so many in quotes, which are hostile; the rest are counted. */
-export function listNames(names: readonly string[], total = names.length): string {
-  const quoted = names.slice(0, LISTED.some).map((name) => JSON.stringify(name.slice(0, DISPLAY.path)));
-  const more = total - quoted.length;
+/** Lists the first names in quotes, because they are hostile; the rest are counted. */
+export function listNames(names: readonly string[], max: number = LISTED.some): string {
+  const quoted = names.slice(0, max).map((name) => JSON.stringify(name.slice(0, DISPLAY.path)));
+  const more = names.length - quoted.length;
   return `${quoted.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
