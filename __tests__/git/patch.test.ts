@@ -103,13 +103,13 @@ const UNKNOWN = {
 
 describe('the patch', () => {
   const long = 'd'.repeat(250);
-  it.each<[title: string, script: string, names: readonly string[], leftOut?: readonly string[]]>([
+  it.each<[string, script: string, names: readonly string[], leftOut?: readonly string[], count?: number]>([
     ['is empty without a change of contents', 'touch a.txt; chmod 0600 sub/known; mkdir empty', []],
     ['lacks ignored files', 'mkdir ignored; touch ignored/x', []],
     ['lacks nested repositories', 'git init -q m; touch m/x; git clone -q . n; touch new', ['new']],
     ['has known files of a new one', 'git init -q sub; touch sub/x; rm sub/known', ['sub/known', 'sub/x']],
     ['lacks a name that git takes for its own', 'mkdir n; touch n/.GIT n/new', ['n/new']],
-    ['lacks pipes', 'mkfifo pipe; rm a.txt; mkfifo a.txt; touch new', ['new']],
+    ['lacks pipes', 'mkfifo pipe; rm a.txt; mkfifo a.txt; touch new', ['new'], [], 2],
     ['has names that begin with a colon', "mkdir ':'; touch ':(x)' ':/x'", [':(x)', ':/x']],
     ['has names that are not UTF-8', `touch $'\\377\\nx'`, ['\\377\\nx']],
     ['lacks long paths', `touch new; for _ in {1..20}; do mkdir ${long}; cd ${long}; done; touch x`, ['new']],
@@ -119,13 +119,20 @@ describe('the patch', () => {
     ['leaves out a link', 'rm -r .github; ln -s sub .github', [], ['.github', '.github/w.yml']],
     ['leaves out a binary file', `printf '\\0\\1\\2' > .github/x`, [], ['.github/x']],
     ['leaves out an odd name', `touch .github/$'ä "x"\\n'`, [], ['.github/\\303\\244 \\"x\\"\\n']],
-  ])('%s', async (_, script, names, leftOut = []) => {
+  ])('%s', async (_, script, names, leftOut = [], count = names.length + leftOut.length) => {
     const changes = await changesBy(script);
     // Node cannot remove a path that is too long.
     shell(`rm -rf ${long}`);
     expect(namesIn(changes.patch)).toEqual(names);
     expect(changes).toMatchObject({ why: null, leftOut });
-    expect(changes.files).toHaveLength(names.length + leftOut.length);
+    expect(changes.files).toHaveLength(count);
+  });
+
+  it('is not all that changed, if a file of a submodule was edited', async () => {
+    shell('git init -q lib; cd lib; echo a > f; git add f; git commit -qm f; cd ..; git add lib');
+    expect((await changesBy('touch lib/new')).files).toEqual([]);
+    const changes = await changesBy('echo b > lib/f');
+    expect(changes).toMatchObject({ patch: null, files: [{ path: 'lib', isNew: false }] });
   });
 
   it.each([

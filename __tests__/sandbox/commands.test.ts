@@ -89,6 +89,12 @@ describe.each(MODES)('with sandbox: %s', async (mode) => {
     }
   });
 
+  it('ends a command in time that stopped what started it', async () => {
+    const stop = 'kill -STOP $PPID; sleep 300';
+    expect(await exec(sandbox, stop, 2_000)).toMatchObject({ exitCode: null });
+    expect((await exec(sandbox, 'echo still')).output).toBe('still\n');
+  });
+
   it('refuses a NUL character', async () => {
     await expect(exec(sandbox, 'a\0b')).rejects.toThrow('A command must not contain a NUL character.');
   });
