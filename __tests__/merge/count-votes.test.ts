@@ -239,8 +239,8 @@ describe('the findings of a merge', () => {
     const place = { path: 'api/a.ts', line: 7, lineWas: null };
     const unproven = cast('b', { ...place, grounding: 'unproven' });
     expect(merged(cast('a', { ...place, grounding: 'exact' }), unproven)).toMatchObject([
-      { path: 'api/a.ts', line: null, doubted: true },
       { path: 'api/a.ts', line: 7, doubted: false },
+      { path: 'api/a.ts', line: null, doubted: true },
     ]);
     const published = buildPayload(merge([unproven], options({ expect: ['b'] })));
     expect(published['findings']).toMatchObject([{ line: null, doubted: true }]);

@@ -17,7 +17,7 @@ interface Member {
  * lines apart are one. Two findings of one run always stay separate: a run that names two lines means both.
  * @param votes in an order that does not depend on that of the files.
  * @param passing the legs that pass.
- * @returns most severe first, then those with the most agreement.
+ * @returns most severe first, then those with the most agreement; those that no run could prove come last.
  */
 export function mergeFindings(
   votes: readonly Vote[],
@@ -85,6 +85,7 @@ function toMergedFinding(members: readonly Member[], passing: ReadonlySet<string
 
 function byGravity(one: MergedFinding, other: MergedFinding): number {
   return (
+    Number(one.doubted) - Number(other.doubted) ||
     rankOf(one) - rankOf(other) ||
     other.votes - one.votes ||
     byName(one.path ?? '', other.path ?? '') ||
