@@ -75,12 +75,6 @@ export async function prepare({ config, problems }: Parsed<Config>, state: RunSt
   if (!isReplay) state.tell({ type: 'notice', level: 'info', text });
   const price = await findPrice(config, state);
   const policy = await race(loadPolicy(config, state, world), signal);
-  const found = await race(findContext(config, world), signal);
-  // Until the diff has been written it counts as missing.
-  state.context = found === null ? 'none' : 'missing';
-  const why = world.entry === 'action' ? NOT_IN_EVENT : NO_BASE;
-  if (found === null) state.change = { ...state.change, why };
-  if (found === 'unknown') state.change = { ...state.change, status: 'partial', why: NOT_FOUND };
   // The repository around the folder, or the only one in the workspace.
   const repository = findCheckout(folder, world.workspace);
   if (config.base !== null && repository === null) {
@@ -88,6 +82,12 @@ export async function prepare({ config, problems }: Parsed<Config>, state: RunSt
     const why = `There is no git repository in ${quote(world.workspace)}. Start in the root of the checkout; ${part} names the part to judge.`;
     throw new InputError('base', why);
   }
+  const found = await race(findContext(config, world), signal);
+  // Until the diff has been written it counts as missing.
+  state.context = found === null ? 'none' : 'missing';
+  const why = world.entry === 'action' ? NOT_IN_EVENT : NO_BASE;
+  if (found === null) state.change = { ...state.change, why };
+  if (found === 'unknown') state.change = { ...state.change, status: 'partial', why: NOT_FOUND };
   const root = repository ?? world.workspace;
   return {
     config,

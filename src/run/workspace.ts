@@ -170,7 +170,7 @@ async function judgeCommand(payload: JsonObject, state: RunState): Promise<strin
   if (run.exitCode !== 0) return `the last run of ${name} ended with exit code ${run.exitCode}.`;
   const files = (await state.changes?.(state.stop.signal))?.files ?? null;
   if (files === null)
-    return 'it is not known which files the agent changed, for which a sandbox and a git repository are needed.';
+    return 'it is not known which files the agent changed: that needs a sandbox and a git repository.';
   state.judgedWith = files.map((each) => each.path);
   const edited = files.filter((each) => !each.isNew && !isLockFile(each.path)).map((each) => each.path);
   if (edited.length === 0) return null;
