@@ -106,6 +106,7 @@ it('weak settings cause notices, and so do unchecked keywords in schema and gate
 const blank = localFiles(async () => ({ ok: true, text: ' \n' }));
 it.each<[string, Inputs, Parameters<typeof converse>[2], RegExp]>([
   ['an unknown base', {}, { since: 'nowhere' }, /base: "nowhere" is not a branch/u],
+  ['a base without a repository', {}, { since: 'main' }, /base: There is no git repository in "/u],
   ['a blank prompt file', { 'prompt-file': 'p' }, { files: blank }, /prompt-file: It is empty/u],
   ['a missing folder', { 'sandbox-read': '/no' }, {}, /sandbox-read: "\/no" is not a folder/u],
   ['sandbox: off on a privileged trigger', {}, { privileged: true }, /sandbox: The value off is refused/u],
@@ -115,8 +116,8 @@ it.each<[string, Inputs, Parameters<typeof converse>[2], RegExp]>([
   ['a bad limit and gate', { 'max-turns': 'x', gate: 'nope' }, {}, /^2 problems.* max-turns: .* gate: It/u],
   ['a bad limit and schema', { 'max-turns': 'x', schema: '[]' }, {}, /^2 problems.* schema: It must be/u],
   ['a misspelt schema', Object({ shema: '{}', gate: 'nope' }), {}, /^shema: There is no such input/u],
-])('a run with %s ends with 52 before any model call', async (_, inputs, more, says) => {
-  gitIn(path.join(base, 'workspace'), 'init');
+])('a run with %s ends with 52 before any model call', async (what, inputs, more, says) => {
+  if (what === 'an unknown base') gitIn(path.join(base, 'workspace'), 'init');
   const { report, asked } = await converse([good], inputs, more);
   expect([report.verdict.exitCode, asked]).toEqual([52, []]);
   expect(report.verdict.error).toMatch(says);
