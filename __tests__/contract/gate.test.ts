@@ -142,6 +142,7 @@ it('an unmet gate says what must hold and what the payload has, in at most 10 cl
 });
 
 const REFUSED: readonly JsonObject[] = [
+  Object([]),
   // No assertion.
   {},
   { type: 'object' },

@@ -22,6 +22,10 @@ const { signal } = new AbortController();
 const page = (changes: Partial<Report> = {}, bytes = MIB, open = 50) =>
   renderPage(viewOf(sampleReport(changes), VIEW), bytes, { open });
 
+it('a page without a name begins with the outcome', () => {
+  expect(renderPage(viewOf(sampleReport(), { ...VIEW, name: null }), MIB)).toMatch(/^## ✅ Passed/u);
+});
+
 it('a page limits rows and columns, and counts those left out', () => {
   const row = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`c${at}`, at]));
   const text = page({ payload: { list: Array.from({ length: 70 }, () => row) } });
