@@ -12,6 +12,9 @@ const SANDBOX = [
 // The build of micromark for development checks itself, and takes twice as long.
 process.env['NODE_ENV'] = 'production';
 
+/** `npm run test:all` makes ten times as many random inputs. */
+const TIMES = process.env['TEST_ALL'] === '1' ? 10 : 1;
+
 /** Such files share no state, and much of their time would go into loading the same modules again. */
 const TOGETHER = { isolate: false };
 
@@ -27,12 +30,12 @@ export default defineConfig({
           name: 'unit',
           include: ['__tests__/**/*.test.ts'],
           exclude: [...E2E, ...SANDBOX],
-          testTimeout: 30_000,
+          testTimeout: 30_000 * TIMES,
         },
       },
       {
         extends: true,
-        test: { name: 'sandbox', include: SANDBOX, testTimeout: 60_000, hookTimeout: 60_000 },
+        test: { name: 'sandbox', include: SANDBOX, testTimeout: 60_000 * TIMES, hookTimeout: 60_000 },
       },
       {
         extends: true,
@@ -41,7 +44,7 @@ export default defineConfig({
           name: 'e2e',
           include: E2E,
           globalSetup: '__tests__/support/current-dist.ts',
-          testTimeout: 90_000,
+          testTimeout: 90_000 * TIMES,
           hookTimeout: 90_000,
         },
       },
