@@ -1,24 +1,20 @@
-/** Changes made of hunks, for the tests of evidence. */
+/** Changes made of hunks, for the tests of evidence. A hunk is given as its lines with their marks. */
 import { type Change, type FileChange, parseDiff } from '../../src/evidence/change.ts';
 
-/** A hunk: its lines with their marks, from line 1 on or behind `@@ 500`. */
-export type HunkLines = readonly string[];
-
 /** Returns the diff of a file as git writes it; its hunks begin 100 lines after each other. */
-export function diffOf(path: string, hunks: readonly HunkLines[]): string {
-  const parts = hunks.map((lines, at) => {
-    const count = (mark: string) => lines.filter((line) => !line.startsWith(mark)).length;
-    const start = (mark: string) => (count(mark) === 0 ? at * 100 : at * 100 + 1);
-    return `@@ -${start('+')},${count('+')} +${start('-')},${count('-')} @@\n${lines.map((line) => `${line}\n`).join('')}`;
+export function diffOf(path: string, ...hunks: readonly string[]): string {
+  const parts = hunks.map((hunk, at) => {
+    const count = (mark: string) => hunk.split('\n').filter((line) => !line.startsWith(mark)).length;
+    const start = (mark: string) => at * 100 + Math.min(1, count(mark));
+    return `@@ -${start('+')},${count('+')} +${start('-')},${count('-')} @@\n${hunk}\n`;
   });
-  const names = `diff --git a/${path} b/${path}\n`;
-  return parts.length === 0 ? names : `${names}--- a/${path}\n+++ b/${path}\n${parts.join('')}`;
+  return `diff --git a/${path} b/${path}\n--- a/${path}\n+++ b/${path}\n${parts.join('')}`;
 }
 
-export function file(path: string, hunks: readonly HunkLines[], over: Partial<FileChange> = {}): FileChange {
-  const [parsed] = parseDiff(diffOf(path, hunks));
+export function file(path: string, ...hunks: readonly string[]): FileChange {
+  const [parsed] = parseDiff(diffOf(path, ...hunks));
   if (parsed === undefined) throw new Error(`no diff of ${path}`);
-  return { ...parsed, ...over };
+  return parsed;
 }
 
 export function changeOf(...files: readonly FileChange[]): Change {

@@ -258,7 +258,7 @@ describe('a run on a change', () => {
 });
 
 describe('the first message', () => {
-  const added = (name: string, line = 'one') => diffOf(name, [[`+${line}`]]);
+  const added = (name: string, line = 'one') => diffOf(name, `+${line}`);
   const moved =
     'diff --git a/src/old.ts b/src/b.ts\nsimilarity index 100%\nrename from src/old.ts\nrename to src/b.ts\n';
   const inline = (diff: string, over: Partial<Change> = {}) =>
