@@ -1,6 +1,6 @@
 /** What a verdict rests on, through the committed bundle: on each trigger, in the envelope, outputs, reports and a merge. */
 import { cpSync } from 'node:fs';
-import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { hasSandbox } from '../sandbox/world.ts';
 import type { GitHubServer } from '../support/fakes/github/server.ts';
 import type { Reply } from '../support/fakes/model/server.ts';
@@ -12,14 +12,11 @@ import { commitChange, pullRequestEvent, servePullRequest } from '../support/wor
 const LISTED = listedFiles(40);
 const ALL = LISTED.map((file) => file.path);
 const folder = makeFolder();
-let commits: ReturnType<typeof commitChange>;
+const commits = commitChange(folder, filesWith('old', 40), filesWith('new', 40));
 let hub: GitHubServer;
 const checkOut = async ({ workspace }: { readonly workspace: string }) =>
   cpSync(folder, workspace, { recursive: true });
 
-beforeAll(() => {
-  commits = commitChange(folder, filesWith('old', 40), filesWith('new', 40));
-});
 beforeEach(async () => {
   const rows = LISTED.map(({ path: filename, patch }) => ({ filename, patch: patch ?? '' }));
   hub = await servePullRequest('Rename', rows, commits);
@@ -32,29 +29,23 @@ const [half, rest] = [look('<='), look('>')];
 const green = submits({ passed: true, complete: true, summary: 'Fine.', findings: [] });
 const toldToReadOn: readonly Reply[] = [half, green, rest, green];
 
-const push = () => ({ ref: 'refs/heads/topic', ...commits, commits: [{}] });
+const push = { ref: 'refs/heads/topic', ...commits, commits: [{}] };
 const QUEUE = `refs/heads/gh-readonly-queue/main/pr-7-${'a'.repeat(40)}`;
+const { before, after } = commits;
+const group = { head_sha: after, head_ref: QUEUE, base_sha: before, base_ref: 'refs/heads/main' };
 const TRIGGERS = {
-  pull_request: () => pullRequestEvent('Rename', commits),
+  pull_request: pullRequestEvent('Rename', commits),
   push,
-  'push of another history': () => ({ ...push(), before: 'f'.repeat(40) }),
-  merge_group: () => {
-    const { before, after } = commits;
-    const head = { head_sha: after, head_ref: QUEUE };
-    return { merge_group: { ...head, base_sha: before, base_ref: 'refs/heads/main' } };
-  },
-} as const;
+  'push of another history': { ...push, before: 'f'.repeat(40) },
+  merge_group: { merge_group: group },
+};
 
-function runOn(
-  trigger: keyof typeof TRIGGERS,
-  script: readonly Reply[],
-  inputs: Readonly<Record<string, string>> = {},
-) {
+function runOn(trigger: keyof typeof TRIGGERS, script: readonly Reply[], inputs: object = {}) {
   return runAction({
     prepare: checkOut,
     script,
     inputs: { schema: 'code-review', 'github-token': 'test-token', 'min-coverage': 'auto', ...inputs },
-    github: { hub, name: trigger.split(' ', 1).join(), event: TRIGGERS[trigger]() },
+    github: { hub, name: trigger.split(' ', 1).join(), event: TRIGGERS[trigger] },
     variables: trigger === 'merge_group' ? { GITHUB_REF: QUEUE } : {},
   });
 }
@@ -143,7 +134,7 @@ it('findings go back once, the payload is taken as it is, and every report and a
     files: { 'verdicts/0/result.json': JSON.stringify(envelope) },
     prepare: checkOut,
     inputs: { verdicts: 'verdicts', expect: 'api' },
-    github: { hub, event: pullRequestEvent('Rename', commits) },
+    github: { hub, event: TRIGGERS.pull_request },
   });
   for (const text of [run.summary, hub.comments()[0]?.body ?? '', merged.summary]) {
     for (const link of ['src/file000.ts#L2', 'src/file001.ts#L2']) expect(text).toContain(link);

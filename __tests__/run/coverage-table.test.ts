@@ -20,19 +20,18 @@ const known = onPullRequest(FILES);
 const partly = onPullRequest(FILES, 'GitHub lists 3000 files.');
 const [half, rest] = [readDiff(0, 20), readDiff(20, 20)];
 
-/** In the order of the columns: what the model reads and submits, and the coverage in the end, if it is sent back or not. */
-const SITUATIONS: readonly (readonly [readonly (Reply | 'submit')[], object, string, string?])[] = [
-  [[half, rest], known, 'measured, 40 of 40 files'],
-  [[half, 'submit', rest], known, 'measured, 20 of 40 files', 'measured, 40 of 40 files'],
-  [[half], known, 'measured, 20 of 40 files'],
-  [[], known, 'measured, 0 of 40 files'],
-  [[half], {}, 'unknown, 0 of 0 files'],
-  [[half, rest], partly, 'partial, 40 of 40 files'],
+/** Of each column: what the model reads and submits, and the coverage in the end, if it is sent back or not. */
+const SITUATIONS: readonly (readonly [string, readonly (Reply | 'submit')[], object, string, string?])[] = [
+  ['all 40', [half, rest], known, 'measured, 40 of 40'],
+  ['20, then the rest', [half, 'submit', rest], known, 'measured, 20 of 40', 'measured, 40 of 40'],
+  ['20', [half], known, 'measured, 20 of 40'],
+  ['none', [], known, 'measured, 0 of 40'],
+  ['unknown change', [half], {}, 'unknown, 0 of 0'],
+  ['partly known change', [half, rest], partly, 'partial, 40 of 40'],
 ];
-const HEADER =
-  '| `min-coverage` | `schema` | all 40 | 20, then the rest | 20 | none | unknown change | partly known change |';
+const columns = ['`min-coverage`', '`schema`', ...SITUATIONS.map(([column]) => column)].join(' | ');
 const document = readFileSync(path.join(import.meta.dirname, '../../docs/evidence.md'), 'utf8');
-const [table = ''] = document.split(HEADER)[1]?.split('\n\n') ?? [];
+const [table = ''] = document.split(`| ${columns} |`)[1]?.split('\n\n') ?? [];
 const lines = table.split('\n').slice(2);
 const rows = lines.map((line) => line.slice(2, -2).replaceAll('`', '').split(' | '));
 /** What `auto` stands for differs from preset to preset; a typed setting is the same for two of them. */
@@ -47,19 +46,17 @@ it('the table of the documentation is read as a whole', () => {
 });
 
 it.each(cases)('min-coverage: %s with %s', async (setting, name, ends) => {
-  expect(ends).toHaveLength(SITUATIONS.length);
-  for (const [at, [reads, world, asRead, whenTold = asRead]] of SITUATIONS.entries()) {
+  for (const [at, [column, reads, world, asRead, whenTold = asRead]] of SITUATIONS.entries()) {
     const script = [...reads, 'submit' as const].map((each) => (each === 'submit' ? submits(name) : each));
     const judged = await converse(script, settings(name, setting), world);
-    const { report, rejections } = judged;
+    const { rejections, payload } = judged.report;
     const isTaken = ends[at] === 'accepted';
-    const end = isTaken ? 'success accepted 0' : 'inconclusive unsupported 1';
-    const coverage = rejections.length === 0 ? asRead : whenTold;
-    expect([at, endOf(judged), coverageOf(judged)]).toEqual([at, end, coverage]);
-    expect(report.payload !== null).toBe(isTaken);
+    const end = isTaken ? 'success accepted 0' : `inconclusive ${ends[at]} 1`;
+    const coverage = `${rejections === 0 ? asRead : whenTold} files`;
+    expect([column, endOf(judged), coverageOf(judged)]).toEqual([column, end, coverage]);
+    expect(payload !== null).toBe(isTaken);
     // A payload is sent back only where the model can show more.
-    expect(report.rejections).toBe(rejections.length);
-    expect(rejections.length).toBeLessThanOrEqual(asRead.startsWith('measured') ? 3 : 0);
+    expect(rejections).toBeLessThanOrEqual(asRead.startsWith('measured') ? 3 : 0);
   }
 });
 
@@ -68,10 +65,7 @@ const green = submits('code-review');
 const red = submits('code-review', { passed: false });
 const both: Reply = { calls: [...(half.calls ?? []), ...(rest.calls ?? [])] };
 const beside: Reply = { calls: [...(both.calls ?? []), ...(green.calls ?? [])] };
-const tooLong: Reply = {
-  status: 400,
-  error: { message: 'This model has a maximum context length.', code: 'context_length_exceeded' },
-};
+const tooLong: Reply = { status: 400, error: { message: 'No.', code: 'context_length_exceeded' } };
 /** A provider that says how much of the first message it was given; by default it is next to nothing. */
 const given = (inputTokens: number, name: SchemaName = 'code-review'): readonly Reply[] => [
   { ...submits(name), usage: { inputTokens, outputTokens: 10 } },

@@ -1,6 +1,6 @@
 /** Runs of a scripted model over a change: of files as GitHub lists them, or since a branch of the workspace. */
+import type { ChangeContext, LoadedContext } from '../../../src/github/context.ts';
 import type { Report } from '../../../src/reporters/report-types.ts';
-import type { World } from '../../../src/run/world.ts';
 import type { ChangedFile } from '../../../src/types.ts';
 import { calls, type Reply, submits } from '../fakes/model/server.ts';
 
@@ -46,24 +46,21 @@ export function listedFiles(count: number): readonly ChangedFile[] {
   return Array.from({ length: count }, (_, at) => listedFile(at));
 }
 
-/** Returns the world of a pull request whose files GitHub lists; `more` says that there are others. */
-export function onPullRequest(
-  files: readonly ChangedFile[],
-  more: string | null = null,
-): Pick<World, 'findContext'> {
+/** Returns the context of a pull request whose files GitHub lists. */
+export function contextOf(files: readonly ChangedFile[], more: Partial<LoadedContext> = {}): ChangeContext {
   return {
-    findContext: async () => ({
-      subject: { about: 'pull request #7', contents: 'diff', author: 'the author of the pull request' },
-      load: async () => ({
-        pull: null,
-        listed: { files, more },
-        range: null,
-        prefersGit: false,
-        notes: [],
-        readBaseAttributes: async () => null,
-      }),
+    subject: { about: 'pull request #7', contents: 'diff', author: 'the author of the pull request' },
+    load: async () => ({
+      ...{ pull: null, listed: { files, more: null }, range: null, prefersGit: false, notes: [] },
+      readBaseAttributes: async () => null,
+      ...more,
     }),
   };
+}
+
+/** Returns the world of a run on it; `more` says that there are other files. */
+export function onPullRequest(files: readonly ChangedFile[], more: string | null = null) {
+  return { findContext: async () => contextOf(files, { listed: { files, more } }) };
 }
 
 /** Lines of the diff of one listed file. */
