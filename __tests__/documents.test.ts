@@ -48,6 +48,10 @@ describe.each(documents)('%s', (name) => {
     }
   });
 
+  it('has each row of a table in a table', () => {
+    expect(all(text, /(?<!\|\n)^(\|.*)\n(?!\| ?-)/gmu)).toEqual([]);
+  });
+
   it('names commands and flags that exist', () => {
     for (const script of all(text, /npm run ([\w:-]+)/gu))
       expect(packageFile.scripts).toHaveProperty([script]);
