@@ -87,7 +87,7 @@ it.runIf(hasSandbox).each([
     expect(run.summary).toMatch(new RegExp(`Shown to the model: ${shown} of 40 .*${unseen[0]}`, 'u'));
 });
 
-it('findings go back once, the payload is taken as it is, and every report and a merge mark them', async () => {
+it.runIf(hasSandbox)('findings go back once, and every report and a merge mark them', async () => {
   const [first, second] = ['const new_file000 = 2;', 'const new_file001 = 2;'];
   // As they are written in the judged folder, and from the root of the repository.
   const findings = [
