@@ -67,7 +67,8 @@ export function holdShell(backend: Backend, shell: string, place: 'outside' | 'i
       signal.throwIfAborted();
       const startedAt = performance.now();
       current ??= reopen();
-      const { child, closed, passOutput } = current;
+      const held = current;
+      const { child, closed, passOutput } = held;
       let isOver = false;
       let killing: NodeJS.Timeout | undefined;
       let killed = Promise.resolve();
@@ -92,9 +93,9 @@ export function holdShell(backend: Backend, shell: string, place: 'outside' | 'i
         signal.removeEventListener('abort', end);
       };
       try {
-        const exited = current.start(line).then((code) => {
-          // What it left running may hold the pipe.
-          if (place === 'outside') killed = backend.killInside();
+        const exited = held.start(line).then((code) => {
+          // What it left running may hold the pipe. Once this shell is forgotten, the next line may be running.
+          if (place === 'outside' && current === held) killed = backend.killInside();
           return code;
         });
         const isAlive = await passOutput(onOutput);

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpath
 import os from 'node:os';
 import path from 'node:path';
 import { BUNDLE, startStep } from '../../../../examples/demo/runner.ts';
-import { hasSandbox, processesWith } from '../../../sandbox/world.ts';
+import { hasSandbox, processesWith, until } from '../../../sandbox/world.ts';
 import { putFiles } from '../../local.ts';
 import { issuesOf } from '../../schemas/envelope-issues.ts';
 import { SKIP_WAITS } from '../../waits.ts';
@@ -91,6 +91,9 @@ export async function runAction(options: ActionOptions = {}) {
     if (when instanceof Promise) void when.then(interrupt);
     const { exitCode, summary, outputs } = await step.done;
     const endedAfterMs = performance.now() - sentAt;
+    const processes = () => [...processesWith(`${folder}/`), ...processesWith(folder, 'environ')];
+    // A sandbox that was still being built removes itself after its run.
+    await until(() => processes().length === 0).catch(() => undefined);
     const names = readdirSync(temp).filter((name) => name !== '_runner_file_commands');
     const made = names.find((name) => RESULTS_FOLDER.test(name)) ?? 'none';
     const results = readTree(outputs.get('run-results') ?? path.join(temp, made));
@@ -108,7 +111,7 @@ export async function runAction(options: ActionOptions = {}) {
       results,
       requests: model.requests,
       /** Processes of the run. A self-test of another run has every name in /tmp in its command line. */
-      survivors: [...processesWith(`${folder}/`), ...processesWith(folder, 'environ')],
+      survivors: processes(),
       /** Names left in RUNNER_TEMP, except results and files of the runner. */
       leftovers: names.filter((name) => !RESULTS_FOLDER.test(name)),
       /** The workspace's files after the run, `.git` aside. */
